@@ -46,7 +46,7 @@ __all__ = [
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
     "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
-    "in_sight", "no_doubts", "is_user_class",
+    "converting_reachable", "checking_may_alias", "is_user_class",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "running", "assigned_before", "assigned_in", "altered_in",
 ]  # fmt: skip
@@ -90,7 +90,7 @@ def _converter(recursive: bool = True, features: Features = None) -> Converter:
 
 
 @contextmanager
-def in_sight(*roots: Any) -> Iterator[None]:
+def converting_reachable(*roots: Any) -> Iterator[None]:
     """For a runtime, around the tracing of a function: what it sees but does not call is converted, too.
 
     `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
@@ -102,14 +102,15 @@ def in_sight(*roots: Any) -> Iterator[None]:
         yield
 
 
-def no_doubts() -> AbstractContextManager[object]:
-    """For a runtime, inside of `in_sight`: at its end it is an error if an object was changed that is perhaps another.
+def checking_may_alias() -> AbstractContextManager[object]:
+    """For a runtime, inside of `converting_reachable`: at its end it is an error if an object was changed that
+    is perhaps another.
 
     Where a graph decides whether two variables have one object or two, neither may be changed after that.
     """
-    from .side_effects.aliasing.may_alias import Scope
+    from .side_effects.aliasing.may_alias import AliasScope
 
-    return Scope()
+    return AliasScope()
 
 
 def unconverted(label: str) -> Diagnostic | None:

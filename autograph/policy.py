@@ -19,7 +19,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
 
 from .errors import is_own_file
-from .introspection.code_objects import CodeMap, nested
+from .introspection.code_objects import CodeMap, nested_code_objects
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -200,7 +200,9 @@ def is_own(f: FunctionType) -> bool:
 
 def is_printed(f: FunctionType, operators: ModuleType) -> bool:
     """Whether a function comes from a printed conversion: it calls the operators by their global name."""
-    names = {name for code in nested(f.__code__) for name in code.co_names if name.startswith("ag__")}
+    names = {
+        name for code in nested_code_objects(f.__code__) for name in code.co_names if name.startswith("ag__")
+    }
     return any(f.__globals__.get(name) is operators for name in names)
 
 
@@ -232,7 +234,9 @@ def do_not_convert(func: F | None = None) -> F | Callable[[F], F]:
         return do_not_convert
     for function in _functions_of(func):
         _restore(function)
-        for code in nested(function.__code__):  # what a function defines inside itself is part of it
+        for code in nested_code_objects(
+            function.__code__
+        ):  # what a function defines inside itself is part of it
             _excluded[code] = True
     return func
 

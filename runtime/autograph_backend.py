@@ -24,7 +24,7 @@ from .ops.math import comparison
 from .ops.state import print_op
 from .python_semantics import item_assignment, pattern_matching
 from .python_semantics.builtins import BUILTINS
-from .python_semantics.indexed_iterables import Rows, passing, rows_of
+from .python_semantics.indexed_iterables import IndexedItems, passing, rows_of
 from .python_semantics.tensor_list import TensorList
 
 
@@ -56,7 +56,9 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = conditional.choice(COND, going, functions, names, blocks=(then, orelse))
+        results: tuple[Any, ...] = conditional.trace_branches(
+            COND, going, functions, names, blocks=(then, orelse)
+        )
         return results
 
     def while_loop(
@@ -108,7 +110,7 @@ class GraphBackend:
         other = _decided_rest(rest, decided, op)
         functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
         name = "both" if op == "and" else "either"
-        return conditional.choice(COND, going, functions, [name], is_logic=True)[0]
+        return conditional.trace_branches(COND, going, functions, [name], is_logic=True)[0]
 
     def mentions(self, text: str) -> bool:
         return print_op.mentions(text)
@@ -148,4 +150,4 @@ BUILTINS[operator.eq] = comparison.equal
 BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = GraphBackend()
-staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, Rows, always=False)
+staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, IndexedItems, always=False)

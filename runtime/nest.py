@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
-from agc.autograph.staging import is_whole
+from agc.autograph.staging import is_opaque_leaf
 
 from .core.missing_names import explain as _explain
 
@@ -33,7 +33,7 @@ def is_nested(seq: Any) -> bool:
 @functools.lru_cache(maxsize=1024)
 def is_nest_type(kind: type) -> bool:
     """Whether instances of a class are taken apart; a dataclass that is a `tf.Module` as well is not."""
-    return not is_whole(kind) and (
+    return not is_opaque_leaf(kind) and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")
         or hasattr(kind, "__nest__")

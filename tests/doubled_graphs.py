@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agc.runtime.ir.clone import copied, renewed, twin, with_parts
+from agc.runtime.ir.clone import clone_value, copied, renewed, with_parts
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation
 from hypothesis import strategies as st
 from random_graphs import graphs
@@ -64,12 +64,12 @@ class _Doubler:
         if not self.draw(st.booleans()):
             return loop
         count = len(loop.outputs)
-        outputs = list(map(twin, loop.outputs))
+        outputs = list(map(clone_value, loop.outputs))
         twins.update(zip(loop.outputs, outputs, strict=True))
         regions = []
         for region in loop.regions:
             state, given = region.inputs[:count], region.inputs[count:]
-            more = list(map(twin, state))
+            more = list(map(clone_value, state))
             inner: dict[Operand, Operand] = dict(zip(state, more, strict=True))
             operations = [
                 with_parts(each, [self.either(x, inner) for x in each.inputs]) for each in region.operations

@@ -17,7 +17,7 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.json_format import serialise
 from hostile_graphs import CLEAN, loaded, mutated, nothing_ran, run
@@ -101,7 +101,7 @@ def run_natively(graph: Graph) -> None:
     if [str(value.spec) for value in graph.inputs] != ["float32[?]", "int32[]"]:
         return
     with contextlib.suppress(*CLEAN):
-        Native(graph).run(ARGUMENTS)
+        JitFunction(graph).run(ARGUMENTS)
 
 
 class EndlessError(BaseException):

@@ -12,14 +12,14 @@ import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import find
 from hypothesis import strategies as st
 
 SIZE = 6
 """More elements than native code keeps in registers."""
 
-M, N = Spec(dtypes.float32, (SIZE, SIZE)), Spec(dtypes.int32, ())
+M, N = TensorType(dtypes.float32, (SIZE, SIZE)), TensorType(dtypes.int32, ())
 UNARY = ["negative", "relu", "square", "tanh", "abs", "zeros_like", "identity"]
 BINARY = ["add", "subtract", "multiply", "maximum", "matmul", "where", "matmul"]
 EXACT_UNARY = ["negative", "relu", "abs", "zeros_like", "identity", "sort", "sort"]
@@ -141,7 +141,7 @@ class _Maker:
         specs = [N, *[M] * (count + 1)]
         t = tuple(Value("t", spec) for spec in specs)
         limit = Constant(np.array(self.draw(st.integers(0, 3)), np.int32))
-        go = Value("go", Spec(dtypes.bool_, ()))
+        go = Value("go", TensorType(dtypes.bool_, ()))
         less, plus, loop = find("less"), find("add"), find("while")
         assert less and plus and loop
         test = Graph("test", t, (Operation(less, (t[0], limit), {}, (go,)),), (go,))

@@ -18,7 +18,7 @@ import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.ir.graph import Constant, Operation, Value
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Op
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(agc.runtime.__path__, "agc.runtime."))
@@ -50,7 +50,7 @@ class Call(NamedTuple):
             return type(error)
         return tuple(results) if isinstance(results, (tuple, list)) else (results,)
 
-    def specs(self, operands: list[Any]) -> tuple[Spec, ...]:
+    def specs(self, operands: list[Any]) -> tuple[TensorType, ...]:
         """What the rule says about the results."""
         specs = self.op.infer(operands, self.attrs)
         return specs if isinstance(specs, tuple) else (specs,)
@@ -105,7 +105,9 @@ def as_operation(call: Call, number: int) -> tuple[Operation, list[Value], list[
         if (place or starts_with_shape) and array.dtype.kind in "iu":
             operands.append(Constant(array))
         else:
-            operands.append(Value(f"x{number}_{place}", Spec(dtypes.as_dtype(array.dtype), array.shape)))
+            operands.append(
+                Value(f"x{number}_{place}", TensorType(dtypes.as_dtype(array.dtype), array.shape))
+            )
     specs = call.specs(operands)
     outputs = tuple(Value(f"r{number}_{place}", spec) for place, spec in enumerate(specs))
     inputs = [operand for operand in operands if isinstance(operand, Value)]

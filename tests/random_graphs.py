@@ -14,7 +14,7 @@ import agc.runtime  # noqa: F401  (declares most operations)
 import numpy as np
 from agc.runtime import dtypes, errors
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Origin, Value
-from agc.runtime.ir.value_types import AnySpec, RefSpec, Spec
+from agc.runtime.ir.value_types import AnySpec, TensorType, VariableType
 from agc.runtime.ops.framework import region_ops  # noqa: F401  (declares the others)
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import strategies as st
@@ -26,15 +26,15 @@ def many(few: int) -> int:
 
 
 N, F, B, V = (
-    Spec(dtypes.int32, ()),
-    Spec(dtypes.float32, ()),
-    Spec(dtypes.bool_, ()),
-    Spec(dtypes.float32, (3,)),
+    TensorType(dtypes.int32, ()),
+    TensorType(dtypes.float32, ()),
+    TensorType(dtypes.bool_, ()),
+    TensorType(dtypes.float32, (3,)),
 )
-REF = RefSpec(F)
+REF = VariableType(F)
 
 #   operation               operands   attributes
-STEPS: list[tuple[str, tuple[Spec, ...], dict[str, Any]]] = [
+STEPS: list[tuple[str, tuple[TensorType, ...], dict[str, Any]]] = [
     ("add",                 (N, N),    {}),
     ("multiply",            (N, N),    {}),
     ("floordiv",            (N, N),    {}),
@@ -98,7 +98,9 @@ class _Maker:
         self.pool: list[Operand] = []
         self.operations: list[Operation] = []
 
-    def graph(self, name: str, inputs: Sequence[AnySpec], depth: int, results: Sequence[Spec] = ()) -> Graph:
+    def graph(
+        self, name: str, inputs: Sequence[AnySpec], depth: int, results: Sequence[TensorType] = ()
+    ) -> Graph:
         values = tuple(Value(self.draw(_names), spec) for spec in inputs)
         self.pool = list(values)
         for _ in range(self.draw(st.integers(0, 5))):
@@ -154,12 +156,14 @@ class _Maker:
     def arguments(self) -> list[Operand]:
         return [self.operand(spec) for spec in (REF, N, F, B, V)]
 
-    def region(self, name: str, inputs: Sequence[Operand], depth: int, results: Sequence[Spec]) -> Graph:
+    def region(
+        self, name: str, inputs: Sequence[Operand], depth: int, results: Sequence[TensorType]
+    ) -> Graph:
         return _Maker(self.draw, self.callees, self.effects).graph(
             name, [x.spec for x in inputs], depth - 1, results
         )
 
-    def results(self) -> list[Spec]:
+    def results(self) -> list[TensorType]:
         return self.draw(st.lists(st.sampled_from([N, F, B, V]), min_size=1, max_size=3))
 
     def cond(self, depth: int) -> None:
@@ -207,7 +211,7 @@ class _Maker:
 
 
 def _constants(spec: AnySpec) -> st.SearchStrategy[Any]:
-    assert isinstance(spec, Spec), "variables are always given"
+    assert isinstance(spec, TensorType), "variables are always given"
     if spec == N:
         return st.integers(-3, 5).map(lambda n: np.array(n, np.int32))
     if spec == B:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agc.runtime.executors.llvm.codegen.buffer_assignment import Nest, pairs, places
+from agc.runtime.executors.llvm.codegen.buffer_assignment import ElementwiseNest, assign_buffers, pairs
 from agc.runtime.executors.llvm.codegen.liveness import Addresses, born, promised
 from agc.runtime.executors.llvm.codegen.llvm_types import integer, ir, pointer
 
@@ -65,7 +65,7 @@ class Code:
         found.add_incoming(b, other)
         return found
 
-    def nest(self, write: Callable[[Any], None]) -> Nest:
+    def nest(self, write: Callable[[Any], None]) -> ElementwiseNest:
         """A loop over elements, of which this writes the body for the number of the round."""
         before = self.b.block
         body, behind = self.blocks("body", "behind")
@@ -80,7 +80,7 @@ class Code:
         blocks = self.function.blocks[self.function.blocks.index(body) :]
         blocks.remove(behind)
         self.b.position_at_end(behind)
-        return Nest(before, behind, pairs(blocks), None)
+        return ElementwiseNest(before, behind, pairs(blocks), None)
 
     def element(self, address: Any, i: Any, bits: int = 64) -> Any:
         """What stands at a place of a buffer."""
@@ -90,8 +90,8 @@ class Code:
         """Let a number stand at a place of a buffer."""
         self.b.store(value, self.b.gep(address, [i], source_etype=value.type))
 
-    def meet(self, *nests: Nest) -> list[list[int]]:
+    def meet(self, *nests: ElementwiseNest) -> list[list[int]]:
         """The buffers by their numbers, those together that share a place."""
         addresses = Addresses(self.function.blocks, self.promises)
-        found = places(self.function.blocks, self.entry, self.promises, nests, 0, addresses)
+        found = assign_buffers(self.function.blocks, self.entry, self.promises, nests, 0, addresses)
         return sorted([self.promises.index(each) for each in place.promises] for place in found)

@@ -14,11 +14,11 @@ from typing import Any
 import gast
 
 from ..syntax.tree_queries import COMPREHENSIONS, Statements, contains, is_call_of
-from .cfg import Graph
+from .cfg import ControlFlowGraph
 from .scopes import Found, Reading, scan
 
 
-class StraightLine(Graph):
+class BasicBlocks(ControlFlowGraph):
     """Adds what is evaluated without a choice of statements. A statement that needs more has a method."""
 
     def __init__(self, ag: str, changing: Container[int] = ()) -> None:

@@ -7,7 +7,7 @@
         if x > 0: break
     for x in xs: yield x          native: a suspended block cannot become a function
 
-`static(expression)` says that an expression cannot be a tensor. `Staging` decides about the blocks of one
+`static(expression)` says that an expression cannot be a tensor. `BindingTimes` decides about the blocks of one
 function."""
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _literal(items: gast.expr) -> bool:
     return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict)) or is_text(items)
 
 
-class Staging:
+class BindingTimes:
     """The blocks of one function that are staged, and the jumps that leave one.
 
     `block in staging` holds for an `if`, `while` or `for` that is staged. `crossing` holds the ids of the

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Set
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..introspection.code_objects import CodeMap, nested
+from ..introspection.code_objects import CodeMap, nested_code_objects
 
 if TYPE_CHECKING:
     import dis
@@ -237,7 +237,7 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
     >>> [mention.appends for mention in mentions((lambda log: (log.append(1), len(log))).__code__, "log")]
     [True, False]
     """
-    for inner in nested(code):
+    for inner in nested_code_objects(code):
         steps = _steps_of(inner)
         if _names_a_place(inner, steps):
             continue
@@ -279,7 +279,7 @@ def names_after(code: CodeType, position: int) -> set[str]:
     start = min((back.argval for back in _jumps_back(code, position)), default=position)
     steps = (step for step in _steps_of(code) if step.offset >= min(start, position))
     found = {str(step.value) for step in steps if isinstance(step.value, str)}
-    inside = [inner for inner in nested(code) if inner is not code]
+    inside = [inner for inner in nested_code_objects(code) if inner is not code]
     return found.union(*(facts(inner).names | facts(inner).free for inner in inside))
 
 
@@ -308,7 +308,7 @@ def compares(
     >>> compares((lambda a, b: a is b).__code__, {"a"}), compares((lambda a, b: a is None).__code__, {"a"})
     (True, False)
     """
-    for inner in nested(code):
+    for inner in nested_code_objects(code):
         steps = [] if inner in besides else _steps_of(inner)
         for at, step in enumerate(steps):
             is_call = step.kind in ("variable", "attribute") and step.value in _COMPARERS[step.kind]
@@ -367,7 +367,7 @@ def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
     >>> may_ask_for((lambda o: getattr(o, "a", 0)).__code__, "b"), may_ask_for((lambda o: vars(o)).__code__, "b")
     (False, True)
     """
-    for inner in nested(code):
+    for inner in nested_code_objects(code):
         steps = _steps_of(inner)
         for at, step in enumerate(steps):
             if step.kind not in ("variable", "attribute") or step.value not in _ASKERS:
@@ -395,7 +395,7 @@ def chains(code: CodeType) -> list[tuple[list[str], int]]:
 
 
 def _read_chains(code: CodeType) -> Iterator[tuple[list[str], int]]:
-    for inner in nested(code):
+    for inner in nested_code_objects(code):
         steps = _steps_of(inner)
         for at, step in enumerate(steps):
             if step.kind == "variable" and step.value not in inner.co_freevars:
@@ -422,7 +422,7 @@ def goes_through(code: CodeType) -> bool:
     """Whether code goes through the items of something, in their order."""
     return any(
         not _ITERATES.isdisjoint(inner.co_code[::2]) or not _IN_ORDER.isdisjoint(inner.co_names)
-        for inner in nested(code)
+        for inner in nested_code_objects(code)
     )
 
 
@@ -436,7 +436,7 @@ def updates_in_place(code: CodeType) -> set[str]:
     ['a', 'b']
     """
     found = set()
-    for inner in nested(code):
+    for inner in nested_code_objects(code):
         instructions = [
             step for step in _instructions(inner) if step.opname not in _NOISE and step.opname != "SWAP"
         ]

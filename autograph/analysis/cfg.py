@@ -51,7 +51,7 @@ class Block:
     puts: list[gast.Subscript] = field(default_factory=list)  # items of variables assigned by `ag__.put`
 
 
-class Graph:
+class ControlFlowGraph:
     """The nodes, in the order in which they were added, and what the analyses ask about them."""
 
     def __init__(self) -> None:

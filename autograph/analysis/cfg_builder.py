@@ -19,11 +19,11 @@ import gast
 
 from ..syntax.tree_queries import is_call_of, parameters
 from .cfg import Block, Landmarks
-from .cfg_exits import Exits, Frame
+from .cfg_exits import CfgExits, Frame
 from .scopes import Found, scan
 
 
-class Flow(Exits):
+class Flow(CfgExits):
     """The graph of a function from its `entry` to its `exit`."""
 
     def __init__(self, function: Any, ag: str, changing: Container[int] = ()) -> None:

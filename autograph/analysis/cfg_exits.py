@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from .basic_blocks import StraightLine
+from .basic_blocks import BasicBlocks
 
 # Context managers that never swallow an exception, by the last part of their names.
 TRANSPARENT = frozenset(
@@ -43,7 +43,7 @@ class Frame:
         self.pending: set[str] = set()  # of a `finally`: the jumps that go on after it
 
 
-class Exits(StraightLine):
+class CfgExits(BasicBlocks):
     """Adds what leaves the normal way, and what is passed then."""
 
     def __init__(self, ag: str, changing: Container[int] = ()) -> None:

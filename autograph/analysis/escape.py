@@ -67,7 +67,7 @@ class _Use(NamedTuple):
     loops: tuple[gast.AST, ...]  # those around it
 
 
-class Lists:
+class UnescapedLists:
     """`own`: the variables; `reads`: the names at which a list of these is changed in place; `changing`: their
     ids."""
 

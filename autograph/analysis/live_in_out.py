@@ -22,11 +22,11 @@ import gast
 
 from ..syntax.node_builders import load
 from ..syntax.tree_queries import dotted
-from .binding_time import Staging
+from .binding_time import BindingTimes
 from .cfg import Block
 from .cfg_builder import Flow
 from .definite_assignment import definedness
-from .escape import Lists
+from .escape import UnescapedLists
 from .liveness import live
 
 
@@ -58,7 +58,7 @@ class FunctionPlan:
 
 
 def plan(
-    function: Any, staging: Staging, generated: set[str], ag: str, lists: Lists | None = None
+    function: Any, staging: BindingTimes, generated: set[str], ag: str, lists: UnescapedLists | None = None
 ) -> FunctionPlan:
     """The plan of one function; `lists` are those that it may copy."""
     if lists is None:
@@ -68,7 +68,7 @@ def plan(
 
 class _Planner:
     def __init__(
-        self, flow: Flow, staging: Staging, generated: set[str], lists: frozenset[str] = frozenset()
+        self, flow: Flow, staging: BindingTimes, generated: set[str], lists: frozenset[str] = frozenset()
     ) -> None:
         self.flow = flow
         self.lists = lists

@@ -30,7 +30,7 @@ BINDERS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, 
 PATTERNS = (gast.MatchAs, gast.MatchStar, gast.MatchMapping)
 
 
-class Endings:
+class Reachability:
     """Answers for one tree; what was found out about a statement is kept."""
 
     def __init__(self) -> None:

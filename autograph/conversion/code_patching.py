@@ -25,7 +25,7 @@ FRAMES_FOR_ONE = 8  # of the stack, for one of the user's: while a staged block 
 _DEEP = 8_000  # Python's own frames take no C stack, but those of the libraries in between may
 
 
-class InPlace:
+class CodePatcher:
     """Exchanges the code of functions, once for each."""
 
     def __init__(
@@ -70,10 +70,10 @@ class InPlace:
                 self._look([cls])
 
     def _look(self, roots: Iterable[Any]) -> None:
-        from .reachable_callables import Sight
+        from .reachable_callables import ReachableCallables
 
         with self._lock:
-            for f in Sight().look(roots):
+            for f in ReachableCallables().look(roots):
                 self._convert(f)
 
     def _convert(self, f: FunctionType) -> None:
@@ -94,7 +94,7 @@ class InPlace:
         from ..syntax import source
         from . import in_place_code
 
-        if not has_work(f.__code__) or not source.exists(f):
+        if not needs_conversion(f.__code__) or not source.exists(f):
             return None
         try:
             return in_place_code.code_in_place(f, self._operators)
@@ -104,7 +104,7 @@ class InPlace:
             return None
 
 
-def has_work(code: CodeType) -> bool:
+def needs_conversion(code: CodeType) -> bool:
     """Whether conversion would change anything: the code branches or calls."""
     from ..syntax import source
 

@@ -26,17 +26,17 @@ from typing import TYPE_CHECKING, Any
 
 from .. import policy
 from ..errors import ConversionError, Diagnostic, leave_no_trace
-from ..introspection.code_objects import CodeMap, nested
+from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..introspection.frames import STAND_INS, untraced
 from ..options.features import USUAL, Feature, Options
 from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
 from ..staging import PYTHON, backends, overloaded
-from .code_patching import InPlace
+from .code_patching import CodePatcher
 from .conversion_log import LISTING
 from .reducing_builtins import GATHERING, gathering
 
 if TYPE_CHECKING:
-    from .loader import Loaded
+    from .loader import ConvertedCode
 
 Handler = Callable[[Any], Any]
 
@@ -54,12 +54,12 @@ class Converter:
         self.options = options
         self._handlers = _Handlers(self)
         self._lock = threading.RLock()
-        self._loaded: CodeMap[Loaded] = CodeMap()
+        self._loaded: CodeMap[ConvertedCode] = CodeMap()
         # code that came out of a conversion, with whatever options
         self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
         self._verdicts: CodeMap[Handler] = CodeMap()
-        self._in_place: InPlace = (
-            InPlace(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
+        self._in_place: CodePatcher = (
+            CodePatcher(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
         )
         # What printed conversions import.
         self._printed: ModuleType = operators if usual is None else usual._printed
@@ -92,7 +92,7 @@ class Converter:
 
     def adopt(self, code: CodeType) -> CodeType:
         """Remember that `code`, and all functions inside it, came out of a conversion."""
-        for inner in nested(code):
+        for inner in nested_code_objects(code):
             self._made[inner] = True
         return code
 
@@ -165,7 +165,7 @@ class Converter:
             log(EVERYTHING, f"left alone {place(f.__code__)}")
             if f.__code__ not in self._made and not policy.is_own(f):
                 LISTING.note(f.__code__, "left alone", self._why_left(f))
-            return itself
+            return unchanged
         from ..syntax import source
 
         if source.exists(f):
@@ -173,7 +173,9 @@ class Converter:
         # Code without source, such as the methods that dataclasses write. Without a branch or a loop there is
         # nothing to stage in it; otherwise Python may run it, as long as it is not given a backend's values.
         return (
-            functools.partial(guarded, source.missing(f)) if source.has_control_flow(f.__code__) else itself
+            functools.partial(guarded, source.missing(f))
+            if source.has_control_flow(f.__code__)
+            else unchanged
         )
 
     def _why_left(self, f: FunctionType) -> str:
@@ -190,7 +192,7 @@ class Converter:
             or policy.is_own(f)
         )
 
-    def _load(self, f: FunctionType) -> Loaded:
+    def _load(self, f: FunctionType) -> ConvertedCode:
         code = f.__code__
         loaded = self._loaded.get(code)
         if loaded is None:
@@ -223,15 +225,15 @@ class _Handlers(dict[type, Handler]):
         )
 
     def __missing__(self, kind: type) -> Handler:
-        handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else itself
-        if handler is itself and issubclass(kind, type):
+        handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else unchanged
+        if handler is unchanged and issubclass(kind, type):
             handler = self.converter.any_class
         if len(self) < 10_000:  # types made on the fly must not pile up here
             self[kind] = handler
         return handler
 
 
-def itself(f: Any) -> Any:
+def unchanged(f: Any) -> Any:
     """For what needs no conversion."""
     return f
 

@@ -36,7 +36,7 @@ from ..syntax.gast_bridge import Translation
 from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
-from .multiversioning import joined
+from .multiversioning import with_both_versions
 from .operator_constants import with_operators, without_name
 
 FACTORY = "__factory__"
@@ -45,7 +45,7 @@ CLASSLESS = "________"  # a class whose name is nothing but underscores mangles 
 _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
 
 
-class Loaded:
+class ConvertedCode:
     """The converted code of one code object, ready to be made into functions."""
 
     def __init__(self, code: CodeType, original: CodeType) -> None:
@@ -74,10 +74,10 @@ def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
         twin.__type_params__ = f.__type_params__
 
 
-def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> Loaded:
+def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> ConvertedCode:
     """Convert the code of `f`."""
     code = converted_code(f, features=features)
-    return Loaded(with_operators(code, operators), f.__code__)
+    return ConvertedCode(with_operators(code, operators), f.__code__)
 
 
 def converted_code(
@@ -94,10 +94,10 @@ def converted_code(
     definition = source.find(f)
     context = live_context(f, definition, features)
     with deep_trees(definition.filename):
-        translation = Translation(ast.Module([bare(definition)], []))
+        translation = Translation(ast.Module([without_decorators(definition)], []))
         after = pipeline.run(translation.tree, context)
         if halves:
-            after = joined(translation, after, context.ag)
+            after = with_both_versions(translation, after, context.ag)
         tree, generated, lambdas = settled(translation, after, context)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
@@ -108,7 +108,7 @@ def converted_code(
     return rename(code, f.__code__.co_name)
 
 
-class Settled(NamedTuple):
+class LocatedTree(NamedTuple):
     """A tree as Python compiles it, with a position for every node."""
 
     tree: ast.Module
@@ -116,7 +116,7 @@ class Settled(NamedTuple):
     lambdas: Collection[Extent]  # where the bodies of generated lambdas are
 
 
-def settled(translation: Translation, after: gast.Module, context: Context) -> Settled:
+def settled(translation: Translation, after: gast.Module, context: Context) -> LocatedTree:
     """A converted tree on its way to Python's compiler."""
     tree: ast.Module = translation.back(after)
     new = translation.new
@@ -124,7 +124,7 @@ def settled(translation: Translation, after: gast.Module, context: Context) -> S
     generated = functions - function_names(translation.tree)
     calls = operator_calls(new, context.ag)
     settle(new, calls, generated, context.source)
-    return Settled(tree, generated, generated_lambdas(calls))
+    return LocatedTree(tree, generated, generated_lambdas(calls))
 
 
 def live_context(
@@ -164,7 +164,7 @@ def _is_builtin(module_globals: Mapping[str, Any], name: str) -> bool:
     return name not in module_globals and hasattr(builtins, name)
 
 
-def bare(definition: Definition) -> ast.stmt:
+def without_decorators(definition: Definition) -> ast.stmt:
     """The definition without what is evaluated outside of the function: decorators, defaults, annotations.
 
     A lambda becomes the value of an assignment, because a tree holds statements.

@@ -42,7 +42,7 @@ DECLARATIONS = (gast.Global, gast.Nonlocal)
 LIVE = Template("$ag.live")
 
 
-def joined(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
+def with_both_versions(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
     """The tree before a conversion, in which the functions that it changed have both halves."""
     before: gast.Module = translation.tree
     functions = (node for node in translation.made(after) if isinstance(node, FUNCTIONS))

@@ -32,7 +32,7 @@ from typing import Any
 
 from .. import policy
 from ..errors import is_own_file
-from ..introspection.code_objects import CodeMap, nested
+from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..staging import PYTHON, backends
 from ..syntax import source
 from ..syntax.tree_queries import INNER
@@ -63,7 +63,7 @@ class Names:
     """The names in a function, and those among them that it does more with than call them."""
 
     def __init__(self, code: CodeType) -> None:
-        names = {name for inner in nested(code) for name in inner.co_names}
+        names = {name for inner in nested_code_objects(code) for name in inner.co_names}
         self.all = frozenset(names.union(code.co_freevars))
         self._passed_on: frozenset[str] | None = None
 
@@ -78,7 +78,7 @@ class Names:
 _names: CodeMap[Names] = CodeMap()
 
 
-class Sight:
+class ReachableCallables:
     """A walk over what is in sight."""
 
     def __init__(self) -> None:

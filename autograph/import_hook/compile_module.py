@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .. import transpile
 from ..conversion.loader import Renaming, settled
-from ..conversion.multiversioning import joined
+from ..conversion.multiversioning import with_both_versions
 from ..conversion.operator_constants import without_name
 from ..passes import pipeline
 from ..syntax import source
@@ -37,7 +37,9 @@ def convert(text: str, filename: str) -> ModuleCode:
     with deep_trees(filename):
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
-        new, generated, lambdas = settled(translation, joined(translation, after, context.ag), context)
+        new, generated, lambdas = settled(
+            translation, with_both_versions(translation, after, context.ag), context
+        )
         without_name(translation.new, context.ag)
         code = _compiled(new, filename)
         named = Renaming(generated, lambdas)(code, code.co_name)

@@ -62,7 +62,7 @@ def is_block(code: CodeType) -> bool:
     return own != code.co_name and around.endswith(code.co_name)
 
 
-def nested(code: CodeType) -> Iterator[CodeType]:
+def nested_code_objects(code: CodeType) -> Iterator[CodeType]:
     """`code` and the code of all functions, classes and comprehensions inside it."""
     pending = [code]
     while pending:

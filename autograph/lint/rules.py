@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from ..analysis.binding_time import Staging, reads_own_frame, static
+from ..analysis.binding_time import BindingTimes, reads_own_frame, static
 from ..analysis.entry_points import Entries
 from ..analysis.process_state import use_of
 from ..errors import Diagnostic, Note, Where
@@ -58,8 +58,8 @@ class Function(NamedTuple):
     node: Any
     traced: bool  # itself; not only called by one that is
     module: Module
-    staging: Staging  # as it is
-    freely: Staging  # as it would be if nothing in the function suspended it or looked at its frame
+    staging: BindingTimes  # as it is
+    freely: BindingTimes  # as it would be if nothing in the function suspended it or looked at its frame
 
 
 def doubts(
@@ -76,7 +76,7 @@ def doubts(
             yield _never_a_graph(node, kind, module)
         elif everywhere or id(node) in entries.reached:
             traced = everywhere or id(node) in entries.within
-            function = Function(node, traced, module, Staging(node), Staging(node, plain=True))
+            function = Function(node, traced, module, BindingTimes(node), BindingTimes(node, plain=True))
             for row in DOUBTS:
                 yield from row(function)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import leave_no_trace
 from ..side_effects import staged
-from ..side_effects.carried_state import Carried
+from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backends
 from .elif_chains import AT_ONCE, arm_of, run_arm
 from .pinned_objects import PlaceMaker, held_back
@@ -56,7 +56,7 @@ def _staged(
     """A choice that a backend makes; `takes` and `gives` are the variables of the state and of the results."""
     held = held_back(places, state, takes, gives)
 
-    def run(carried: Carried) -> State:
+    def run(carried: CarriedState) -> State:
         return backend.cond(
             test,
             carried.block(held.block(then)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import leave_no_trace
 from ..side_effects import pure, staged
-from ..side_effects.carried_state import Carried
+from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, State, backends
 
 
@@ -20,7 +20,7 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
         if backend is PYTHON or not backend.owns(test):
             return then() if test else orelse()
 
-        def run(carried: Carried) -> State:
+        def run(carried: CarriedState) -> State:
             first = carried.block(lambda: (then(),), then)
             other = carried.block(lambda: (orelse(),), orelse)
             return backend.cond(test, first, other, carried.initial, ("value", *carried.names))

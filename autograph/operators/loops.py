@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import Diagnostic, StagingError, leave_no_trace
 from ..introspection.source_sites import running
 from ..side_effects import staged
-from ..side_effects.carried_state import Carried
+from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .conditionals import Branch, cond, keep, parameters_of
 from .pinned_objects import PlaceMaker, held_back
@@ -73,7 +73,7 @@ def _staged_while(
     held = held_back(places, state, takes, takes)
     said = {**options(*state), "first": first}
 
-    def run(carried: Carried) -> State:
+    def run(carried: CarriedState) -> State:
         going, step, start, names = held.test(test), held.block(body), held.state, held.names
         if carried.test_assigns:
             going, step, start = rotated(going, step, start, first)
@@ -126,7 +126,7 @@ def _staged_for(
     held = held_back(places, state, takes, takes)
     said = options(*state)
 
-    def run(carried: Carried) -> State:
+    def run(carried: CarriedState) -> State:
         step = carried.block(held.block(body, before=1))
         return backend.for_loop(
             items, step, carried.start(held.state), held.names + carried.names, until, said

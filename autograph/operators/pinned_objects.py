@@ -18,11 +18,11 @@ from types import MappingProxyType
 from typing import Any
 
 from ..side_effects.custom_setters import sets_items
-from ..side_effects.locations import Cell, Item, Place
-from ..staging import PYTHON, Changing, Maybe, OwnList, State, backends
+from ..side_effects.locations import Cell, Item, Location
+from ..staging import PYTHON, Maybe, MutableValue, State, UnescapedList, backends
 from .container_location import Contents
 
-PlaceMaker = Callable[[], Place]
+PlaceMaker = Callable[[], Location]
 
 
 class ItemMaker:
@@ -33,7 +33,7 @@ class ItemMaker:
     ) -> None:
         self.base, self.key, self.owner = base, key, owner
 
-    def __call__(self) -> Place:
+    def __call__(self) -> Location:
         return Contents(self.base) if self.key is None else Item(self.base, self.key)
 
     @property
@@ -48,11 +48,11 @@ class ListMaker:
     def __init__(self, read: Callable[[], Any]) -> None:
         self.read = read
 
-    def __call__(self) -> Place:
+    def __call__(self) -> Location:
         raise AssertionError("a list of the function's own is no place")
 
 
-class Held:
+class PinnedObjects:
     """What is left of a staged block's state and places when Python objects are held back."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Held:
         self.gives = [name in self.objects for name in gives]
         self._copied = [name in lists for name in takes]
         marked = [
-            OwnList(value) if is_own and type(value) is list else value
+            UnescapedList(value) if is_own and type(value) is list else value
             for value, is_own in zip(state, self._copied, strict=True)
         ]
         self.state = _without(marked, self.takes)
@@ -121,20 +121,20 @@ class NothingHeld:
 
 def held_back(
     makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
-) -> Held | NothingHeld:
+) -> PinnedObjects | NothingHeld:
     """What to stage of a block; `takes` and `gives` are the variables of its state and of its results."""
-    return Held(makers, state, takes, gives) if makers else NothingHeld(state, gives)
+    return PinnedObjects(makers, state, takes, gives) if makers else NothingHeld(state, gives)
 
 
 def _unmarked(values: State) -> State:
     """The results, with Python's own lists for those of the function's own."""
-    return tuple([list(value) if type(value) is OwnList else value for value in values])
+    return tuple([list(value) if type(value) is UnescapedList else value for value in values])
 
 
 def _copy(value: Any) -> Any:
     """A list to work on; a backend's value that is no list, and has no copies, never changes."""
     copy = value.copy() if hasattr(type(value), "copy") else value
-    if isinstance(copy, Changing):
+    if isinstance(copy, MutableValue):
         copy.is_own = True
     return copy
 

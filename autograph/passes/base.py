@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn
 
 import gast
 
-from ..analysis.binding_time import FRAME_ATTRIBUTES, FRAME_READERS, Staging
+from ..analysis.binding_time import FRAME_ATTRIBUTES, FRAME_READERS, BindingTimes
 from ..analysis.container_types import LIST_DISPLAYS, LISTS
 from ..errors import ConversionError, Diagnostic
 from ..options.features import Feature
@@ -110,12 +110,12 @@ class Registry:
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Names] = {}
-        self._staging: dict[int, tuple[gast.AST, Staging]] = {}
+        self._staging: dict[int, tuple[gast.AST, BindingTimes]] = {}
 
-    def staging(self, function: gast.AST, plain: bool) -> Staging:
+    def staging(self, function: gast.AST, plain: bool) -> BindingTimes:
         known = self._staging.get(id(function))
         if known is None:  # the node is kept, so that its id stays its own
-            known = self._staging[id(function)] = function, Staging(function, plain)
+            known = self._staging[id(function)] = function, BindingTimes(function, plain)
         return known[1]
 
     def of(self, function: gast.AST) -> Names:
@@ -251,7 +251,7 @@ class FunctionPass(Pass):
     def function(self, node: Any) -> Any:
         raise NotImplementedError
 
-    def staging(self, function: Any) -> Staging:
+    def staging(self, function: Any) -> BindingTimes:
         """Which blocks of the function are staged."""
         return self.registry.staging(function, self.names.plain)
 

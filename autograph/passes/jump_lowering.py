@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import gast
 
-from ..analysis.reachability import JUMPS, Endings, leaves_context, shapes_function
+from ..analysis.reachability import JUMPS, Reachability, leaves_context, shapes_function
 from ..syntax.positions import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree_queries import LOOPS, TRIES, WITHS, Statements, blocks, copied, evolve, with_blocks
@@ -51,7 +51,7 @@ TAKEN_BACK = Template("""
 """)
 
 
-class Watch(NamedTuple):
+class FlagState(NamedTuple):
     """What is known of the flag where some statements stand."""
 
     flagged: bool = False  # somebody looks at it after them
@@ -63,12 +63,12 @@ class Watch(NamedTuple):
         """Whether the flag needs no setting up: somebody did it further out, or just before."""
         return self.flagged or self.ready
 
-    def deeper(self) -> Watch:
+    def deeper(self) -> FlagState:
         return self._replace(depth=self.depth + 1)
 
 
-UNWATCHED = Watch()
-WATCHED = Watch(flagged=True, ready=True)
+UNWATCHED = FlagState()
+WATCHED = FlagState(flagged=True, ready=True)
 
 
 class Jumps:
@@ -77,7 +77,7 @@ class Jumps:
     def __init__(self, owner: FunctionPass, jumping: set[int], fresh_flag: Callable[[], str]) -> None:
         self.owner = owner
         self.jumping = jumping  # ids of the jumps, and of the statements with one inside
-        self.endings = Endings()
+        self.endings = Reachability()
         self._fresh_flag = fresh_flag
         self._flag: str | None = None
         self._copies: Statements = []  # kept, so that no other node gets the id of one
@@ -108,7 +108,7 @@ class Jumps:
 
     # Statements in a row
 
-    def lower(self, body: Statements, watch: Watch = UNWATCHED) -> Statements:
+    def lower(self, body: Statements, watch: FlagState = UNWATCHED) -> Statements:
         """The statements without jumps."""
         for position, statement in enumerate(body):
             before, rest = body[:position], body[position + 1 :]
@@ -118,7 +118,7 @@ class Jumps:
                 return [*before, statement, *self.dead(rest)]
         return body
 
-    def first_jump(self, statement: gast.stmt, rest: Statements, watch: Watch) -> Statements:
+    def first_jump(self, statement: gast.stmt, rest: Statements, watch: FlagState) -> Statements:
         """A statement that jumps, or has a jump inside, and the rest after it."""
         after: Statements = []
         if self.endings.of(statement):
@@ -137,7 +137,7 @@ class Jumps:
             return []
         return NEVER(rest[0], body=self.lower(rest, WATCHED))
 
-    def flat(self, body: Statements, watch: Watch) -> Statements:
+    def flat(self, body: Statements, watch: FlagState) -> Statements:
         """Each jump's statement and those before it are a group; each group has its own test of the flag."""
         result = [] if watch.is_set else self.setup(body[0])
         group: Statements = []
@@ -150,15 +150,17 @@ class Jumps:
                 group = []
         return result
 
-    def flagged(self, origin: gast.stmt, lowered: gast.stmt, rest: Statements, watch: Watch) -> Statements:
+    def flagged(
+        self, origin: gast.stmt, lowered: gast.stmt, rest: Statements, watch: FlagState
+    ) -> Statements:
         """A lowered statement that may set the flag, and the rest, for when it did not."""
         before = [] if watch.is_set else self.setup(origin)
-        after = self.lower(rest, Watch(watch.flagged, True, watch.depth + 1))
+        after = self.lower(rest, FlagState(watch.flagged, True, watch.depth + 1))
         return [*before, lowered, *UNLESS(rest[0] if rest else origin, flag=self.flag, body=after)]
 
     # Statements with a jump inside
 
-    def branch(self, statement: gast.If, rest: Statements, watch: Watch) -> Statements:
+    def branch(self, statement: gast.If, rest: Statements, watch: FlagState) -> Statements:
         """An `if`: as drawn above."""
         body, orelse = statement.body, statement.orelse
         if self.endings.of_list(body):
@@ -177,7 +179,7 @@ class Jumps:
         below = watch.deeper()
         return [choice(statement, self.lower(body, below), self.lower(orelse, below))]
 
-    def passage(self, statement: gast.stmt, rest: Statements, watch: Watch) -> Statements:
+    def passage(self, statement: gast.stmt, rest: Statements, watch: FlagState) -> Statements:
         """A `with`, `try`, `match` or loop."""
         if isinstance(statement, LOOPS):
             lowered, after = self.loop(statement)
@@ -188,7 +190,7 @@ class Jumps:
                 statement, rest = evolve(statement, orelse=statement.orelse + rest), []
             skips = bool(statement.orelse) and self.jumps_in(statement.body)
         needs = watch.flagged or bool(rest) or skips
-        inner = Watch(needs, watch.ready or needs)
+        inner = FlagState(needs, watch.ready or needs)
         lowered = (
             self.attempt(statement, inner) if isinstance(statement, TRIES) else self.parts(statement, inner)
         )
@@ -196,7 +198,7 @@ class Jumps:
             return [lowered]
         return self.flagged(statement, lowered, rest, watch)
 
-    def parts(self, statement: gast.stmt, watch: Watch) -> gast.stmt:
+    def parts(self, statement: gast.stmt, watch: FlagState) -> gast.stmt:
         """A `with` or `match`."""
         parts = [self.lower(part, watch) or nothing(statement) for part in blocks(statement)]
         if watch.flagged and isinstance(statement, WITHS) and leaves_context(statement.body, self.jumping):
@@ -204,7 +206,7 @@ class Jumps:
             parts = [TAKEN_BACK(statement, flag=self.flag, body=parts[0])]
         return with_blocks(statement, parts)
 
-    def attempt(self, statement: gast.Try, watch: Watch) -> gast.Try:
+    def attempt(self, statement: gast.Try, watch: FlagState) -> gast.Try:
         """A `try`. A jump in its body skips its `else`, so that looks at the flag; and an exception that
         comes up on the way out, in a `with` or `finally` that the jump leaves, takes the jump back."""
         body = self.lower(statement.body, watch)

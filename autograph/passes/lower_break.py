@@ -18,7 +18,7 @@ from typing import Any
 
 import gast
 
-from ..analysis.binding_time import Staging
+from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
 from ..syntax.tree_queries import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
@@ -48,7 +48,7 @@ class LowerBreak(FunctionPass):
         body = self.walk(node.body, staging)
         return evolve(node, body=body) if body is not node.body else node
 
-    def walk(self, body: Statements, staging: Staging) -> Statements:
+    def walk(self, body: Statements, staging: BindingTimes) -> Statements:
         result: Statements = []
         changed = False
         for statement in body:
@@ -57,7 +57,7 @@ class LowerBreak(FunctionPass):
             result += new
         return result if changed else body
 
-    def statement(self, statement: Any, staging: Staging) -> Statements:
+    def statement(self, statement: Any, staging: BindingTimes) -> Statements:
         if not is_compound(statement):
             return [statement]
         looping = statement in staging and not isinstance(statement, gast.If)

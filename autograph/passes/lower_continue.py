@@ -14,7 +14,7 @@ from typing import Any
 
 import gast
 
-from ..analysis.binding_time import Staging
+from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
 from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
@@ -37,11 +37,11 @@ class LowerContinue(FunctionPass):
         body = self.walk(node.body, staging)
         return evolve(node, body=body) if body is not node.body else node
 
-    def walk(self, body: Statements, staging: Staging) -> Statements:
+    def walk(self, body: Statements, staging: BindingTimes) -> Statements:
         new = [self.statement(child, staging) for child in body]
         return body if new == body else new
 
-    def statement(self, statement: Any, staging: Staging) -> Any:
+    def statement(self, statement: Any, staging: BindingTimes) -> Any:
         if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
             return statement
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])

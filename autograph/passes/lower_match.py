@@ -35,7 +35,7 @@ from typing import Any
 import gast
 
 from ..analysis.binding_time import reads_own_frame
-from ..analysis.reachability import Endings
+from ..analysis.reachability import Reachability
 from ..analysis.scopes import bound
 from ..syntax.node_builders import load
 from ..syntax.tree_queries import (
@@ -54,11 +54,11 @@ from ..syntax.tree_queries import (
     with_blocks,
 )
 from .base import FunctionPass, Pass
-from .pattern_destructuring import RESET, SET, UNLESS, WHEN, Opening
+from .pattern_destructuring import RESET, SET, UNLESS, WHEN, Destructuring
 from .pattern_tests import (
     ASSIGN,
-    Asked,
-    Questions,
+    PatternTest,
+    PatternTests,
     Subject,
     all_of,
     captures,
@@ -100,9 +100,9 @@ class _Chain:
         self.match = match
         self.names = owner.names
         self.function = function
-        self.questions = Questions(owner.context, owner.names)
-        self.opening = Opening(self.questions, owner.names)
-        self.endings = Endings()
+        self.questions = PatternTests(owner.context, owner.names)
+        self.opening = Destructuring(self.questions, owner.names)
+        self.endings = Reachability()
         self.before: Statements = []
         self.subject = self.stable(match.subject)
 
@@ -189,7 +189,7 @@ class _Chain:
             self.subject.forget()
         return self.nested(case, later)
 
-    def arm(self, case: Any, found: Asked, tests: list[gast.expr], later: list[Any]) -> Statements:
+    def arm(self, case: Any, found: PatternTest, tests: list[gast.expr], later: list[Any]) -> Statements:
         """One `if` of the chain, or the end of it."""
         body = [*self.bindings(case, found), *case.body]
         if not tests:
@@ -199,7 +199,7 @@ class _Chain:
     def choice(self, case: Any, test: gast.expr, body: Statements, rest: Statements) -> Statements:
         return [at(gast.If(test, body, rest), case.pattern)]
 
-    def bindings(self, case: Any, found: Asked) -> Statements:
+    def bindings(self, case: Any, found: PatternTest) -> Statements:
         assignments = [
             new
             for name, value in found.names.items()
@@ -208,7 +208,7 @@ class _Chain:
         ]
         return [*found.unpacking, *assignments]
 
-    def is_private(self, case: Any, found: Asked) -> bool:
+    def is_private(self, case: Any, found: PatternTest) -> bool:
         """Whether what the case binds is read in cases that bind it only, so that it need not be bound to ask."""
         if contains(case.guard, (*FUNCTIONS, *COMPREHENSIONS, gast.NamedExpr)):
             return False

@@ -22,7 +22,7 @@ from typing import Any
 
 import gast
 
-from ..analysis.binding_time import Staging
+from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import JUMPS, find_jumps
 from ..syntax.node_builders import load
 from ..syntax.positions import on_first_line
@@ -95,7 +95,7 @@ class LowerReturn(FunctionPass):
 
 
 class _Returns(Jumps):
-    def __init__(self, jumping: set[int], owner: LowerReturn, staging: Staging, valued: bool) -> None:
+    def __init__(self, jumping: set[int], owner: LowerReturn, staging: BindingTimes, valued: bool) -> None:
         super().__init__(owner, jumping, lambda: owner.names.fresh("returned"))
         self.staging = staging
         self.valued = valued

@@ -22,7 +22,7 @@ from typing import Any
 
 import gast
 
-from ..analysis.binding_time import Staging
+from ..analysis.binding_time import BindingTimes
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
 from .base import FunctionPass
@@ -51,10 +51,10 @@ class LowerWalrus(FunctionPass):
         staging = self.staging(node)
         return evolve(node, body=self.walk(node.body, staging))
 
-    def walk(self, body: Statements, staging: Staging) -> Statements:
+    def walk(self, body: Statements, staging: BindingTimes) -> Statements:
         return [new for statement in body for new in self.statement(statement, staging)]
 
-    def statement(self, statement: Any, staging: Staging) -> Statements:
+    def statement(self, statement: Any, staging: BindingTimes) -> Statements:
         if not is_compound(statement):
             return [statement]
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])

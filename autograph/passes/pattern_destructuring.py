@@ -23,7 +23,7 @@ from ..syntax.node_builders import load
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, at, evolve
 from .base import Names
-from .pattern_tests import ASSIGN, Questions, Subject, all_of, captures, flat, is_irrefutable, star_of
+from .pattern_tests import ASSIGN, PatternTests, Subject, all_of, captures, flat, is_irrefutable, star_of
 
 SET = Template("$name = True")
 RESET = Template("$name = False")
@@ -39,10 +39,10 @@ WHEN = Template("""
 Inner = Callable[[], Statements]
 
 
-class Opening:
+class Destructuring:
     """Opens patterns; what they bind is put aside until all questions have been answered."""
 
-    def __init__(self, questions: Questions, names: Names) -> None:
+    def __init__(self, questions: PatternTests, names: Names) -> None:
         self.questions = questions
         self.names = names
 

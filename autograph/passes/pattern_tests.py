@@ -58,7 +58,7 @@ class Subject:
             item.forget()
 
 
-class Asked(NamedTuple):
+class PatternTest(NamedTuple):
     """What must be true of the subject, and what follows when it is."""
 
     tests: list[gast.expr]
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
         return bool(self.names or self.unpacking)
 
 
-class Questions:
+class PatternTests:
     """Asks subjects what patterns want to know."""
 
     def __init__(self, context: Context, names: Names) -> None:
@@ -79,14 +79,16 @@ class Questions:
         self.names = names
         self.unused = ""  # a variable for items that nobody wants
 
-    def asked(self, pattern: Any, subject: Subject) -> Asked | None:
+    def asked(self, pattern: Any, subject: Subject) -> PatternTest | None:
         match pattern:
             case gast.MatchValue(value=value):
-                return Asked([at(gast.Compare(subject.at(pattern), [gast.Eq()], [value]), pattern)], {}, [])
+                return PatternTest(
+                    [at(gast.Compare(subject.at(pattern), [gast.Eq()], [value]), pattern)], {}, []
+                )
             case gast.MatchSingleton():
-                return Asked([self.identity(pattern, subject)], {}, [])
+                return PatternTest([self.identity(pattern, subject)], {}, [])
             case gast.MatchAs(pattern=None, name=name):
-                return Asked([], {name: subject} if name else {}, [])
+                return PatternTest([], {name: subject} if name else {}, [])
             case gast.MatchAs(pattern=inner, name=name):
                 found = self.asked(inner, subject)
                 return found and found._replace(names={**found.names, name: subject})
@@ -104,18 +106,18 @@ class Questions:
             return at(gast.Compare(subject.at(pattern), [gast.Is()], [value]), pattern)
         return IS.expression(pattern, ag=self.ag, subject=subject.at(pattern), value=value)
 
-    def alternatives(self, pattern: Any, parts: list[Asked | None]) -> Asked | None:
+    def alternatives(self, pattern: Any, parts: list[PatternTest | None]) -> PatternTest | None:
         known = [part for part in parts if part is not None and not part.binds]
         if len(known) < len(parts):
             return None
-        return Asked(
+        return PatternTest(
             [at(gast.BoolOp(gast.Or(), [all_of(part.tests, pattern) for part in known]), pattern)], {}, []
         )
 
-    def known_items(self, pattern: Any, items: list[Subject]) -> Asked | None:
+    def known_items(self, pattern: Any, items: list[Subject]) -> PatternTest | None:
         pairs = self.paired(pattern, items)
         if pairs is None:
-            return Asked([at(gast.Constant(False, None), pattern)], {}, [])
+            return PatternTest([at(gast.Constant(False, None), pattern)], {}, [])
         tests: list[gast.expr] = []
         names: dict[str, Subject] = {}
         for part, item in pairs:
@@ -124,7 +126,7 @@ class Questions:
                 return None
             tests += found.tests
             names.update(found.names)
-        return Asked(tests, names, [])
+        return PatternTest(tests, names, [])
 
     def paired(self, pattern: Any, items: list[Subject]) -> list[tuple[Any, Subject]] | None:
         """Which part of a sequence pattern meets which item; None where their number differs."""
@@ -137,11 +139,11 @@ class Questions:
             items = [*items[:star], Subject(at(between, pattern)), *items[end:]]
         return list(zip(parts, items, strict=True)) if len(parts) == len(items) else None
 
-    def sequence(self, pattern: Any, subject: Subject) -> Asked:
+    def sequence(self, pattern: Any, subject: Subject) -> PatternTest:
         """A sequence pattern whose parts take anything."""
         test = self.length(pattern, subject)
         targets = {index: part.name for index, part in enumerate(pattern.patterns) if part.name}
-        return Asked([test], {}, self.unpacking(pattern, subject, targets))
+        return PatternTest([test], {}, self.unpacking(pattern, subject, targets))
 
     def length(self, pattern: Any, subject: Subject) -> gast.expr:
         star = star_of(pattern)

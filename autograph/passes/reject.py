@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from ..analysis.binding_time import Staging
+from ..analysis.binding_time import BindingTimes
 from ..errors import Diagnostic
 from .base import Context, FunctionPass, Registry
 
@@ -16,7 +16,7 @@ class Rejection(NamedTuple):
     """One row of the table."""
 
     code: str
-    find: Callable[[Any, Staging], Iterable[gast.AST]]
+    find: Callable[[Any, BindingTimes], Iterable[gast.AST]]
     what: str
     why: str
     fix: str

@@ -20,7 +20,7 @@ from typing import Any
 
 import gast
 
-from ..analysis.escape import Lists
+from ..analysis.escape import UnescapedLists
 from ..analysis.live_in_out import FunctionPlan, Plan, plan
 from ..analysis.scopes import mentions_choice
 from ..syntax.node_builders import STORE, assign, attribute, call, group, lambda_of, load, store, text
@@ -59,7 +59,7 @@ class StageBlocks(FunctionPass):
             return node
         context, generated, lists = self.context, self.names.generated, None
         if self.names.makes_lists:
-            lists = Lists(node, context.ag, generated, context.is_builtin, context.is_library)
+            lists = UnescapedLists(node, context.ag, generated, context.is_builtin, context.is_library)
             self.names.lists.update((id(name), name) for name in lists.reads)
         found = plan(node, staging, generated, context.ag, lists)
         if not found.blocks and not found.unproven:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..staging import State
-    from .carried_state import Carried
-    from .locations import Place
+    from .carried_state import CarriedState
+    from .locations import Location
 
 
 def staged(
-    makers: Sequence[Callable[[], Place]],
-    run: Callable[[Carried], State],
+    makers: Sequence[Callable[[], Location]],
+    run: Callable[[CarriedState], State],
     blocks: Sequence[Callable[..., Any]],
     state: State = (),
     names: Sequence[str] = (),
@@ -28,7 +28,7 @@ def staged(
     `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
     further objects that the blocks get.
     """
-    from .retrace import staged as load_and_stage
+    from .retrace import stage_tracking_side_effects as load_and_stage
 
     return load_and_stage(makers, run, blocks, state, names, gives, besides)
 

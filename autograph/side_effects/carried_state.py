@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from ..errors import StagingError
 from ..staging import Maybe, State, Undefined
 from .aliasing import alias_state
-from .aliasing.alias_state import Aliases, Held
-from .aliasing.loop_entry import Entry
-from .aliasing.may_alias import Scope
-from .aliasing.object_index import Numbers
+from .aliasing.alias_state import AliasState, Held
+from .aliasing.loop_entry import LoopEntryAliases
+from .aliasing.may_alias import AliasScope
+from .aliasing.object_index import ObjectIndex
 from .leaked_tracers import is_lost
-from .locations import Place, location, spread
+from .locations import Location, location, spread
 from .value_identity import NOTHING
 
 
@@ -26,7 +26,7 @@ class Watch(Protocol):
     """Who looks at what a block's functions have changed besides the places."""
 
     @property
-    def onlookers(self) -> alias_state.Watch: ...
+    def onlookers(self) -> alias_state.AliasObserver: ...
 
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more."""
@@ -36,7 +36,7 @@ class Watch(Protocol):
         """The block's function `key` has run, and the places hold what they held before."""
         ...
 
-    def ends(self, places: Sequence[Place]) -> None:
+    def ends(self, places: Sequence[Location]) -> None:
         """A function of the block is about to end, and its changes are still there."""
         ...
 
@@ -44,39 +44,39 @@ class Watch(Protocol):
         """A function of the block has failed."""
         ...
 
-    def maybe(self, place: Place, was_there: bool) -> None:
+    def maybe(self, place: Location, was_there: bool) -> None:
         """A place is without a value while a block is traced, although it may have one when the graph runs.
 
         `was_there` says whether it had one before the block.
         """
         ...
 
-    def left(self, place: Place, was_there: bool) -> None:
+    def left(self, place: Location, was_there: bool) -> None:
         """The same, from the end of the block on."""
         ...
 
 
-class Carried:
+class CarriedState:
     """The places of one staged block, turned into the tail of its state."""
 
     def __init__(
         self,
-        makers: Sequence[Callable[[], Place]],
+        makers: Sequence[Callable[[], Location]],
         watch: Watch,
         own: State = (),
         own_names: Sequence[str] = (),
         gives: Sequence[str] | None = None,
     ) -> None:
-        self.places: list[Place] = []
+        self.places: list[Location] = []
         self.watch = watch
         self.own, self.own_names = own, own_names  # the block's variables before it
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
         self.test_assigns = False  # then the test of the loop must be part of its body
-        self.entry, self.numbers = Entry(), Numbers()
+        self.entry, self.numbers = LoopEntryAliases(), ObjectIndex()
         self.extend([place for make in makers for place in spread(make())])
 
-    def extend(self, places: Sequence[Place]) -> None:
+    def extend(self, places: Sequence[Location]) -> None:
         """Carry further places; a new attempt begins. What has two names is one place."""
         known = {location(place): place for place in (*places[::-1], *self.places[::-1])}
         self.places = list(known.values())[::-1]
@@ -84,10 +84,10 @@ class Carried:
         # What they hold that nobody can use any more counts as no value, and is put back where they get none.
         self.lost = tuple(value if is_lost(value) else NOTHING for value in (p.read() for p in self.places))
         self.initial = self.read()
-        self.touched: set[Place] = set()  # what some function of the block has changed
+        self.touched: set[Location] = set()  # what some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
         bases = [getattr(place, "base", None) for place in self.places]
-        self.aliases = Aliases(
+        self.aliases = AliasState(
             self.own + self.initial,
             bases,
             names,
@@ -108,7 +108,7 @@ class Carried:
         for place, value, lost in zip(self.places, values, self.lost, strict=True):
             place.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
 
-    def _unsettled(self, values: State) -> Iterator[tuple[Place, bool]]:
+    def _unsettled(self, values: State) -> Iterator[tuple[Location, bool]]:
         """The places that may be without a value, and whether they had one before the block."""
         for place, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
             if isinstance(value, Maybe) and lost is NOTHING:
@@ -172,14 +172,14 @@ class Carried:
 class _Run:
     """One call of a block's function: places and containers are set to what came in, and put back at the end."""
 
-    def __init__(self, carried: Carried, state: State, key: Any) -> None:
+    def __init__(self, carried: CarriedState, state: State, key: Any) -> None:
         self.carried, self.key = carried, key
         cut = len(state) - len(carried.own) - len(carried.places)
         # What comes before is such as the item of a `for`, then the block's state.
         self.before, self.state = state[:cut], state[cut:]
         self.outer = carried.read()
         self.held: Held = {}
-        self.scope = Scope()
+        self.scope = AliasScope()
 
     def __enter__(self) -> _Run:
         try:
@@ -230,7 +230,7 @@ class _Run:
             for came, old, new in places
         )
 
-    def assigned(self) -> list[Place]:
+    def assigned(self) -> list[Location]:
         """The places that do not hold any more what came in."""
         return [
             place

@@ -18,15 +18,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import policy
-from .snapshots import Record, Reshaped, Spot, Trail
+from .snapshots import AccessPath, MutatedLocation, ObjectSnapshot, StructuralChange
 from .value_identity import NOTHING, same
 
 
-class Entries(Record):
+class Entries(ObjectSnapshot):
     """A dictionary: of an object's attributes, or the user's own."""
 
     def __init__(
-        self, owner: Any, trail: Trail, mapping: dict[Any, Any], kind: str, defaults: type | None = None
+        self, owner: Any, trail: AccessPath, mapping: dict[Any, Any], kind: str, defaults: type | None = None
     ) -> None:
         super().__init__(owner, trail)
         self.defaults = defaults  # the class that has values for attributes that are not there
@@ -61,7 +61,7 @@ class Entries(Record):
                 self._delete(self.mapping, key)
                 self._set(self.mapping, key, value)
 
-    def changes(self) -> Iterator[Spot]:
+    def changes(self) -> Iterator[MutatedLocation]:
         for key in dict.fromkeys((*self.kept, *dict.keys(self.mapping))):
             if not same(self.kept.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
                 yield self._spot(key)
@@ -95,7 +95,7 @@ class Entries(Record):
                     return NOTHING if hasattr(type(found), "__get__") else found
         return NOTHING
 
-    def _spot(self, key: Any) -> Spot:
+    def _spot(self, key: Any) -> MutatedLocation:
         mapping = self.mapping
 
         def put(value: Any) -> None:
@@ -104,7 +104,7 @@ class Entries(Record):
             elif dict.__contains__(mapping, key):
                 self._delete(mapping, key)
 
-        spot = Spot(mapping, Trail(self.trail, self.kind, key), lambda: self._get(key), put)
+        spot = MutatedLocation(mapping, AccessPath(self.trail, self.kind, key), lambda: self._get(key), put)
         spot.has_default = key not in self.kept and self._default(key) is not NOTHING
         return spot
 
@@ -116,7 +116,7 @@ class Entries(Record):
                 self._set(self.mapping, key, value)
 
 
-class Items(Spot):
+class Items(MutatedLocation):
     """All items of a list or deque, as one place: how many there are must not depend on the graph."""
 
     def __init__(self, record: Sequence, unlike: Exception) -> None:
@@ -137,12 +137,12 @@ class Items(Spot):
             raise self._unlike
 
 
-class Sequence(Record):
+class Sequence(ObjectSnapshot):
     """A list or a deque."""
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
         self.kept = list(owner)
 
@@ -150,23 +150,23 @@ class Sequence(Record):
         now, kept = self.owner, self.kept
         return not (len(now) == len(kept) and all(map(operator.is_, now, kept)))
 
-    def changes(self) -> Iterator[Spot | Reshaped]:
+    def changes(self) -> Iterator[MutatedLocation | StructuralChange]:
         now, kept = list(self.owner), self.kept
         if len(now) != len(kept):
             has_grown = len(now) > len(kept) and all(map(same, now, kept))
-            yield Reshaped(self, has_grown, f"changes from {len(kept)} to {len(now)} items")
+            yield StructuralChange(self, has_grown, f"changes from {len(kept)} to {len(now)} items")
             return
         for index, (before, after) in enumerate(zip(kept, now, strict=True)):
             if not same(before, after):
                 yield self._spot(index)
 
-    def _spot(self, index: int) -> Spot:
+    def _spot(self, index: int) -> MutatedLocation:
         items = self.owner
 
         def put(value: Any) -> None:
             type_of(items).__setitem__(items, index, value)
 
-        return Spot(items, Trail(self.trail, "[", index), lambda: items[index], put)
+        return MutatedLocation(items, AccessPath(self.trail, "[", index), lambda: items[index], put)
 
     def restore(self) -> None:
         if self.has_changed():
@@ -186,12 +186,12 @@ def type_of(items: Any) -> Any:
     return next(kind for kind in (list, deque, set, bytearray) if isinstance(items, kind))
 
 
-class Members(Record):
+class Members(ObjectSnapshot):
     """A set."""
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
         self.kept = set(owner)
         self._members = {id(member) for member in self.kept}
@@ -204,10 +204,12 @@ class Members(Record):
         kept = {member: member for member in self.kept}
         return not all(same(kept[member], member) for member in set.__iter__(self.owner))
 
-    def changes(self) -> Iterator[Reshaped]:
+    def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
             has_grown = set.__gt__(self.owner, self.kept)
-            yield Reshaped(self, has_grown, f"changes from {len(self.kept)} to {len(self.owner)} members")
+            yield StructuralChange(
+                self, has_grown, f"changes from {len(self.kept)} to {len(self.owner)} members"
+            )
 
     def restore(self) -> None:
         if self.has_changed():
@@ -221,12 +223,12 @@ class Members(Record):
         set.update(self.owner, gain)
 
 
-class Buffer(Record):
+class Buffer(ObjectSnapshot):
     """An array of numbers, such as NumPy's: a copy of its memory, if that is in one piece."""
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
         view = memoryview(owner)
         self.kept = view.tobytes()
@@ -241,10 +243,10 @@ class Buffer(Record):
             return view.tobytes() != self.kept
         return not self.kept.startswith(view)  # compares the memory where it is
 
-    def changes(self) -> Iterator[Reshaped]:
+    def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
             is_other = _form_of(memoryview(self.owner)) != self._form
-            yield Reshaped(self, False, "gets another form" if is_other else "gets other items")
+            yield StructuralChange(self, False, "gets another form" if is_other else "gets other items")
 
     def restore(self) -> None:
         if not self.has_changed():

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from ..errors import Diagnostic, Note, StagingError, Where
 from ..introspection.source_sites import running
 from .container_snapshots import Buffer
-from .snapshots import Reshaped, Spot
+from .snapshots import MutatedLocation, StructuralChange
 
 if TYPE_CHECKING:
-    from .later_uses import Reach
-    from .locations import Place
+    from .later_uses import LaterUses
+    from .locations import Location
 
 _WHY = (
     "a block of the graph is traced once: a change that is not carried as a tensor would happen once as well"
@@ -30,7 +30,7 @@ _WHICH = (
 )
 
 
-def refused(change: Reshaped, reach: Reach) -> StagingError:
+def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
     """A container that gets another structure, or an iterator that moves on."""
     name = change.record.trail
     places = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
@@ -43,7 +43,7 @@ def refused(change: Reshaped, reach: Reach) -> StagingError:
     )
 
 
-def _fix(change: Reshaped) -> str:
+def _fix(change: StructuralChange) -> str:
     if isinstance(change.record, Buffer):
         return "use a tensor, and let the block assign it anew, or a tf.Variable"
     if change.what == "is consumed":
@@ -58,7 +58,7 @@ def _refusal(title: str, why: str, fix: str, notes: tuple[Note, ...] = ()) -> St
     return StagingError(Diagnostic("AGC291", title, running(), notes=notes, why=why, fix=fix))
 
 
-def hidden(spot: Spot, what: str) -> StagingError:
+def hidden(spot: MutatedLocation, what: str) -> StagingError:
     """An operand with an effect."""
     return _refusal(
         f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
@@ -67,7 +67,7 @@ def hidden(spot: Spot, what: str) -> StagingError:
     )
 
 
-def presence(place: Place, was_there: bool) -> StagingError:
+def presence(place: Location, was_there: bool) -> StagingError:
     """A place that has its first value in a block, or loses its value there, and code that asks whether it has one."""
     if was_there:
         what = f"`{place.name}` is removed on one way through a block of the graph, and may still be there"
@@ -129,7 +129,7 @@ def unlike(name: str, what: str) -> StagingError:
     )
 
 
-def only_once(spot: Spot) -> StagingError:
+def only_once(spot: MutatedLocation) -> StagingError:
     """A place that changes in the first trace, and then never again."""
     return _refusal(
         f"`{spot.name}` changes when a block is traced the first time, and not again",

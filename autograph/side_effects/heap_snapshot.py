@@ -18,21 +18,21 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from .container_snapshots import Entries
-from .heap_walk import Walk
+from .heap_walk import HeapWalker
 from .process_state import NAMES as _OF_PROCESS
 from .process_state import ProcessState, global_generators
-from .snapshot_cache import Extent
-from .snapshots import Record, Trail
+from .snapshot_cache import CachedSnapshot
+from .snapshots import AccessPath, ObjectSnapshot
 
 _MANY = 64  # records: fewer are noted faster than they are remembered
 _KEPT = 8  # extents
-_NOWHERE = Walk(())
+_NOWHERE = HeapWalker(())
 
 
 class _Memory(threading.local):
     def __init__(self) -> None:
         self.depth = 0
-        self.extents: list[Extent] = []
+        self.extents: list[CachedSnapshot] = []
 
 
 _memory = _Memory()
@@ -50,30 +50,30 @@ def remembering() -> Iterator[None]:
             _memory.extents.clear()
 
 
-class Survey:
+class HeapSnapshot:
     """The records of all objects within reach of the functions and values `roots`."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
-        self._closures = _Closures([(value, Trail(None, "", name)) for name, value in roots])
+        self._closures = _Closures([(value, AccessPath(None, "", name)) for name, value in roots])
         self._shared = _fitting(self._closures)
         self._rest = self._walk(self._shared)
         if not all(extent.serves(self._rest.names, self._rest.reflects) for extent in self._shared):
             self._shared = []
             self._rest = self._walk([])
         if not self._rest.meets_known and len(self._rest.records) >= _MANY and _memory.depth:
-            extent = Extent(self._rest, self._closures.labelled())
+            extent = CachedSnapshot(self._rest, self._closures.labelled())
             self._shared = [*self._shared, extent]
             self._rest = _NOWHERE
             _memory.extents[:] = [extent, *_memory.extents[: _KEPT - 1]]
 
-    def _walk(self, shared: list[Extent]) -> Walk:
+    def _walk(self, shared: list[CachedSnapshot]) -> HeapWalker:
         """What is behind the closures and in none of the extents."""
         closures = self._closures
         if not closures.entries:  # a block of tensors and numbers
             return _NOWHERE
         names = closures.names.union(*(extent.walk.own_names for extent in shared))
         reflects = closures.reflects or any(extent.walk.reflects for extent in shared)
-        walk = Walk(closures.entries, names, reflects, [extent.walk for extent in shared])
+        walk = HeapWalker(closures.entries, names, reflects, [extent.walk for extent in shared])
         count = len(closures.entries)
         while not walk.names <= closures.names or walk.reflects != closures.reflects:
             closures.widen(walk.names, walk.reflects)
@@ -84,9 +84,9 @@ class Survey:
         return walk
 
     @property
-    def records(self) -> dict[Any, Record]:
+    def records(self) -> dict[Any, ObjectSnapshot]:
         """All records, by the numbers of what they are about."""
-        found: dict[Any, Record] = {}
+        found: dict[Any, ObjectSnapshot] = {}
         for part in (
             *(extent.records for extent in self._shared),
             self._rest.records,
@@ -137,16 +137,16 @@ class Survey:
             files,
         )
 
-    def changed(self) -> list[Record]:
+    def changed(self) -> list[ObjectSnapshot]:
         """The records that do not hold any more."""
-        found: dict[Any, list[Record]] = {}
+        found: dict[Any, list[ObjectSnapshot]] = {}
         for records in self._doubtful():
             for key, record in records.items():
                 if record.has_changed():
                     found.setdefault(key, []).append(record)
         return [self._labelled(key, records) for key, records in found.items()]
 
-    def _labelled(self, key: Any, records: list[Record]) -> Record:
+    def _labelled(self, key: Any, records: list[ObjectSnapshot]) -> ObjectSnapshot:
         """One record of what several parts of the survey know, with all labels."""
         record = copy.copy(records[0])
         record.labels = set().union(*(one.labels for one in records), self._rest.also.get(key, ()))
@@ -158,7 +158,7 @@ class Survey:
             for record in records.values():
                 record.restore()
 
-    def _doubtful(self) -> Iterator[dict[Any, Record]]:
+    def _doubtful(self) -> Iterator[dict[Any, ObjectSnapshot]]:
         """The records of the parts in which something may have changed."""
         yield from (extent.records for extent in self._shared if not extent.is_intact())
         yield self._rest.records
@@ -168,15 +168,15 @@ class Survey:
 _caches_of, _files_of = operator.attrgetter("caches"), operator.attrgetter("files")
 
 
-class _Closures(Walk):
+class _Closures(HeapWalker):
     """The functions of a block, and the functions inside of those; `entries` is what they lead to."""
 
-    def __init__(self, roots: Iterable[tuple[Any, Trail]]) -> None:
-        self.entries: list[tuple[Any, Trail]] = []
+    def __init__(self, roots: Iterable[tuple[Any, AccessPath]]) -> None:
+        self.entries: list[tuple[Any, AccessPath]] = []
         self._roots = {id(value): value for value, _ in roots}
         super().__init__(roots)
 
-    def push(self, value: Any, trail: Trail) -> None:
+    def push(self, value: Any, trail: AccessPath) -> None:
         if type(value) is FunctionType and (
             id(value) in self._roots or "<locals>" in value.__code__.co_qualname
         ):
@@ -188,12 +188,12 @@ class _Closures(Walk):
         return {(id(value), trail.label) for value, trail in self.entries}
 
 
-def _fitting(closures: _Closures) -> list[Extent]:
+def _fitting(closures: _Closures) -> list[CachedSnapshot]:
     """The extents behind these closures that are remembered, and in which nothing has changed."""
     if not _memory.extents:
         return []
     entries = closures.labelled()
-    fitting: list[Extent] = []
+    fitting: list[CachedSnapshot] = []
     names = closures.names
     for extent in list(_memory.extents):
         if extent.entries <= entries and extent.serves(names | extent.walk.own_names, closures.reflects):

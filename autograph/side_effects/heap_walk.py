@@ -28,11 +28,11 @@ from ..staging import is_chosen
 from . import container_snapshots, snapshots
 from .aliasing.select_proxy import choice_of
 from .class_traits import ATOMS, Kind, Kinds
-from .iterator_position import Progress, is_iterator, iterator_parts
+from .iterator_position import IteratorPosition, is_iterator, iterator_parts
 from .pickled_state import ObjectState, has_state
 from .process_state import is_of_process
-from .snapshot_guards import Watches
-from .snapshots import Record, Trail
+from .snapshot_guards import SnapshotGuards
+from .snapshots import AccessPath, ObjectSnapshot
 from .stored_attributes import StoredAttributes, fixed
 
 _FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
@@ -47,23 +47,23 @@ _FILES = io.TextIOWrapper, io.BufferedIOBase, io.RawIOBase
 _EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
 LARGEST_ARRAY = 1 << 26  # bytes
 
-Follow = Callable[["Walk", Any, Trail], None]
+Follow = Callable[["HeapWalker", Any, AccessPath], None]
 
 
-class Walk:
+class HeapWalker:
     """The records of all objects within reach of the values `roots`, for code that speaks of `names`."""
 
     def __init__(
         self,
-        roots: Iterable[tuple[Any, Trail]],
+        roots: Iterable[tuple[Any, AccessPath]],
         names: Set[str] = frozenset(),
         reflects: bool = False,
-        known: Sequence[Walk] = (),
+        known: Sequence[HeapWalker] = (),
     ) -> None:
         self.known = known  # walks whose objects need not be visited again
         self.meets_known = False
         self.also: dict[int, set[str]] = {}  # further labels of their objects
-        self.records: dict[Any, Record] = {}
+        self.records: dict[Any, ObjectSnapshot] = {}
         self.codes: dict[int, CodeType] = {}
         self.names = set(names)
         self.globals: dict[int, dict[str, Any]] = {}  # those that each code sees
@@ -76,17 +76,17 @@ class Walk:
         self._without_memory: set[type] = set()
         self._stored = StoredAttributes(self.records)
         self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
-        self._queue: deque[tuple[Any, Trail]] = deque()
+        self._queue: deque[tuple[Any, AccessPath]] = deque()
         # What has named parts: the parts that are still to be followed, once some code names them
-        self._named: list[tuple[dict[str, Any], Trail, Callable[[str], None] | None]] = []
+        self._named: list[tuple[dict[str, Any], AccessPath, Callable[[str], None] | None]] = []
         for value, trail in roots:
             self.push(value, trail)
         self._search()
 
     @functools.cached_property
-    def watches(self) -> Watches:
+    def watches(self) -> SnapshotGuards:
         """What the walk has depended on; one that meets nothing needs none."""
-        return Watches()
+        return SnapshotGuards()
 
     def widen(self, names: Set[str], reflects: bool) -> None:
         """Go on, for code that speaks of these names as well."""
@@ -105,7 +105,7 @@ class Walk:
     def has_seen(self, number: int) -> bool:
         return number in self._seen
 
-    def push(self, value: Any, trail: Trail) -> None:
+    def push(self, value: Any, trail: AccessPath) -> None:
         """Look at a value later, unless there is nothing to be changed in it."""
         if self.is_open(value):
             self._queue.append((value, trail))
@@ -127,9 +127,9 @@ class Walk:
                     self.followed.add(name)
                     if noted is not None:
                         noted(name)
-                    self.push(parts.pop(name), Trail(trail, ".", name))
+                    self.push(parts.pop(name), AccessPath(trail, ".", name))
 
-    def _visit(self, value: Any, trail: Trail) -> None:
+    def _visit(self, value: Any, trail: AccessPath) -> None:
         number = id(value)
         if number in self._seen:
             known = self.records.get(number)
@@ -155,7 +155,7 @@ class Walk:
         elif kind.is_users and cls in self._without_memory:
             pass
         elif is_iterator(value):
-            self.records[number] = Progress(value, trail)
+            self.records[number] = IteratorPosition(value, trail)
             self._items(iterator_parts(value), trail)
             return
         elif isinstance(value, memoryview):
@@ -179,7 +179,7 @@ class Walk:
 
     # What has parts without names
 
-    def _buffer(self, value: Any, trail: Trail) -> None:
+    def _buffer(self, value: Any, trail: AccessPath) -> None:
         if _is_array(value):
             self.records[id(value)] = container_snapshots.Buffer(value, trail)
         else:
@@ -188,18 +188,18 @@ class Walk:
             self._items(value.ravel().tolist(), trail)  # of NumPy's
         self.push(getattr(value, "base", None), trail)
 
-    def _referents(self, view: Any, trail: Trail) -> None:
+    def _referents(self, view: Any, trail: AccessPath) -> None:
         """What shows the items of something else."""
         self._items(gc.get_referents(view), trail)
 
-    def _reference(self, reference: weakref.ref[Any], trail: Trail) -> None:
+    def _reference(self, reference: weakref.ref[Any], trail: AccessPath) -> None:
         target = reference()
         if isinstance(target, MethodType):  # a new one each time
             self.watches.is_complete = False
         self.watches.conditions.append(lambda: (reference() is None) == (target is None))
         self.push(target, trail)
 
-    def _proxy(self, proxy: Any, trail: Trail) -> None:
+    def _proxy(self, proxy: Any, trail: AccessPath) -> None:
         self.watches.is_complete = False
         try:
             target = proxy.__init__.__self__  # any bound method tells
@@ -207,34 +207,34 @@ class Walk:
             return
         self.push(target, trail)
 
-    def _context_variable(self, variable: ContextVar[Any], trail: Trail) -> None:
+    def _context_variable(self, variable: ContextVar[Any], trail: AccessPath) -> None:
         record = self.records[id(variable)] = snapshots.context_variable(variable, trail)
         self.push(record.kept, trail)
 
-    def _list(self, items: Any, trail: Trail) -> None:
+    def _list(self, items: Any, trail: AccessPath) -> None:
         record = self.records[id(items)] = container_snapshots.Sequence(items, trail)
         self._items(record.kept, trail)
 
-    def _items(self, items: Iterable[Any], trail: Trail) -> None:
+    def _items(self, items: Iterable[Any], trail: AccessPath) -> None:
         for index, item in enumerate(items):
             kind = type(item)
             if kind not in ATOMS and not (kind is tuple and ATOMS.issuperset(map(type, item))):
-                self._queue.append((item, Trail(trail, "[", index)))
+                self._queue.append((item, AccessPath(trail, "[", index)))
 
-    def _dict(self, mapping: Any, trail: Trail) -> None:
+    def _dict(self, mapping: Any, trail: AccessPath) -> None:
         record = self.records[id(mapping)] = container_snapshots.Entries(mapping, trail, mapping, "[")
         for key, item in record.kept.items():
             for part in (key, item):
                 if type(part) not in ATOMS:
-                    self._queue.append((part, Trail(trail, "[", key)))
+                    self._queue.append((part, AccessPath(trail, "[", key)))
 
-    def _set(self, members: Any, trail: Trail) -> None:
+    def _set(self, members: Any, trail: AccessPath) -> None:
         self.records[id(members)] = container_snapshots.Members(members, trail)
         self._items(list(members), trail)
 
     # Code
 
-    def _function(self, function: FunctionType, trail: Trail) -> None:
+    def _function(self, function: FunctionType, trail: AccessPath) -> None:
         code, closure = function.__code__, function.__closure__
         if closure is None and is_own_file(code.co_filename):
             return  # such as `keep`
@@ -242,17 +242,19 @@ class Walk:
         self.watches.function(function)
         self._stored.bear(function, trail)
         for name, shared in zip(code.co_freevars, closure or (), strict=True):
-            self._cell(shared, Trail(None, "", name) if is_users else Trail(trail, "@", name), is_users)
+            self._cell(
+                shared, AccessPath(None, "", name) if is_users else AccessPath(trail, "@", name), is_users
+            )
         if not is_block(code):  # of which the program knows nothing
             self._dict_of(function, trail)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self.push(default, Trail(None, "", function.__name__))
+            self.push(default, AccessPath(None, "", function.__name__))
         if is_users:
             self._code(code, function.__globals__)
         if function.__kwdefaults__ and "__kwdefaults__" in self.names:
-            self.push(function.__kwdefaults__, Trail(trail, ".", "__kwdefaults__"))
+            self.push(function.__kwdefaults__, AccessPath(trail, ".", "__kwdefaults__"))
 
-    def _cell(self, shared: CellType, trail: Trail, is_users: bool) -> None:
+    def _cell(self, shared: CellType, trail: AccessPath, is_users: bool) -> None:
         if id(shared) in self._seen:
             return
         self._seen[id(shared)] = shared
@@ -284,78 +286,78 @@ class Walk:
     def _global(self, variables: dict[str, Any], name: str) -> None:
         key = id(variables), name
         if key not in self.records:
-            record = self.records[key] = snapshots.global_variable(variables, Trail(None, "", name))
+            record = self.records[key] = snapshots.global_variable(variables, AccessPath(None, "", name))
             self.push(record.kept, record.trail)
 
-    def _method(self, method: MethodType, trail: Trail) -> None:
+    def _method(self, method: MethodType, trail: AccessPath) -> None:
         self.push(method.__func__, trail)
-        self.push(method.__self__, Trail(None, "", "self"))
+        self.push(method.__self__, AccessPath(None, "", "self"))
 
-    def _bound(self, method: Any, trail: Trail) -> None:
+    def _bound(self, method: Any, trail: AccessPath) -> None:
         """A method of a built-in type, such as `log.append`, as a value."""
         if not isinstance(method.__self__, ModuleType | type | None):
             self.push(method.__self__, trail)
 
-    def _partial(self, partial: functools.partial[Any], trail: Trail) -> None:
+    def _partial(self, partial: functools.partial[Any], trail: AccessPath) -> None:
         self.watches.is_complete = False
         self.push(partial.func, trail)
         self._items((*partial.args, *partial.keywords.values()), trail)
         if not is_own_file(getattr(getattr(partial.func, "__code__", None), "co_filename", "")):
             for name in ("func", "args"):
-                self.records[id(partial), name] = fixed(partial, Trail(trail, ".", name))
+                self.records[id(partial), name] = fixed(partial, AccessPath(trail, ".", name))
             keywords = container_snapshots.Entries(partial.keywords, trail, partial.keywords, "[")
             self.records[id(partial.keywords)] = keywords
             if policy.attributes_of(partial):
                 self._dict_of(partial, trail, follow_all=True)
 
-    def _wrapper(self, wrapper: Any, trail: Trail) -> None:
+    def _wrapper(self, wrapper: Any, trail: AccessPath) -> None:
         self.watches.mapping(policy.attributes_of(wrapper))
         for part in ("__func__", "fget", "fset", "fdel", "func"):
             self.push(getattr(wrapper, part, None), trail)
 
     # What has named parts
 
-    def _module(self, module: ModuleType, trail: Trail) -> None:
+    def _module(self, module: ModuleType, trail: AccessPath) -> None:
         is_librarys = policy.is_library_module(module)
         self._stored.bear(module, trail, not is_librarys)
         if is_librarys:
             members = policy.attributes_of(module)
             for name in members.keys() & self.names:
                 if isinstance(members[name], type):
-                    self._stored.bear(members[name], Trail(trail, ".", name))
+                    self._stored.bear(members[name], AccessPath(trail, ".", name))
         else:
             variables = vars(module)
             self.watches.mapping(variables)
             self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
 
-    def _class(self, owner: type, trail: Trail) -> None:
+    def _class(self, owner: type, trail: AccessPath) -> None:
         self.watches.class_(owner)
         for base in policy.bases_of(owner):
             if base is owner or id(base) not in self._seen:
                 self._seen[id(base)] = base
                 is_users = policy.is_user_class(base)
                 if is_users or base is owner:
-                    self._stored.bear(base, Trail(None, "", base.__name__), is_users)
+                    self._stored.bear(base, AccessPath(None, "", base.__name__), is_users)
                 if is_users:
                     self._class_itself(base, trail)
         self.push(type(owner), trail)
 
-    def _class_itself(self, owner: type, trail: Trail) -> None:
+    def _class_itself(self, owner: type, trail: AccessPath) -> None:
         members = dict(vars(owner))
         self.watches.mapping(vars(owner))
         for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
             member = members.pop(name)
             if isinstance(member, _FUNCTION_CLASSES) and name not in _ANNOTATING:
-                self.push(member, Trail(trail, ".", name))
+                self.push(member, AccessPath(trail, ".", name))
 
         def noted(name: str) -> None:
             if not isinstance(vars(owner).get(name), (*_FUNCTION_CLASSES, types.MemberDescriptorType)):
-                at = Trail(Trail(None, "", owner.__name__), ".", name)
+                at = AccessPath(AccessPath(None, "", owner.__name__), ".", name)
                 self.records[id(owner), name] = snapshots.class_attribute(owner, at)
 
         self._named.append((members, trail, noted))
 
-    def _object(self, value: Any, kind: Kind, trail: Trail) -> None:
+    def _object(self, value: Any, kind: Kind, trail: AccessPath) -> None:
         """An instance of a user's class, or of a container that is written in Python."""
         self.watches.instance(value, type(value))
         if kind.is_users:
@@ -372,11 +374,11 @@ class Walk:
             return
         self._dict_of(value, trail, follow_all=kind.is_container, attribute=kind.attribute)
         for name, member in kind.slots:
-            at = Trail(trail, ".", name)
+            at = AccessPath(trail, ".", name)
             record = self.records[id(value), name] = snapshots.slot(value, member, at)
             self.push(record.kept, at)
 
-    def _dict_of(self, value: Any, trail: Trail, follow_all: bool = False, attribute: str = ".") -> None:
+    def _dict_of(self, value: Any, trail: AccessPath, follow_all: bool = False, attribute: str = ".") -> None:
         try:
             attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
         except AttributeError:
@@ -388,7 +390,7 @@ class Walk:
             )
             if follow_all:
                 for name, part in record.kept.items():
-                    self.push(part, Trail(trail, attribute, name))
+                    self.push(part, AccessPath(trail, attribute, name))
             else:
                 self._named.append((dict(record.kept), trail, None))
 
@@ -408,21 +410,21 @@ def _is_array(value: Any) -> bool:
 
 
 _FOLLOW: tuple[tuple[Any, Follow], ...] = (
-    (FunctionType, Walk._function),
-    (MethodType, Walk._method),
-    ((types.BuiltinFunctionType, types.MethodWrapperType), Walk._bound),
-    (ModuleType, Walk._module),
-    (type, Walk._class),
-    ((list, deque), Walk._list),
-    (dict, Walk._dict),
-    (set, Walk._set),
-    ((tuple, frozenset), Walk._items),
-    (weakref.ref, Walk._reference),
-    (_PROXIES, Walk._proxy),
-    (_VIEWS, Walk._referents),
-    (ContextVar, Walk._context_variable),
-    (functools.partial, Walk._partial),
-    (_FUNCTION_CLASSES[1:], Walk._wrapper),
+    (FunctionType, HeapWalker._function),
+    (MethodType, HeapWalker._method),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), HeapWalker._bound),
+    (ModuleType, HeapWalker._module),
+    (type, HeapWalker._class),
+    ((list, deque), HeapWalker._list),
+    (dict, HeapWalker._dict),
+    (set, HeapWalker._set),
+    ((tuple, frozenset), HeapWalker._items),
+    (weakref.ref, HeapWalker._reference),
+    (_PROXIES, HeapWalker._proxy),
+    (_VIEWS, HeapWalker._referents),
+    (ContextVar, HeapWalker._context_variable),
+    (functools.partial, HeapWalker._partial),
+    (_FUNCTION_CLASSES[1:], HeapWalker._wrapper),
 )
 
 

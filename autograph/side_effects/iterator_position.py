@@ -16,26 +16,26 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, GeneratorType
 from typing import Any
 
-from .snapshots import Record, Reshaped, Trail
+from .snapshots import AccessPath, ObjectSnapshot, StructuralChange
 from .value_identity import same
 
 _CALLING = type(iter(int, 1))
 _TEE: type = type(itertools.tee(())[0])
 
 
-class Progress(Record):
+class IteratorPosition(ObjectSnapshot):
     """An iterator, and how far it had come."""
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
         self.kept = position(owner)
 
     def has_changed(self) -> bool:
         return _is_hidden(self.owner) or not same(self.kept, position(self.owner))
 
-    def changes(self) -> Iterator[Reshaped]:
+    def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
-            yield Reshaped(self, False, "is consumed")
+            yield StructuralChange(self, False, "is consumed")
 
     def restore(self) -> None:
         """An iterator does not go back."""

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..analysis import bytecode_effects
 from ..errors import Where, is_block, is_own_file
-from ..introspection.code_objects import nested
+from ..introspection.code_objects import nested_code_objects
 from .caller_frames import frames_around, is_converted
 from .container_snapshots import Entries
-from .heap_walk import Walk
-from .locations import Attribute, Item, Place
-from .snapshots import Reshaped, Trail
+from .heap_walk import HeapWalker
+from .locations import Attribute, Item, Location
+from .snapshots import AccessPath, StructuralChange
 
 if TYPE_CHECKING:
-    from .aliasing.referrers import Search
+    from .aliasing.referrers import ReferrerSearch
 
 
-class Reach:
+class LaterUses:
     """The code that a block's changes are seen by: what the block calls, and the function around it.
 
     `frame` is running for as long as the block is being staged: most blocks end before anybody has asked what is
@@ -36,7 +36,7 @@ class Reach:
 
     def __init__(self, frame: FrameType) -> None:
         self._frame = frame
-        self._in_modules: Search | None = None  # what modules lead to, for as long as that is known
+        self._in_modules: ReferrerSearch | None = None  # what modules lead to, for as long as that is known
         self.codes: list[CodeType] = []
         self.own: Sequence[CodeType] = ()  # the block's functions
 
@@ -52,30 +52,32 @@ class Reach:
     @functools.cached_property
     def blocks(self) -> set[CodeType]:
         """The block's own functions, and those inside of them."""
-        return {inner for code in self.own for inner in nested(code)}
+        return {inner for code in self.own for inner in nested_code_objects(code)}
 
-    def only_grows(self, change: Reshaped) -> bool:
+    def only_grows(self, change: StructuralChange) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""
         return change.has_grown and not (
             self._later.reflects or any(True for _ in self.uses(self.labels(change)))
         )
 
-    def labels(self, change: Reshaped) -> set[str]:
+    def labels(self, change: StructuralChange) -> set[str]:
         """The names of a container, in the block and in what runs later."""
         number = id(change.record.owner)
         known = self._later.records.get(number)
         return change.record.labels | (set() if known is None else known.labels)
 
     @functools.cached_property
-    def _later(self) -> Walk:
+    def _later(self) -> HeapWalker:
         """What the functions around go on to reach when the block is over, with the code that they call."""
         roots, names = [], set[str]()
         for frame, (code, position) in zip(self._frames, self.around, strict=True):
             named = bytecode_effects.names_after(code, position)
             variables = {**frame.f_globals, **frame.f_locals}
-            roots += [(variables[name], Trail(None, "", name)) for name in sorted(named & variables.keys())]
+            roots += [
+                (variables[name], AccessPath(None, "", name)) for name in sorted(named & variables.keys())
+            ]
             names |= named
-        return Walk(roots, names, not bytecode_effects.REFLECTION.isdisjoint(names))
+        return HeapWalker(roots, names, not bytecode_effects.REFLECTION.isdisjoint(names))
 
     def uses(self, labels: set[str]) -> Iterator[Where]:
         """The lines that read a container, or change it other than by putting something into it."""
@@ -90,7 +92,7 @@ class Reach:
                     if not mention.appends and bytecode_effects.comes_after(code, mention, position):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def asks_for(self, place: Place, is_over: bool) -> bool:
+    def asks_for(self, place: Location, is_over: bool) -> bool:
         """Whether code may ask if a place has a value, other than by using it; `is_over` says that the block is."""
         if _has_defaults(place):
             return True
@@ -140,7 +142,9 @@ class Reach:
     def _codes_later(self, values: Sequence[Any]) -> list[CodeType]:
         """The code that may run later, apart from the function itself; with the methods of some objects."""
         later = self._later
-        methods = Walk([(value, Trail(None, "", "")) for value in values], later.names, later.reflects)
+        methods = HeapWalker(
+            [(value, AccessPath(None, "", "")) for value in values], later.names, later.reflects
+        )
         found = {id(code): code for code in self.codes} | later.codes | methods.codes
         # What a dataclass gets compares classes and defaults only, and has no file.
         return [code for code in found.values() if code not in self.blocks and code.co_filename != "<string>"]
@@ -169,12 +173,12 @@ class Reach:
         Of the block's own function are left out those that it has `assigned`, and those that the function does not
         use again. A caller may have handed on what is in its variables, so all of these count.
         """
-        from .aliasing.referrers import Search  # few blocks have objects that somebody else may know
+        from .aliasing.referrers import ReferrerSearch  # few blocks have objects that somebody else may know
 
         modules = self._modules()
         in_modules = self._in_modules or self._searched(modules)
         is_there = in_modules.has_met(container)
-        search = Search(container, None if is_there else in_modules)
+        search = ReferrerSearch(container, None if is_there else in_modules)
         for variables in modules:
             search.pass_by(variables)
         for variables in (*self._variables_later(container, assigned), *(modules if is_there else ())):
@@ -184,11 +188,11 @@ class Reach:
         """The variables of the modules of the functions around, each once."""
         return list({id(frame.f_globals): frame.f_globals for frame in self._frames}.values())
 
-    def _searched(self, modules: Sequence[dict[str, Any]]) -> Search:
+    def _searched(self, modules: Sequence[dict[str, Any]]) -> ReferrerSearch:
         """Everything that these lead to: it is the same until code of the program runs."""
-        from .aliasing.referrers import Search
+        from .aliasing.referrers import ReferrerSearch
 
-        self._in_modules = search = Search()
+        self._in_modules = search = ReferrerSearch()
         for variables in modules:
             search.pass_by(variables)
         for variables in modules:
@@ -243,7 +247,7 @@ class Reach:
             for mention in bytecode_effects.mentions(code, name)
         )
 
-    def uses_later(self, place: Place) -> bool:
+    def uses_later(self, place: Location) -> bool:
         """Whether the function goes on to use a place."""
         if _has_defaults(place) or self.may_ask_later(place):
             return True
@@ -258,7 +262,7 @@ class Reach:
             if not mention.assigns and mention.code not in done
         )
 
-    def may_ask_later(self, place: Place) -> bool:
+    def may_ask_later(self, place: Location) -> bool:
         """Whether code asks for a place without speaking of it, or by another name."""
         if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
             name = _attribute(place)
@@ -282,7 +286,7 @@ class Reach:
             for mention in bytecode_effects.mentions(code, name)
         )
 
-    def tells_later(self, place: Place) -> bool:
+    def tells_later(self, place: Location) -> bool:
         """Whether code looks into objects, and so may tell an attribute of an object from one of its class."""
         codes = [code for code, _ in self.around]
         return any(

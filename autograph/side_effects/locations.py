@@ -18,7 +18,7 @@ from .aliasing.select_proxy import choice_of
 from .custom_setters import sets_attribute, sets_items
 
 
-class Place(Protocol):
+class Location(Protocol):
     """Something that can be read and assigned.
 
     A place without a value reads as `Undefined`; to assign `Undefined` takes its value away.
@@ -103,26 +103,26 @@ class Item:
             del self.base[self.key]
 
 
-def spread(place: Place) -> list[Place]:
+def spread(place: Location) -> list[Location]:
     """A place in an object that is one of several: it is in each of them. Otherwise the place itself.
 
     What the object sets by a function of its own is none.
     """
     base = getattr(place, "base", None)
     if is_chosen(type(base)):
-        each: list[Place] = [place.at(one) for one in choice_of(base).objects]  # type: ignore[attr-defined]
+        each: list[Location] = [place.at(one) for one in choice_of(base).objects]  # type: ignore[attr-defined]
     else:
         each = [place]
     return [one for one in each if not _is_call(one)]
 
 
-def _is_call(place: Place) -> bool:
+def _is_call(place: Location) -> bool:
     if isinstance(place, Attribute):
         return sets_attribute(place.base, place.key)
     return sets_items(getattr(place, "base", None))
 
 
-def location(place: Place) -> Any:
+def location(place: Location) -> Any:
     """What two places have in common when they are the same."""
     if isinstance(place, (Attribute, Item)) and place.key.__hash__ is not None:
         return type(place), id(place.base), place.key

@@ -17,7 +17,7 @@ import functools
 from collections import OrderedDict, UserDict, defaultdict, deque
 from typing import Any
 
-from ..staging import OwnList, is_chosen, is_whole
+from ..staging import UnescapedList, is_chosen, is_opaque_leaf
 
 _BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
 
@@ -49,7 +49,7 @@ def _base_of(value: Any) -> Any:
 @functools.lru_cache(maxsize=1024)
 def _base_of_kind(kind: Any) -> Any:
     """The class whose methods read and write the parts; None for what has no parts that change."""
-    if issubclass(kind, OwnList) or is_whole(kind) or is_chosen(kind):
+    if issubclass(kind, UnescapedList) or is_opaque_leaf(kind) or is_chosen(kind):
         return None
     is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
     of_fields = None if is_fixed or issubclass(kind, BaseException) else object
@@ -167,7 +167,7 @@ def fixed_fields(value: Any) -> dict[str, Any]:
 @functools.lru_cache(maxsize=1024)
 def _has_fixed_fields(kind: Any) -> bool:
     is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
-    return is_fixed and not is_whole(kind)
+    return is_fixed and not is_opaque_leaf(kind)
 
 
 def with_fields(value: Any, new: dict[str, Any]) -> Any:

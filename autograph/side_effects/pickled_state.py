@@ -25,7 +25,7 @@ from typing import Any
 
 from .. import policy
 from .class_traits import ATOMS
-from .snapshots import Record, Reshaped, Trail
+from .snapshots import AccessPath, ObjectSnapshot, StructuralChange
 
 _STATUS = "qsize", "locked", "tell", "closed", "__len__", "__length_hint__"
 _DEPTH = 5
@@ -59,19 +59,19 @@ _LARGEST = 1 << 20  # bytes of a state that is compared; what is larger is told 
 Reader = Callable[[Any], Any]
 
 
-class ObjectState(Record):
+class ObjectState(ObjectSnapshot):
     """An object of a library, and what it said of its state."""
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
         self.kept = state_of(owner)
 
     def has_changed(self) -> bool:
         return bool(self.kept != state_of(self.owner))
 
-    def changes(self) -> Iterator[Reshaped]:
+    def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
-            yield Reshaped(self, False, f"(a `{type(self.owner).__qualname__}`) changes")
+            yield StructuralChange(self, False, f"(a `{type(self.owner).__qualname__}`) changes")
 
     def restore(self) -> None:
         """A library's object is not set back."""

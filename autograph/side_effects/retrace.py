@@ -32,24 +32,26 @@ from ..analysis import bytecode_effects
 from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
 from . import container_snapshots
-from .aliasing.alias_state import Watch
-from .aliasing.external_aliases import Onlookers
-from .carried_state import Carried
+from .aliasing.alias_state import AliasObserver
+from .aliasing.external_aliases import ExternalAliases
+from .carried_state import CarriedState
 from .container_snapshots import Entries, Items
 from .custom_setters import is_memory
 from .diagnostics import hidden, only_once, presence, rebound, refused, unsettled
-from .heap_snapshot import Survey
-from .later_uses import Reach
-from .locations import Attribute, Place
-from .snapshots import Record, Reshaped, Spot
+from .heap_snapshot import HeapSnapshot
+from .later_uses import LaterUses
+from .locations import Attribute, Location
+from .snapshots import MutatedLocation, ObjectSnapshot, StructuralChange
 
 MAX_ATTEMPTS = 24
 
 
-class Found(BaseException):
+class RetraceNeeded(BaseException):
     """Ends a trace that has changed something which is not carried yet. No block of the user's sees it."""
 
-    def __init__(self, journal: Journal, spots: Sequence[Spot], has_built: bool = False) -> None:
+    def __init__(
+        self, journal: SideEffectTracker, spots: Sequence[MutatedLocation], has_built: bool = False
+    ) -> None:
         super().__init__()
         self.journal, self.spots, self.has_built = journal, spots, has_built
 
@@ -59,15 +61,15 @@ class _Memory(threading.local):
 
     def __init__(self) -> None:
         self.depth = 0
-        self.found: dict[CodeType | None, list[Spot]] = {}
+        self.found: dict[CodeType | None, list[MutatedLocation]] = {}
 
 
 _memory = _Memory()
 
 
-def staged(
-    makers: Sequence[Callable[[], Place]],
-    run: Callable[[Carried], State],
+def stage_tracking_side_effects(
+    makers: Sequence[Callable[[], Location]],
+    run: Callable[[CarriedState], State],
     blocks: Sequence[Callable[..., Any]],
     state: State = (),
     names: Sequence[str] = (),
@@ -79,14 +81,14 @@ def staged(
     `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
     further objects that the blocks get.
     """
-    reach = Reach(sys._getframe(1))
+    reach = LaterUses(sys._getframe(1))
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
         roots += [*zip(names, state, strict=True), *besides]
         return _settled(
-            lambda: Journal(roots, reach, is_choice=gives is not None),
-            lambda journal: Carried(makers, journal, state, names, gives),
+            lambda: SideEffectTracker(roots, reach, is_choice=gives is not None),
+            lambda journal: CarriedState(makers, journal, state, names, gives),
             run,
         )
     finally:
@@ -96,7 +98,9 @@ def staged(
 
 
 def _settled(
-    look: Callable[[], Journal], carry: Callable[[Journal], Carried], run: Callable[[Carried], State]
+    look: Callable[[], SideEffectTracker],
+    carry: Callable[[SideEffectTracker], CarriedState],
+    run: Callable[[CarriedState], State],
 ) -> State:
     journal = look()
     carried = carry(journal)
@@ -109,7 +113,7 @@ def _settled(
                 results = run(carried)
                 journal.compare_gains()
                 carried.aliases.decide()
-            except Found as found:
+            except RetraceNeeded as found:
                 if found.journal is not journal:
                     raise
                 if found.has_built:
@@ -132,11 +136,11 @@ def _settled(
         journal.is_open = False
 
 
-class Journal:
+class SideEffectTracker:
     """What one staged block has been seen to change."""
 
-    def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach, is_choice: bool = False) -> None:
-        self.survey = Survey(roots)
+    def __init__(self, roots: Sequence[tuple[str, Any]], reach: LaterUses, is_choice: bool = False) -> None:
+        self.survey = HeapSnapshot(roots)
         self._is_choice = is_choice
         self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
@@ -145,12 +149,12 @@ class Journal:
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
         self._process = self.survey.process_state()
         self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
-        self._onlookers = Onlookers(self.survey, self.reach, self.again)
-        self._gains: dict[Any, list[tuple[Record, Any]]] = {}
+        self._onlookers = ExternalAliases(self.survey, self.reach, self.again)
+        self._gains: dict[Any, list[tuple[ObjectSnapshot, Any]]] = {}
         self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # of the keys of dicts
-        self._fresh: list[Spot] = []  # found by the attempt before this one
+        self._fresh: list[MutatedLocation] = []  # found by the attempt before this one
 
-    def remembered(self) -> list[Spot]:
+    def remembered(self) -> list[MutatedLocation]:
         """What an earlier trace found in this very block, as far as it is still there."""
         found = _memory.found.get(self._code)
         if not found:
@@ -158,14 +162,14 @@ class Journal:
         owners = {id(record.holder) for record in self.survey.records.values()}
         return [spot for spot in found if id(spot.owner) in owners]
 
-    def begin(self, spots: Sequence[Spot]) -> None:
+    def begin(self, spots: Sequence[MutatedLocation]) -> None:
         """A new attempt, with `spots` carried."""
         self._gains.clear()
         self._orders.clear()
         self._fresh = list(spots)
         _memory.found.setdefault(self._code, []).extend(spots)
 
-    def ends(self, places: Sequence[Place]) -> None:
+    def ends(self, places: Sequence[Location]) -> None:
         """A function of the block is about to end: do lists have as many items as after the others?"""
         for place in places:
             if isinstance(place, Items):
@@ -184,7 +188,7 @@ class Journal:
             before, after = ([key for key in keys if key in common] for keys in (kept, now))
             is_same = all(map(operator.is_, before, after)) and all(id(key) in others for key in after)
             if not is_same and self.reach.sees_order(record):
-                raise refused(Reshaped(record, False, "gets another order of its keys"), self.reach)
+                raise refused(StructuralChange(record, False, "gets another order of its keys"), self.reach)
             kept += [key for key in now if key not in common]
 
     def _has_default(self, place: Attribute) -> bool:
@@ -200,7 +204,7 @@ class Journal:
             if record.order() != keys:
                 record.reorder(keys)
 
-    def look_at_memory(self, carried: Carried) -> None:
+    def look_at_memory(self, carried: CarriedState) -> None:
         """An array or list that a loop changes by `+=`: in the graph it is a new one, and nobody else may know it."""
         if self._is_choice:
             return
@@ -231,8 +235,8 @@ class Journal:
             return
         changes = [change for record in changed for change in record.changes()]
         self._look_at_caches(changed)
-        spots = [change for change in changes if isinstance(change, Spot)]
-        reshaped = [change for change in changes if isinstance(change, Reshaped)]
+        spots = [change for change in changes if isinstance(change, MutatedLocation)]
+        reshaped = [change for change in changes if isinstance(change, StructuralChange)]
         grown = [change for change in reshaped if self.reach.only_grows(change)]
         gains = [(change.record, change.record.gain()) for change in grown]
         values = [(spot, spot.read()) for spot in spots]
@@ -243,10 +247,10 @@ class Journal:
         inside = {id(one.owner) for one in others}
         spots = [spot for spot in spots if id(spot.owner) not in inside]
         if spots or others:
-            raise Found(self, [*spots, *others])
+            raise RetraceNeeded(self, [*spots, *others])
         self._gains[key] = gains
 
-    def _look_at_caches(self, changed: Sequence[Record]) -> None:
+    def _look_at_caches(self, changed: Sequence[ObjectSnapshot]) -> None:
         """What cached properties remember is forgotten: nothing may tell, as when they give something else later."""
         for record in changed:
             for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
@@ -256,7 +260,7 @@ class Journal:
                 if self.reach.may_change_later(names) or self.reach.may_ask_later(place):
                     raise presence(place, False)
 
-    def _items_of(self, change: Reshaped) -> Items:
+    def _items_of(self, change: StructuralChange) -> Items:
         """The items of a list that a choice makes longer or shorter, and other code uses."""
         error = refused(change, self.reach)
         if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
@@ -275,33 +279,33 @@ class Journal:
                 and isinstance(record, container_snapshots.Sequence)
                 and all(map(_is_staged, chain(*gains)))
             ):
-                found.append(Items(record, refused(Reshaped(record, True, "grows"), self.reach)))
+                found.append(Items(record, refused(StructuralChange(record, True, "grows"), self.reach)))
         if found:
-            raise Found(self, found)
+            raise RetraceNeeded(self, found)
 
-    def _build(self, values: Sequence[tuple[Spot, Any]]) -> None:
+    def _build(self, values: Sequence[tuple[MutatedLocation, Any]]) -> None:
         """An object that makes its variables the first time it is used: it has been used now."""
         lasting = [(spot, value) for spot, value in values if _is_settling(value)]
         for spot, value in lasting:
             spot.write(value)
         built = {id(spot) for spot, _ in lasting}
-        raise Found(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
+        raise RetraceNeeded(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
 
     @property
-    def onlookers(self) -> Watch:
+    def onlookers(self) -> AliasObserver:
         return self._onlookers
 
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more with what is carried already."""
         self.survey.restore()
-        return Found(self, [])
+        return RetraceNeeded(self, [])
 
-    def maybe(self, place: Place, was_there: bool) -> None:
+    def maybe(self, place: Location, was_there: bool) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""
         if self.reach.asks_for(place, is_over=False):
             raise presence(place, was_there)
 
-    def left(self, place: Place, was_there: bool) -> None:
+    def left(self, place: Location, was_there: bool) -> None:
         """A place may have no value after the block: nobody may use it."""
         if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
             raise presence(place, was_there)
@@ -310,14 +314,16 @@ class Journal:
         """Warn of what happens but once, now."""
         self._process.warn([(code, seen) for code, seen in self._blocks if not is_own_file(code.co_filename)])
 
-    def confirm(self, carried: Carried) -> None:
+    def confirm(self, carried: CarriedState) -> None:
         """What was found must have changed this time as well; otherwise something out of sight decides."""
         for spot in self._fresh:
             if spot not in carried.touched:
                 raise only_once(spot)
         for place in carried.places:
             has_default = (
-                self._has_default(place) if isinstance(place, Attribute) else isinstance(place, Spot)
+                self._has_default(place)
+                if isinstance(place, Attribute)
+                else isinstance(place, MutatedLocation)
             )
             if has_default and getattr(place, "has_default", True) and self.reach.tells_later(place):
                 raise presence(place, False)
@@ -331,8 +337,8 @@ class Journal:
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
     """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
-    reach = Reach(sys._getframe(1))
-    journal = Journal([("operand", block) for block in blocks], reach)
+    reach = LaterUses(sys._getframe(1))
+    journal = SideEffectTracker([("operand", block) for block in blocks], reach)
 
     def looked_after() -> Any:
         try:
@@ -343,7 +349,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
             raise
         try:
             journal.look(None)
-        except Found as found:
+        except RetraceNeeded as found:
             raise hidden(found.spots[0], what) from None
         journal.warn()
         journal.replay()  # what containers gain while tracing, as in a block

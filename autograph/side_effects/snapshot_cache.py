@@ -13,15 +13,18 @@ from typing import Any
 from ..staging import PYTHON, backends
 from .class_traits import ATOMS
 from .container_snapshots import Entries, Sequence
-from .heap_walk import Walk
-from .snapshots import Holder, Record
+from .heap_walk import HeapWalker
+from .snapshots import CellSnapshot, ObjectSnapshot
 
 
-class Extent:
+class CachedSnapshot:
     """What is within reach of some objects; `entries` are their numbers, and how they are called."""
 
     def __init__(
-        self, walk: Walk, entries: Set[tuple[int, str]], records: dict[Any, Record] | None = None
+        self,
+        walk: HeapWalker,
+        entries: Set[tuple[int, str]],
+        records: dict[Any, ObjectSnapshot] | None = None,
     ) -> None:
         self.walk, self.entries = walk, entries
         self.records = walk.records if records is None else records
@@ -70,7 +73,7 @@ class Extent:
         """The records of dicts that keep track of the order themselves."""
         return (record for record in self._others if isinstance(record, Entries))
 
-    def renewed(self) -> Extent | None:
+    def renewed(self) -> CachedSnapshot | None:
         """This, as far as it is up to date; None when another walk might find something else.
 
         Where a backend's value has taken the place of another, the record is made anew: there is nothing behind it.
@@ -86,13 +89,13 @@ class Extent:
                 if new is None:
                     return None
                 records[key] = new
-        return Extent(self.walk, self.entries, records)
+        return CachedSnapshot(self.walk, self.entries, records)
 
 
-def _renewed(record: Record) -> Record | None:
-    new: Record
-    if isinstance(record, Holder):
-        new = Holder(record.owner, record.trail, record.get, record.put)
+def _renewed(record: ObjectSnapshot) -> ObjectSnapshot | None:
+    new: ObjectSnapshot
+    if isinstance(record, CellSnapshot):
+        new = CellSnapshot(record.owner, record.trail, record.get, record.put)
         changed = [new.kept]
     elif type(record) is Entries:
         now, kept = record.mapping, record.kept

@@ -16,17 +16,17 @@ from types import FunctionType
 from typing import Any
 
 from .. import policy
-from .snapshots import Record
+from .snapshots import ObjectSnapshot
 
 _parts_of_function = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__")
 
 
-class Watches:
+class SnapshotGuards:
     """Everything that a walk has depended on."""
 
     def __init__(self) -> None:
         self.is_complete = True  # nothing was met that cannot be watched
-        self.holders: list[Record] = []
+        self.holders: list[ObjectSnapshot] = []
         self.conditions: list[Callable[[], bool]] = []
         self._functions: list[FunctionType] = []
         self._function_parts: list[Any] = []

@@ -19,10 +19,10 @@ from ..staging import Maybe, Undefined
 from .value_identity import NOTHING, same
 
 
-class Trail(NamedTuple):
+class AccessPath(NamedTuple):
     """How an object was reached: `self` `.log` `[0]`."""
 
-    parent: Trail | None
+    parent: AccessPath | None
     kind: str  # '', '.', '[' or '@', an attribute of a library's object
     key: Any
 
@@ -35,18 +35,20 @@ class Trail(NamedTuple):
     @property
     def label(self) -> str:
         """The last name on the way."""
-        at: Trail = self
+        at: AccessPath = self
         while at.kind in "[@" and at.kind and at.parent is not None:
             at = at.parent
         return str(at.key)
 
 
-class Spot:
+class MutatedLocation:
     """A place that was found while tracing: one value inside of an object."""
 
     has_default = False  # whether it reads as what the class of the object has
 
-    def __init__(self, owner: Any, trail: Trail, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+    def __init__(
+        self, owner: Any, trail: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
+    ) -> None:
         self.owner = owner
         self.trail = trail
         self.name = str(trail)
@@ -64,18 +66,18 @@ class Spot:
         self._put(NOTHING if isinstance(value, Undefined) and not is_checked else value)
 
 
-class Reshaped(NamedTuple):
+class StructuralChange(NamedTuple):
     """A change that is no place: a container that has other members, an iterator that has moved on."""
 
-    record: Record
+    record: ObjectSnapshot
     has_grown: bool
     what: str
 
 
-class Record:
+class ObjectSnapshot:
     """What `owner` held."""
 
-    def __init__(self, owner: Any, trail: Trail) -> None:
+    def __init__(self, owner: Any, trail: AccessPath) -> None:
         self.owner = owner
         self.trail = trail
         self.labels = {trail.label}
@@ -88,7 +90,7 @@ class Record:
     def has_changed(self) -> bool:
         raise NotImplementedError
 
-    def changes(self) -> Iterator[Spot | Reshaped]:
+    def changes(self) -> Iterator[MutatedLocation | StructuralChange]:
         raise NotImplementedError
 
     def restore(self) -> None:
@@ -102,10 +104,12 @@ class Record:
         raise NotImplementedError
 
 
-class Holder(Record):
+class CellSnapshot(ObjectSnapshot):
     """A single value: a closure's cell, a slot, a global variable, an attribute of a class or module."""
 
-    def __init__(self, owner: Any, trail: Trail, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+    def __init__(
+        self, owner: Any, trail: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
+    ) -> None:
         super().__init__(owner, trail)
         self.get, self.put = get, put
         self.kept = get()
@@ -113,16 +117,16 @@ class Holder(Record):
     def has_changed(self) -> bool:
         return self.get() is not self.kept
 
-    def changes(self) -> Iterator[Spot]:
+    def changes(self) -> Iterator[MutatedLocation]:
         if not same(self.get(), self.kept):
-            yield Spot(self.owner, self.trail, self.get, self.put)
+            yield MutatedLocation(self.owner, self.trail, self.get, self.put)
 
     def restore(self) -> None:
         if self.has_changed():
             self.put(self.kept)
 
 
-def cell(owner: CellType, trail: Trail) -> Holder:
+def cell(owner: CellType, trail: AccessPath) -> CellSnapshot:
     """The record of a variable that functions share."""
 
     def get() -> Any:
@@ -137,10 +141,10 @@ def cell(owner: CellType, trail: Trail) -> Holder:
         elif get() is not NOTHING:
             del owner.cell_contents
 
-    return Holder(owner, trail, get, put)
+    return CellSnapshot(owner, trail, get, put)
 
 
-def global_variable(owner: dict[str, Any], trail: Trail) -> Holder:
+def global_variable(owner: dict[str, Any], trail: AccessPath) -> CellSnapshot:
     """The record of a variable of a module."""
     name = trail.key
 
@@ -150,10 +154,10 @@ def global_variable(owner: dict[str, Any], trail: Trail) -> Holder:
         else:
             owner.pop(name, None)
 
-    return Holder(owner, trail, lambda: owner.get(name, NOTHING), put)
+    return CellSnapshot(owner, trail, lambda: owner.get(name, NOTHING), put)
 
 
-def slot(owner: Any, member: Any, trail: Trail) -> Holder:
+def slot(owner: Any, member: Any, trail: AccessPath) -> CellSnapshot:
     """The record of an attribute that `__slots__` names."""
 
     def get() -> Any:
@@ -168,10 +172,10 @@ def slot(owner: Any, member: Any, trail: Trail) -> Holder:
         elif get() is not NOTHING:
             member.__delete__(owner)
 
-    return Holder(owner, trail, get, put)
+    return CellSnapshot(owner, trail, get, put)
 
 
-def class_attribute(owner: type, trail: Trail) -> Holder:
+def class_attribute(owner: type, trail: AccessPath) -> CellSnapshot:
     """The record of a value that a class holds."""
     name = trail.key
 
@@ -181,20 +185,20 @@ def class_attribute(owner: type, trail: Trail) -> Holder:
         elif name in vars(owner):
             type.__delattr__(owner, name)
 
-    return Holder(owner, trail, lambda: vars(owner).get(name, NOTHING), put)
+    return CellSnapshot(owner, trail, lambda: vars(owner).get(name, NOTHING), put)
 
 
-def context_variable(owner: ContextVar[Any], trail: Trail) -> Holder:
+def context_variable(owner: ContextVar[Any], trail: AccessPath) -> CellSnapshot:
     """The record of what a context variable holds in the context at hand."""
 
     def put(value: Any) -> None:
         if value is not NOTHING:
             owner.set(value)
 
-    return Holder(owner, trail, lambda: owner.get(NOTHING), put)
+    return CellSnapshot(owner, trail, lambda: owner.get(NOTHING), put)
 
 
-def attribute(owner: Any, trail: Trail) -> Holder:
+def attribute(owner: Any, trail: AccessPath) -> CellSnapshot:
     """The record of an attribute of any other object."""
     name = trail.key
 
@@ -211,4 +215,4 @@ def attribute(owner: Any, trail: Trail) -> Holder:
             elif get() is not NOTHING:
                 delattr(owner, name)
 
-    return Holder(owner, trail, get, put)
+    return CellSnapshot(owner, trail, get, put)

@@ -16,7 +16,7 @@ from .. import policy
 from ..analysis.bytecode_effects import STORED
 from . import snapshots
 from .custom_setters import is_fixed
-from .snapshots import Record, Reshaped, Spot, Trail
+from .snapshots import AccessPath, MutatedLocation, ObjectSnapshot, StructuralChange
 from .value_identity import NOTHING, same
 
 _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__", "__code__", "__dict__"})
@@ -24,10 +24,10 @@ _OF_INSTANCES = frozenset({"__class__", "__dict__"})
 _SPECIAL = _OF_FUNCTIONS | _OF_INSTANCES | {"__bases__", "cell_contents"}
 
 
-class NewNames(Record):
+class NewNames(ObjectSnapshot):
     """The attributes that a class, module or library's object has: `among` are the only ones that count, if given."""
 
-    def __init__(self, owner: Any, trail: Trail, among: Set[str] | None) -> None:
+    def __init__(self, owner: Any, trail: AccessPath, among: Set[str] | None) -> None:
         super().__init__(owner, trail)
         self._variables = vars(owner) if isinstance(owner, type) else policy.attributes_of(owner)
         self._kept = frozenset(self._variables) if among is None else frozenset()
@@ -43,31 +43,31 @@ class NewNames(Record):
             new = self._variables.keys() - self._kept if len(self._variables) > len(self._kept) else ()
         return sorted(name for name in new if name[:2] != "__") if new else []
 
-    def changes(self) -> Iterator[Spot]:
+    def changes(self) -> Iterator[MutatedLocation]:
         for name in self._new():
-            holder = _holder(self.owner, Trail(self.trail, ".", name))
-            yield Spot(self.owner, holder.trail, holder.get, holder.put)
+            holder = _holder(self.owner, AccessPath(self.trail, ".", name))
+            yield MutatedLocation(self.owner, holder.trail, holder.get, holder.put)
 
     def restore(self) -> None:
         for name in self._new():
-            _holder(self.owner, Trail(self.trail, ".", name)).put(NOTHING)
+            _holder(self.owner, AccessPath(self.trail, ".", name)).put(NOTHING)
 
 
-class Fixed(snapshots.Holder):
+class Fixed(snapshots.CellSnapshot):
     """An attribute that no graph can give a value, such as the class of an object."""
 
     def changes(self) -> Iterator[Any]:
         if not same(self.get(), self.kept):
-            yield Reshaped(self, False, "changes")
+            yield StructuralChange(self, False, "changes")
 
 
-def fixed(owner: Any, trail: Trail) -> Fixed:
+def fixed(owner: Any, trail: AccessPath) -> Fixed:
     """The record of an attribute that no graph can give a value."""
     plain = snapshots.attribute(owner, trail)
     return Fixed(owner, trail, plain.get, plain.put)
 
 
-def _holder(owner: Any, trail: Trail) -> snapshots.Holder:
+def _holder(owner: Any, trail: AccessPath) -> snapshots.CellSnapshot:
     if trail.key in _SPECIAL - {"cell_contents"} or is_fixed(type(owner), trail.key):
         return fixed(owner, trail)
     if isinstance(owner, type):
@@ -78,19 +78,19 @@ def _holder(owner: Any, trail: Trail) -> snapshots.Holder:
 class StoredAttributes:
     """Notes the attributes that code assigns, as records, in the objects that may bear them."""
 
-    def __init__(self, found: MutableMapping[Any, Record]) -> None:
+    def __init__(self, found: MutableMapping[Any, ObjectSnapshot]) -> None:
         self._records = found
-        self._bearers: list[tuple[Any, Trail, bool]] = []
-        self._instances: list[tuple[Any, Trail]] = []  # of the user's classes
+        self._bearers: list[tuple[Any, AccessPath, bool]] = []
+        self._instances: list[tuple[Any, AccessPath]] = []  # of the user's classes
         self._stored: set[str] = set()
         self._done = 0, 0
         self._spoken = 0  # names
 
-    def bear(self, value: Any, trail: Trail, is_users: bool = False) -> None:
+    def bear(self, value: Any, trail: AccessPath, is_users: bool = False) -> None:
         """An object may have such attributes; `is_users` says whether it, or its class, is of the user's code."""
         self._bearers.append((value, trail, is_users))
 
-    def bear_instance(self, value: Any, trail: Trail) -> None:
+    def bear_instance(self, value: Any, trail: AccessPath) -> None:
         """The same of an instance of a user's class."""
         self._instances.append((value, trail))
 
@@ -117,7 +117,7 @@ class StoredAttributes:
             not new.isdisjoint(_SPECIAL) or any(_has(value, new) for value, _, _ in self._bearers)
         )
 
-    def _note(self, value: Any, trail: Trail, stored: set[str], is_users: bool) -> None:
+    def _note(self, value: Any, trail: AccessPath, stored: set[str], is_users: bool) -> None:
         if isinstance(value, FunctionType):
             self._note_some(value, trail, stored & _OF_FUNCTIONS)
             return
@@ -130,10 +130,10 @@ class StoredAttributes:
         inherited = special if is_open else {name for name in stored if _is_member(value, name)}
         self._note_some(value, trail, stored & variables.keys() | stored & inherited)
 
-    def _note_some(self, value: Any, trail: Trail, names: Set[str]) -> None:
+    def _note_some(self, value: Any, trail: AccessPath, names: Set[str]) -> None:
         for name in sorted(names):
             if (id(value), name) not in self._records:
-                self._records[id(value), name] = _holder(value, Trail(trail, ".", name))
+                self._records[id(value), name] = _holder(value, AccessPath(trail, ".", name))
 
 
 def _stored_in(names: Set[str]) -> set[str]:

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 State = tuple[Any, ...]
 
 
-class OwnList(list[Any]):
+class UnescapedList(list[Any]):
     """A list in the state of a block that nobody else knows: the block may change it, also in length."""
 
 
-class Changing:
+class MutableValue:
     """A backend's value that its methods change in place, as they do a list: whoever knows it sees that."""
 
     is_own = False  # whether it is a copy that one function of a block works on

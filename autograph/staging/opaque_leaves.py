@@ -17,10 +17,10 @@ _MARKS = (
 )
 
 
-def is_whole(kind: type) -> bool:
+def is_opaque_leaf(kind: type) -> bool:
     """Whether instances of a class are not taken apart, whatever else the class is.
 
-    >>> is_whole(list), is_whole(type("Rows", (list,), {"_is_leaf_of_nests": True}))
+    >>> is_opaque_leaf(list), is_opaque_leaf(type("Rows", (list,), {"_is_leaf_of_nests": True}))
     (False, True)
     """
     return any(hasattr(kind, mark) for mark in _MARKS)

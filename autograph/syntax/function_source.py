@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from types import CodeType
 
-from ..introspection.code_objects import nested
+from ..introspection.code_objects import nested_code_objects
 
 
 def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
@@ -31,7 +31,7 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
     indentation = _indentation(lines[first - 1])
     if indentation and "." not in code.co_qualname:
         return None  # declared global, perhaps: where it stands does not show
-    end = _end(lines, max(map(_last_line, nested(code))), indentation)
+    end = _end(lines, max(map(_last_line, nested_code_objects(code))), indentation)
     before = "\n" * (first - 2) + "if 1:\n" if indentation else "\n" * (first - 1)
     try:
         body = ast.parse(before + "".join(lines[first - 1 : end])).body

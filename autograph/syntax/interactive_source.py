@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from types import CodeType
 
-from agc.autograph.introspection.code_objects import nested
+from agc.autograph.introspection.code_objects import nested_code_objects
 
 PROMPTS = ("<stdin>", "<console>")
 _RECENT = 2000  # lines of history to search
@@ -43,7 +43,7 @@ def _makes(text: str, mode: str, code: CodeType) -> bool:
             module = compile(text, code.co_filename, mode, flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
-    return any(made == code for made in nested(module))
+    return any(made == code for made in nested_code_objects(module))
 
 
 def _command() -> Iterator[str]:
@@ -74,7 +74,7 @@ def _typed(code: CodeType) -> Iterator[str]:
         return
     count = readline.get_current_history_length()
     lines = [readline.get_history_item(n) or "" for n in range(max(1, count - _RECENT), count + 1)]
-    length = max(line for inner in nested(code) for _, _, line in inner.co_lines() if line)
+    length = max(line for inner in nested_code_objects(code) for _, _, line in inner.co_lines() if line)
     for start in range(len(lines) - length, -1, -1):
         if not lines[start][:1].strip():  # the middle of a statement
             continue

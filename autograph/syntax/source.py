@@ -23,7 +23,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from agc.autograph.errors import ConversionError, Diagnostic, Where
-from agc.autograph.introspection.code_objects import CodeMap, nested
+from agc.autograph.introspection.code_objects import CodeMap, nested_code_objects
 
 from . import interactive_source
 from .function_source import owner_of, piece_of
@@ -325,7 +325,7 @@ def find_class(cls: type) -> Definition:
 
 def has_control_flow(code: CodeType) -> bool:
     """Whether a function holds anything that a tensor could decide: a branch, a loop, a `not`."""
-    return any(not _BRANCHING.isdisjoint(inner.co_code[::2]) for inner in nested(code))
+    return any(not _BRANCHING.isdisjoint(inner.co_code[::2]) for inner in nested_code_objects(code))
 
 
 _BRANCHING = frozenset(

@@ -16,7 +16,7 @@ from .sparse_gradients import HANDING_ON, dense, public, total
 from .tape_records import Key, Record, carries_gradient, key_of
 
 
-class Sums:
+class CotangentAccumulator:
     """Gradients by key, added up when they are asked for."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ def gradients(
     wanted = {key_of(source) for source in sources}
     stopped = {key_of(x) for x in stops}
     on_the_way = _depending(records, wanted, since or {}, stopped)
-    sums = Sums()
+    sums = CotangentAccumulator()
     for target, grad in targets:
         sums.add(key_of(target), grad)
     for i in range(len(records) - 1, -1, -1):

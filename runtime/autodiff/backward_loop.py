@@ -19,7 +19,7 @@ from .. import dtypes
 from ..core.tensor import EagerTensor
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import WHILE
 from ..ops.lists.nested_lists import list_take
@@ -27,12 +27,12 @@ from ..ops.lists.tensor_list import list_pop
 from ..ops.math.arithmetic import add, multiply, subtract
 from ..ops.math.cast import cast, identity
 from ..ops.math.comparison import greater
-from .graph_vjp import Reversal, content
+from .graph_vjp import GraphVjp, content
 from .loop_invariants import Counter
-from .residual_policy import Saving
+from .residual_policy import ResidualPlan
 from .sparse_gradients import added, is_in_parts, summed
 
-INT = Spec(dtypes.int32, ())
+INT = TensorType(dtypes.int32, ())
 
 
 def number(value: int, dtype: Any = dtypes.int32) -> EagerTensor:
@@ -42,10 +42,10 @@ def number(value: int, dtype: Any = dtypes.int32) -> EagerTensor:
 
 def sum_spec(spec: AnySpec, grad: Any) -> Any:
     """The sum of gradients in parts is a running one: a round adds to it, and makes nothing of the size of it."""
-    return ArraySpec(content(spec)) if is_in_parts(grad) else content(spec)
+    return ListType(content(spec)) if is_in_parts(grad) else content(spec)
 
 
-class LoopBack:
+class BackwardLoop:
     """What is known of the way back through one round; `record` makes a loop of it.
 
     Args:
@@ -57,8 +57,8 @@ class LoopBack:
 
     def __init__(
         self,
-        reversal: Reversal,
-        saving: Saving,
+        reversal: GraphVjp,
+        saving: ResidualPlan,
         operation: Operation,
         gathered: list[int],
         outputs: list[Operand],
@@ -106,7 +106,7 @@ class LoopBack:
         assert builder is not None
         back = self.reversal.back
         count = Value("rounds", INT)
-        lists = [Value(value.name, ArraySpec(value.spec)) for value in self.saving.stacked]
+        lists = [Value(value.name, ListType(value.spec)) for value in self.saving.stacked]
         begun = {value: Value("start", x.spec) for value, x in self.starts.items() if isinstance(x, Value)}
         steady = {self.inner[value]: x for value, x in passed.items()}
         steady |= {value: inputs[self.saving.counters[outer].place] for outer, value in begun.items()}
@@ -180,7 +180,7 @@ def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], 
     rows = zip(stacks, shorter, elements, strict=True)
     pops = [
         Operation(list_take, (stack,), {}, (rest, element))
-        if isinstance(element.spec, ArraySpec)
+        if isinstance(element.spec, ListType)
         else Operation(list_pop, (stack, last), {}, (rest, element))
         for stack, rest, element in rows
     ]

@@ -20,12 +20,12 @@ from ..control_flow import state_leaves
 from ..core.variable import Variable
 from ..executors import EXECUTORS, Runner
 from ..ir.builder import recorders
-from ..ir.clone import Substitution, twin
+from ..ir.clone import Substitution, clone_value
 from ..ir.graph import Graph, Value
-from ..ir.value_types import AnySpec, RefSpec
+from ..ir.value_types import AnySpec, VariableType
 from ..ops.state.variable_ops import read_variable
 from .clone_operations import copied, of
-from .graph_vjp import Reversal, zeros_for
+from .graph_vjp import GraphVjp, zeros_for
 from .inline_calls import CallRecord
 from .loop_invariants import is_repeatable, only_read
 from .replay import Located, replayed
@@ -41,15 +41,15 @@ Planner = Callable[[Graph], Runner]
 def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     """The results of a call that the tapes record."""
     given = list(map(state_leaves.carried, inputs))
-    tapes = wanting([*given, *concrete.variables])
+    tapes = recording_tapes([*given, *concrete.variables])
     if not tapes:
         return concrete.run([argument._array for argument in given])
     known = concrete.ways
     if not known:
         if concrete.executor == "native":
-            from ..executors.llvm import Native
+            from ..executors.llvm import JitFunction
 
-            Native(concrete.graph).demand([argument._array for argument in given] + concrete.references)
+            JitFunction(concrete.graph).demand([argument._array for argument in given] + concrete.references)
         known.update(_callables(concrete))
     if len(tapes) == 1 and not tapes[0].is_persistent:
         return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
@@ -59,7 +59,7 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables)], tapes))
 
 
-def wanting(arguments: Sequence[Any]) -> list[Any]:
+def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
     """The tapes that record what is computed of these."""
     return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
 
@@ -76,9 +76,9 @@ def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
 
 def _native_where_possible(graph: Graph) -> Runner:
     """Native code for a way there or back; the plan where operations of gradients cannot be compiled."""
-    from ..executors.llvm import CompilationError, Native
+    from ..executors.llvm import CompilationError, JitFunction
 
-    native, plans = Native(graph), list[Runner]()
+    native, plans = JitFunction(graph), list[Runner]()
 
     def run(arguments: Sequence[Any]) -> Sequence[Any]:
         if not plans:
@@ -99,7 +99,8 @@ def of_contents(graph: Graph) -> Graph | None:
     if not all(is_repeatable(operation, references) for operation in graph.operations):
         return None
     inputs = [
-        twin(value, value.spec.content if isinstance(value.spec, RefSpec) else None) for value in graph.inputs
+        clone_value(value, value.spec.content if isinstance(value.spec, VariableType) else None)
+        for value in graph.inputs
     ]
     known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
     operations = copied(graph.operations, known)
@@ -141,7 +142,7 @@ class _Ways:
     def __init__(self, called: Differentiable, wanted: Sequence[bool]) -> None:
         graph = called.graph
         given = [spec_carries_gradient(output.spec) for output in graph.outputs]
-        reversal = Reversal(graph, given, wanted, lambda grad, _: public(grad))
+        reversal = GraphVjp(graph, given, wanted, lambda grad, _: public(grad))
         outputs = reversal.outputs(reversal.has_gradient)
         self.called = called
         self.saved = reversal.saved()  # what the backward graph reads of the forward one
@@ -157,7 +158,7 @@ class _Ways:
     def slope(self) -> Differentiable:
         """The gradients as a function of the inputs and of the gradients of the results."""
         forward, backward = self.forward_graph, self.backward_graph
-        inputs = list(map(twin, forward.inputs))
+        inputs = list(map(clone_value, forward.inputs))
         count = len(backward.inputs) - len(self.saved)
         dys = [Value(value.name, value.spec) for value in backward.inputs[:count]]
         known: Substitution = dict(zip(forward.inputs, inputs, strict=True))
@@ -213,7 +214,7 @@ class _Call:
             if not ways.called.is_pure:
                 return replayed(ways.backward_graph, arguments)
             given = [*self.arguments, *dys]
-            tapes = wanting(given)
+            tapes = recording_tapes(given)
             if tapes:
                 return ways.slope.called(given, tapes)
         results = ways.backward(list(map(_value, arguments)))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.clone import Substitution, twin, with_new_results
+from ..ir.clone import Substitution, clone_value, with_new_results
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..ir.value_types import RefSpec
+from ..ir.value_types import VariableType
 from .loop_invariants import READ
 
 
@@ -25,7 +25,7 @@ def copied(operations: Sequence[Operation], known: Substitution) -> list[Operati
     """
     copies = []
     for operation in operations:
-        if operation.type == READ and not isinstance(of(operation.inputs[0], known).spec, RefSpec):
+        if operation.type == READ and not isinstance(of(operation.inputs[0], known).spec, VariableType):
             known[operation.outputs[0]] = of(operation.inputs[0], known)
             continue
         operands = tuple(of(operand, known) for operand in operation.inputs)
@@ -43,8 +43,8 @@ def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) ->
     given = operands[len(operands) - len(region.inputs) :]
     inputs = []
     for value, operand in zip(region.inputs, given, strict=True):
-        is_content = isinstance(value.spec, RefSpec) and not isinstance(operand.spec, RefSpec)
-        inputs.append(twin(value, operand.spec if is_content else None))
+        is_content = isinstance(value.spec, VariableType) and not isinstance(operand.spec, VariableType)
+        inputs.append(clone_value(value, operand.spec if is_content else None))
     known: Substitution = dict(zip(region.inputs, inputs, strict=True))
     operations = copied(region.operations, known)
     return Graph(region.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in region.outputs))

@@ -21,13 +21,13 @@ from typing import Any
 from agc.autograph import api
 
 from .. import nest
-from ..control_flow.regions import closed
+from ..control_flow.regions import close_regions
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Reference, Tensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, current, recorders, recording_by
 from ..ir.graph import Operation, Value
-from ..ir.value_types import RefSpec
+from ..ir.value_types import VariableType
 from ..ops.framework.op import Op, wrap
 from ..ops.framework.region_ops import CUSTOM
 from .graph_vjp import zeros_for
@@ -48,7 +48,7 @@ class _VariableWatcher:
 
     def added(self, operation: Operation, builder: Builder) -> None:
         for operand in operation.inputs:
-            if isinstance(operand.spec, RefSpec):
+            if isinstance(operand.spec, VariableType):
                 assert isinstance(operand, Value)
                 outer, _ = builder.outermost(operand)
                 if isinstance(outer, Reference):
@@ -189,7 +189,7 @@ def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way
         dys = [region.input_tensor("dy", builder.operand(x).spec) for x in flat]  # type: ignore[arg-type]
         grads = way.back(dys)
         operands = [region.operand(grad) for grad in grads if grad is not None]
-    regions, captured = closed([region], [operands])
+    regions, captured = close_regions([region], [operands])
     inputs = [builder.operand(x) for x in (*flat, *arguments, *way.variables)]
     attrs = {"results": len(flat), "given": tuple(i for i, grad in enumerate(grads) if grad is not None)}
     specs = [operand.spec for operand in inputs[: len(flat)]]

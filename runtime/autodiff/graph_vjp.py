@@ -4,7 +4,7 @@
       a = sin x         ==>      a = sin x              and     da = multiply dy, a ...
       y = multiply a, x          y = multiply a, x
 
-`Reversal` differentiates the operations of a finished graph. What the backward graph reads of the forward one is
+`GraphVjp` differentiates the operations of a finished graph. What the backward graph reads of the forward one is
 *saved*: the forward graph gives it in addition to its own results. The finished graph itself stays as it is.
 """
 
@@ -18,7 +18,7 @@ from ..core.tensor import EagerTensor
 from ..ir.builder import Builder
 from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
-from ..ir.value_types import AnySpec, ArraySpec, RefSpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.undefined_values import of_size_zero
 from ..ops.framework.op import wrap
@@ -33,7 +33,7 @@ HOISTED = frozenset({"shape", "size", "rank", "list_size", "array_size", "array_
 """Operations that only measure: the forward graph does it, and saves a few integers in place of what is measured."""
 
 
-class Reversal:
+class GraphVjp:
     """The way back through `graph`.
 
     Args:
@@ -167,38 +167,38 @@ def _measured(operand: Operand, originals: Mapping[Operand, Hashable]) -> Value 
 
 def content(spec: AnySpec) -> AnySpec:
     """The spec of a gradient: that of the content for a variable."""
-    return spec.content if isinstance(spec, RefSpec) else spec
+    return spec.content if isinstance(spec, VariableType) else spec
 
 
 def _sharpen(operand: Operand, spec: AnySpec) -> None:
     """A gradient has the shape of what it is the gradient of."""
     like = content(spec)
-    if isinstance(operand, Value) and isinstance(operand.spec, Spec) and isinstance(like, Spec):
+    if isinstance(operand, Value) and isinstance(operand.spec, TensorType) and isinstance(like, TensorType):
         operand.spec = operand.spec.with_shape(merge(operand.spec.shape, like.shape))
 
 
 def zeros_for(x: Any) -> Any:
     """A gradient of zeros, in the builder that is current."""
-    spec = x.spec if not hasattr(x, "dtype") else Spec(x.dtype, x.shape.dims)
+    spec = x.spec if not hasattr(x, "dtype") else TensorType(x.dtype, x.shape.dims)
     like = content(spec)
-    if isinstance(like, ArraySpec):
+    if isinstance(like, ListType):
         return new_list(like)
     if is_static(like.shape):  # type: ignore[union-attr]
         return blank(like)  # type: ignore[arg-type]
-    if isinstance(spec, RefSpec):
+    if isinstance(spec, VariableType):
         x = read_variable(x)
     return zeros_like(x)
 
 
-def blank(spec: Spec) -> EagerTensor:
+def blank(spec: TensorType) -> EagerTensor:
     """Zeros that take no memory; of size 0 along dimensions that are not known."""
     return EagerTensor(of_size_zero(spec))
 
 
-def making_list(spec: ArraySpec) -> list[Operation]:
+def making_list(spec: ListType) -> list[Operation]:
     """Operations, to be put into a graph by hand, the last of which makes an empty list."""
     made = Value("none", spec)
-    if isinstance(spec.element, ArraySpec):
+    if isinstance(spec.element, ListType):
         inner = making_list(spec.element)
         return [*inner, Operation(list_of_lists, (inner[-1].outputs[0],), {}, (made,))]
     attrs = {"dtype": spec.element.dtype, "element_shape": spec.element.shape}

@@ -21,31 +21,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..control_flow.regions import closed
+from ..control_flow.regions import close_regions
 from ..core.tensor import EagerTensor
 from ..ir.builder import Builder, current
 from ..ir.clone import Substitution
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import ArraySpec
+from ..ir.value_types import ListType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import COND, WHILE
 from ..ops.lists.nested_lists import array_sublist, list_take, new_list
 from ..ops.lists.tensor_list import list_get, list_pop, list_size
 from ..ops.math.arithmetic import add, floordiv, multiply, subtract
 from ..ops.math.comparison import equal, greater, less
-from .backward_loop import INT, LoopBack, counted, number
+from .backward_loop import INT, BackwardLoop, counted, number
 from .clone_operations import copied, of
 from .graph_vjp import blank
 from .loop_invariants import is_repeatable
-from .loop_residuals import Kept, appended, grown, keeping, round_counter
-from .reread_variables import given_references, read_behind
+from .loop_residuals import LoopResiduals, append_residuals, appended, grown, round_counter
+from .reread_variables import given_references, reread_variables_after
 from .tape_records import GraphRecord
 
 EVERY = "checkpoint_every"
 AUTO = "auto"
 
 
-def checkpointed(record: GraphRecord, way: LoopBack, state: Sequence[Any], every: int | str) -> list[Any]:
+def checkpointed(record: GraphRecord, way: BackwardLoop, state: Sequence[Any], every: int | str) -> list[Any]:
     """Keep the state every few rounds; go back through these rounds at a time. The state of the way back at its end."""
     segment = Segment(record, way)
     rounds, firsts, *saved = _save(record, segment, every)
@@ -75,10 +75,10 @@ def _save(record: GraphRecord, segment: Segment, every: int | str) -> list[Any]:
     body.inputs = list(segment.body.inputs)
     body.operations = segment.forward_operations()
     counter = round_counter(record.operation, segment.saving)
-    parts, after = keeping(body, (), segment.unique, counts=counter is None)
+    parts, after = append_residuals(body, (), segment.unique, counts=counter is None)
     rounds = parts[0] if counter is None else body.inputs[counter]
     values = [rounds, *segment.kept]
-    lists = [Value(name, ArraySpec(x.spec)) for name, x in zip(segment.names, values, strict=True)]
+    lists = [Value(name, ListType(x.spec)) for name, x in zip(segment.names, values, strict=True)]
     with body:
         due = equal(wrap(rounds, body), _first_of(list_size(wrap(lists[0], body)), every))
         longer = _appended_if(due, [wrap(x, body) for x in lists], [wrap(x, body) for x in values])
@@ -86,7 +86,7 @@ def _save(record: GraphRecord, segment: Segment, every: int | str) -> list[Any]:
         parts[at:at] = lists
         after[at:at] = map(body.operand, longer)
     graph = Graph(segment.body.name, tuple(body.inputs), tuple(body.operations), segment.body.outputs)
-    found = grown(record, Kept(parts, after), graph)
+    found = grown(record, LoopResiduals(parts, after), graph)
     return found if counter is None else [record.outputs[counter], *found]
 
 
@@ -105,7 +105,7 @@ def _appended_if(due: Any, lists: Sequence[Any], values: Sequence[Any]) -> list[
         longer = [then.operand(appended(*pair)) for pair in zip(lists, values, strict=True)]
     with orelse:
         same = [orelse.operand(array) for array in lists]
-    regions, captured = closed((then, orelse), (longer, same))
+    regions, captured = close_regions((then, orelse), (longer, same))
     results = outer.add(COND, [outer.operand(due), *captured], {}, [x.spec for x in lists], regions)
     return [wrap(value, outer) for value in results]
 
@@ -116,7 +116,7 @@ class Segment:
     Attributes: `kept`, the parts of the state that they start with; `unique`, what they cannot compute again.
     """
 
-    def __init__(self, record: GraphRecord, way: LoopBack) -> None:
+    def __init__(self, record: GraphRecord, way: BackwardLoop) -> None:
         self.record, self.way, self.saving = record, way, way.saving
         self.forward = way.reversal.forward
         self.body = way.reversal.graph
@@ -179,7 +179,7 @@ class Segment:
         self.stacks, self.never_again = saved[: len(self.kept)], saved[len(self.kept) :]
         read = {*self.saving.read, *(x for each in self.operations for x in each.inputs)}
         read = {self.saving.reads.get(value, value) for value in read if isinstance(value, Value)}
-        self.contents = read_behind(
+        self.contents = reread_variables_after(
             self.record, {inner: outer for inner, outer in self.references.items() if inner in read}
         )
 
@@ -192,7 +192,7 @@ class Segment:
         at = body.input_tensor("round", INT)
         known: Substitution = {value: body.input(value.name, value.spec) for value in self.kept}
         parts = [body.input(value.name, value.spec) for value in saving.last]
-        parts += [body.input(value.name, ArraySpec(value.spec)) for value in saving.stacked]
+        parts += [body.input(value.name, ListType(value.spec)) for value in saving.stacked]
         with body:
             self._receive_steady(body, known, add(at, first))
             body.operations += copied(self.operations, known)
@@ -241,7 +241,7 @@ def recorded_loop(
         seen = [test.input(value.name, value.spec) for value in body.inputs[: len(ends)]]
         go = test.operand(going(wrap(seen[0], test)))
     specs = [value.spec for value in seen]
-    regions, captured = closed((test, body), ([go], ends))
+    regions, captured = close_regions((test, body), ([go], ends))
     values = outer.add(WHILE, [*map(outer.operand, begin), *captured], attrs, specs, regions)
     return [wrap(value, outer) for value in values]
 
@@ -251,16 +251,14 @@ def _tensor(operand: Operand, builder: Builder) -> Any:
 
 
 def _nothing(spec: Any) -> Any:
-    return new_list(spec) if isinstance(spec, ArraySpec) else blank(spec)
+    return new_list(spec) if isinstance(spec, ListType) else blank(spec)
 
 
 def _element(array: Any, place: Any) -> Any:
-    return (
-        array_sublist(array, place) if isinstance(array.spec.element, ArraySpec) else list_get(array, place)
-    )
+    return array_sublist(array, place) if isinstance(array.spec.element, ListType) else list_get(array, place)
 
 
 def _popped(array: Any) -> tuple[Any, Any]:
-    if isinstance(array.spec.element, ArraySpec):
+    if isinstance(array.spec.element, ListType):
         return tuple(list_take(array))
     return tuple(list_pop(array, -1))

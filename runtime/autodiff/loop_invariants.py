@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.induction_variables import steps
-from ..ir.value_types import RefSpec, Spec
+from ..ir.induction_variables import induction_steps
+from ..ir.value_types import TensorType, VariableType
 
 READ = "read_variable"
 CUSTOM = "custom_gradient"
@@ -40,14 +40,14 @@ def steady_inputs(operation: Operation) -> dict[Value, int]:
     return {
         value: i
         for i, value in enumerate(body.inputs)
-        if i >= count or body.outputs[i] is value or isinstance(value.spec, RefSpec)
+        if i >= count or body.outputs[i] is value or isinstance(value.spec, VariableType)
     }
 
 
 def counters(operation: Operation) -> dict[Value, Counter]:
     """The inputs of the body to which every round adds the same integer."""
     _, body = operation.regions
-    places = steps(operation).items()
+    places = induction_steps(operation).items()
     return {
         body.inputs[place]: Counter(place, step) for place, step in places if _is_count(body.inputs[place])
     }
@@ -55,7 +55,7 @@ def counters(operation: Operation) -> dict[Value, Counter]:
 
 def _is_count(value: Value) -> bool:
     spec = value.spec
-    return isinstance(spec, Spec) and spec.shape == () and spec.dtype in (dtypes.int32, dtypes.int64)
+    return isinstance(spec, TensorType) and spec.shape == () and spec.dtype in (dtypes.int32, dtypes.int64)
 
 
 def only_read(regions: Sequence[Graph]) -> set[Value]:
@@ -64,7 +64,7 @@ def only_read(regions: Sequence[Graph]) -> set[Value]:
         return set()
     found: set[Value] = set()
     for column in zip(*(region.inputs for region in regions), strict=True):
-        if isinstance(column[0].spec, RefSpec) and all(map(_only_reads, regions, column)):
+        if isinstance(column[0].spec, VariableType) and all(map(_only_reads, regions, column)):
             found.update(column)
     return found
 

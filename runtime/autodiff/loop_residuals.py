@@ -15,25 +15,27 @@ import numpy as np
 
 from ..ir.builder import Builder, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.op import wrap
 from ..ops.lists.nested_lists import list_keep
 from ..ops.lists.tensor_list import list_append
 from ..ops.math.arithmetic import add
 from .backward_loop import INT, number
 from .graph_vjp import blank, making_list
-from .residual_policy import Saving
+from .residual_policy import ResidualPlan
 from .tape_records import GraphRecord
 
 
-class Kept(NamedTuple):
+class LoopResiduals(NamedTuple):
     """More parts of a loop's state, and what a round makes of them."""
 
     parts: list[Value]
     after: list[Operand]
 
 
-def keeping(body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool = True) -> Kept:
+def append_residuals(
+    body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool = True
+) -> LoopResiduals:
     """Let a body under construction count, keep the last value of some things, and all values of others."""
     parts = [Value("rounds", INT)] if counts else []
     with body:
@@ -42,17 +44,17 @@ def keeping(body: Builder, last: Sequence[Value], stacked: Sequence[Value], coun
             parts.append(Value(value.name, value.spec))
             after.append(value)
         for value in stacked:
-            parts.append(Value(value.name, ArraySpec(value.spec)))
+            parts.append(Value(value.name, ListType(value.spec)))
             after.append(body.operand(appended(wrap(parts[-1], body), wrap(value, body))))
-    return Kept(parts, after)
+    return LoopResiduals(parts, after)
 
 
 def appended(array: Any, value: Any) -> Any:
     """The list with one more element, which may be a list."""
-    return list_keep(array, value) if isinstance(array.spec.element, ArraySpec) else list_append(array, value)
+    return list_keep(array, value) if isinstance(array.spec.element, ListType) else list_append(array, value)
 
 
-def round_counter(operation: Operation, saving: Saving) -> int | None:
+def round_counter(operation: Operation, saving: ResidualPlan) -> int | None:
     """The part of the state that counts the rounds anyway."""
     for counter in saving.counters.values():
         start = operation.inputs[counter.place]
@@ -62,7 +64,7 @@ def round_counter(operation: Operation, saving: Saving) -> int | None:
     return None
 
 
-def grown(record: GraphRecord, kept: Kept, body: Graph) -> list[Any]:
+def grown(record: GraphRecord, kept: LoopResiduals, body: Graph) -> list[Any]:
     """Give a loop of the graph under construction more state, with a body that does not know it; that at its end."""
     operation = record.operation
     test, _ = operation.regions
@@ -83,10 +85,10 @@ def grown(record: GraphRecord, kept: Kept, body: Graph) -> list[Any]:
 
 def _empty(record: GraphRecord, spec: AnySpec) -> Operand:
     """What more state starts with: a new list, made before the loop, or zeros."""
-    if isinstance(spec, ArraySpec):
+    if isinstance(spec, ListType):
         made = making_list(spec)
         place = record.builder.operations.index(record.operation)
         record.builder.operations[place:place] = made
         return made[-1].outputs[0]
-    assert isinstance(spec, Spec)
+    assert isinstance(spec, TensorType)
     return Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array)

@@ -22,15 +22,15 @@ from ..core.shapes import is_static
 from ..core.tensor import EagerTensor
 from ..ir.builder import current, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.creation import zeros
 from ..ops.arrays.undefined_values import blank, of_size_zero
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL, COND, SWITCH
 from ..ops.math.cast import cast
-from .graph_vjp import Reversal, content, making_list, zeros_for
+from .graph_vjp import GraphVjp, content, making_list, zeros_for
 from .loop_invariants import only_read
-from .reread_variables import given_references, read_behind
+from .reread_variables import given_references, reread_variables_after
 from .residual_policy import steady_reads
 from .sparse_gradients import dense, public, put_together
 from .tape_records import Grads, GraphRecord
@@ -40,7 +40,7 @@ from .while_gradient import while_back
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
     """The callee gives what it saves, and another call goes back through it."""
     (callee,) = record.operation.regions
-    reversal = Reversal(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
+    reversal = GraphVjp(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
     flags = reversal.has_gradient
     if not any(flags):
         return [None] * len(flags)
@@ -51,7 +51,7 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
     extra = [value for value in saved if value not in callee.inputs and value not in reads]
     results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
     passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
-    contents = read_behind(record, references)
+    contents = reread_variables_after(record, references)
     passed |= {value: contents[reads[value]] for value in saved if value in reads}
     graph = Graph(
         reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
@@ -79,7 +79,7 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     operation = record.operation
     given = [grad is not None for grad in grads]
     reversals = [
-        Reversal(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
+        GraphVjp(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
     ]
     for place in range(len(wanted) - 1):
         _agree(reversals, place)
@@ -104,7 +104,7 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
     results = extend(record, forward, [value.spec for value in extra])
     passed = dict(zip(extra, results, strict=True))
-    contents = read_behind(record, behind)
+    contents = reread_variables_after(record, behind)
     passed |= {value: contents[reads[value]] for value in read}
     for region in operation.regions:
         passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))
@@ -120,7 +120,7 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     return [None, *put_together(found, reversals[0].sizes)]
 
 
-def _agree(reversals: Sequence[Reversal], place: int) -> None:
+def _agree(reversals: Sequence[GraphVjp], place: int) -> None:
     """Let all branches give the gradient of an input in one form: as IndexedSlices where none has to be dense."""
     grads = [reversal.grads[place] for reversal in reversals]
     like: Any = content(reversals[0].graph.inputs[place].spec)
@@ -141,7 +141,7 @@ def _agree(reversals: Sequence[Reversal], place: int) -> None:
             )
 
 
-def _with_blanks(reversal: Reversal, own: list[Value], everybody: list[list[Value]]) -> Graph:
+def _with_blanks(reversal: GraphVjp, own: list[Value], everybody: list[list[Value]]) -> Graph:
     """The forward region, with blanks in the places of what the other regions save."""
     extra: list[Operand] = []
     for values in everybody:
@@ -153,11 +153,11 @@ def _with_blanks(reversal: Reversal, own: list[Value], everybody: list[list[Valu
     return reversal.forward_graph(extra)
 
 
-def _blank_operand(reversal: Reversal, spec: AnySpec) -> Operand:
-    if isinstance(spec, ArraySpec):
+def _blank_operand(reversal: GraphVjp, spec: AnySpec) -> Operand:
+    if isinstance(spec, ListType):
         reversal.forward.operations += making_list(spec)
         return reversal.forward.operations[-1].outputs[0]
-    assert isinstance(spec, Spec)
+    assert isinstance(spec, TensorType)
     if is_static(spec.shape):
         return Constant(of_size_zero(spec))
     made = Value("blank", spec)
@@ -168,7 +168,7 @@ def _blank_operand(reversal: Reversal, spec: AnySpec) -> Operand:
 
 
 def _taking(
-    reversal: Reversal, count: int, saved: list[Value], used: list[Value], outputs: list[Operand]
+    reversal: GraphVjp, count: int, saved: list[Value], used: list[Value], outputs: list[Operand]
 ) -> Graph:
     """The backward region, which takes all that any of the regions has saved."""
     inner = dict(zip(saved, reversal.back.inputs[count:], strict=True))

@@ -16,7 +16,7 @@ from ..ops.state.variable_ops import read_variable
 from .tape_records import GraphRecord
 
 
-def read_behind(record: GraphRecord, references: Mapping[Value, Operand]) -> dict[Value, Any]:
+def reread_variables_after(record: GraphRecord, references: Mapping[Value, Operand]) -> dict[Value, Any]:
     """The contents of variables right behind an operation of the graph that is being built.
 
     Args:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.graph import Constant, Operand, Operation, Value
-from .graph_vjp import Reversal
+from .graph_vjp import GraphVjp
 from .loop_invariants import READ, counters, only_read, steady_inputs, unchanging
 
 CHEAP = frozenset(
@@ -36,10 +36,10 @@ MOST = 4
 """How many cheap operations may be done again to spare one value."""
 
 
-class Saving:
+class ResidualPlan:
     """What the way back of a body reads, by the way in which it comes by it; see the module's picture."""
 
-    def __init__(self, reversal: Reversal, operation: Operation) -> None:
+    def __init__(self, reversal: GraphVjp, operation: Operation) -> None:
         body = reversal.graph
         self.steady = steady_inputs(operation)
         self.counters = counters(operation)
@@ -75,7 +75,7 @@ def steady_reads(operations: list[Operation], references: set[Value]) -> dict[Va
     }
 
 
-def compute_again(reversal: Reversal, is_at_hand: Callable[[Value], bool]) -> list[Value]:
+def compute_again(reversal: GraphVjp, is_at_hand: Callable[[Value], bool]) -> list[Value]:
     """Compute in the backward graph what is cheap to find there; what it reads of the forward graph then."""
     back = reversal.back
     saved = {value for value in back.captured_outer() if isinstance(value, Value)}
@@ -104,7 +104,7 @@ def compute_again(reversal: Reversal, is_at_hand: Callable[[Value], bool]) -> li
 
 
 def _findable(
-    reversal: Reversal, saved: set[Value], is_at_hand: Callable[[Value], bool]
+    reversal: GraphVjp, saved: set[Value], is_at_hand: Callable[[Value], bool]
 ) -> tuple[set[Value], set[Value]]:
     """What could be computed again cheaply, and what of that is worth it: those of `saved`."""
     inputs = reversal.forward.inputs
@@ -126,7 +126,7 @@ def _findable(
     return made, found
 
 
-def _inside(operand: Operand, inner: dict[Value, Value], reversal: Reversal) -> Operand:
+def _inside(operand: Operand, inner: dict[Value, Value], reversal: GraphVjp) -> Operand:
     """What stands in the backward graph for an operand of the forward graph."""
     if isinstance(operand, Constant):
         return operand

@@ -41,7 +41,7 @@ class Part(NamedTuple):
     places: list[Any]
 
 
-class Scattered(NamedTuple):
+class ScatteredGradient(NamedTuple):
     """The sum of parts, in a tensor of this shape that is zero elsewhere."""
 
     parts: list[Part]
@@ -60,7 +60,7 @@ def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) ->
 
 @select.gradient
 def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
-    return Scattered([Part(dy, key, list(parts))], shape_of(tensor)), None
+    return ScatteredGradient([Part(dy, key, list(parts))], shape_of(tensor)), None
 
 
 def summed(one: Any, other: Any) -> Any:
@@ -74,14 +74,14 @@ def total(grads: Sequence[Any]) -> Any:
         return grads[0]
     if all(isinstance(grad, IndexedSlices) for grad in grads):
         return _joined(grads)
-    scattered = [_scattered(grad) for grad in grads if isinstance(grad, (IndexedSlices, Scattered))]
-    others = [grad for grad in grads if not isinstance(grad, (IndexedSlices, Scattered))]
+    scattered = [_scattered(grad) for grad in grads if isinstance(grad, (IndexedSlices, ScatteredGradient))]
+    others = [grad for grad in grads if not isinstance(grad, (IndexedSlices, ScatteredGradient))]
     whole = others[0] if others else None
     for other in others[1:]:
         whole = summed(whole, other)
     if not scattered:
         return whole
-    together = Scattered([part for one in scattered for part in one.parts], scattered[0].shape)
+    together = ScatteredGradient([part for one in scattered for part in one.parts], scattered[0].shape)
     return (
         together if whole is None else _whole(added(array_of_rows(expand_dims(whole, 0)), together), together)
     )
@@ -91,7 +91,7 @@ def dense(grad: Any) -> Any:
     """A gradient as one tensor; lists of TensorArrays, and None, as they are."""
     if isinstance(grad, IndexedSlices):
         return put_back(grad.values, grad.indices, grad.dense_shape, 0, 0)
-    if not isinstance(grad, Scattered):
+    if not isinstance(grad, ScatteredGradient):
         return grad
     if len(grad.parts) == 1:
         ((value, key, places),) = grad.parts
@@ -101,7 +101,7 @@ def dense(grad: Any) -> Any:
 
 def public(grad: Any) -> Any:
     """A gradient as users get it: a tensor or IndexedSlices."""
-    return dense(grad) if isinstance(grad, Scattered) else grad
+    return dense(grad) if isinstance(grad, ScatteredGradient) else grad
 
 
 def added(running: Any, grad: Any) -> Any:
@@ -113,17 +113,17 @@ def added(running: Any, grad: Any) -> Any:
 
 
 def is_in_parts(grad: Any) -> bool:
-    return isinstance(grad, (IndexedSlices, Scattered))
+    return isinstance(grad, (IndexedSlices, ScatteredGradient))
 
 
-def _whole(running: Any, grad: Scattered) -> Any:
+def _whole(running: Any, grad: ScatteredGradient) -> Any:
     return array_item(running, 0, grad.shape, grad.parts[0].value.dtype)
 
 
-def _scattered(grad: Any) -> Scattered:
-    if isinstance(grad, Scattered):
+def _scattered(grad: Any) -> ScatteredGradient:
+    if isinstance(grad, ScatteredGradient):
         return grad
-    return Scattered([Part(grad.values, ROWS, [grad.indices])], grad.dense_shape)
+    return ScatteredGradient([Part(grad.values, ROWS, [grad.indices])], grad.dense_shape)
 
 
 def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
@@ -136,7 +136,7 @@ def taken_apart(grad: Any) -> list[Any]:
     """The tensors of a gradient; none of None."""
     if isinstance(grad, IndexedSlices):
         return [grad.values, grad.indices, grad.dense_shape]
-    if isinstance(grad, Scattered):
+    if isinstance(grad, ScatteredGradient):
         return [grad.shape, *(x for part in grad.parts for x in (part.value, *part.places))]
     return [] if grad is None else [grad]
 

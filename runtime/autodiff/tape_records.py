@@ -15,7 +15,7 @@ from ..executors.plan.kernel_results import returns_many
 from ..ir.builder import Builder
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.source_location import Origin, Site, origin_at
-from ..ir.value_types import AnySpec, ArraySpec, RefSpec
+from ..ir.value_types import AnySpec, ListType, VariableType
 from ..ops.framework.op import Op, wrap
 
 Key = Hashable
@@ -35,9 +35,9 @@ def carries_gradient(x: Any) -> bool:
 
 
 def spec_carries_gradient(spec: AnySpec) -> bool:
-    if isinstance(spec, ArraySpec):
+    if isinstance(spec, ListType):
         return spec_carries_gradient(spec.element)
-    return is_continuous(spec.content.dtype if isinstance(spec, RefSpec) else spec.dtype)
+    return is_continuous(spec.content.dtype if isinstance(spec, VariableType) else spec.dtype)
 
 
 def is_continuous(dtype: dtypes.DType) -> bool:

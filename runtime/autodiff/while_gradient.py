@@ -15,17 +15,17 @@ from typing import Any
 
 from ..core.shapes import is_static
 from ..ir.graph import Operation
-from ..ir.value_types import AnySpec, RefSpec
+from ..ir.value_types import AnySpec, VariableType
 from ..ops.arrays.shape_ops import shape
 from ..ops.lists.list_gradients import array_item
 from ..ops.lists.nested_lists import new_list
 from ..ops.state.variable_ops import read_variable
-from .backward_loop import LoopBack, sum_spec
-from .graph_vjp import Reversal, content, zeros_for
+from .backward_loop import BackwardLoop, sum_spec
+from .graph_vjp import GraphVjp, content, zeros_for
 from .loop_checkpointing import EVERY, checkpointed
-from .loop_residuals import grown, keeping, round_counter
-from .reread_variables import given_references, read_behind
-from .residual_policy import Saving
+from .loop_residuals import append_residuals, grown, round_counter
+from .reread_variables import given_references, reread_variables_after
+from .residual_policy import ResidualPlan
 from .sparse_gradients import dense, is_in_parts
 from .tape_records import Grads, GraphRecord, spec_carries_gradient
 
@@ -40,8 +40,8 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     gathered = [i for i in range(count, len(flags)) if flags[i]]
     reversal.fill([moving[i] if i < count else False for i in range(len(flags))])
     outputs = reversal.outputs([i < count and moving[i] for i in range(len(flags))])
-    saving = Saving(reversal, operation)
-    way = LoopBack(reversal, saving, operation, gathered, outputs)
+    saving = ResidualPlan(reversal, operation)
+    way = BackwardLoop(reversal, saving, operation, gathered, outputs)
     read = reversal.graph.inputs
     starts = [zeros_for(results[i]) if grads[i] is None else grads[i] for i in carried]
     starts += [_start(inputs[i], read[i].spec, reversal.grads[i]) for i in gathered]
@@ -50,7 +50,7 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     every = record.attrs.get(EVERY)
     if every is None:
         rounds, *saved = _count_and_save(record, reversal, saving)
-        contents = read_behind(record, references)
+        contents = reread_variables_after(record, references)
         passed = {value: inputs[saving.steady[value]] for value in saving.given}
         passed |= {value: contents[saving.reads[value]] for value in saving.read}
         passed |= dict(zip(saving.last, saved, strict=False))
@@ -73,10 +73,12 @@ def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
     like: Any = content(spec)
     if is_static(like.shape):
         return array_item(running, 0, like.shape, like.dtype)
-    return array_item(running, 0, shape(read_variable(x) if isinstance(spec, RefSpec) else x), like.dtype)
+    return array_item(
+        running, 0, shape(read_variable(x) if isinstance(spec, VariableType) else x), like.dtype
+    )
 
 
-def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -> tuple[Reversal, list[bool]]:
+def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -> tuple[GraphVjp, list[bool]]:
     """The way back through one round, and which parts of the state have a gradient there.
 
     One round gives a gradient to parts of the state of which the loop's end had none; so do earlier rounds with these.
@@ -88,19 +90,19 @@ def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -
         spec_carries_gradient(value.spec) and (i < count or wanted[i]) for i, value in enumerate(body.inputs)
     ]
     while True:
-        reversal = Reversal(body, moving, sought, lambda grad, i: dense(grad) if i < count else grad)
+        reversal = GraphVjp(body, moving, sought, lambda grad, i: dense(grad) if i < count else grad)
         found = [old or new for old, new in zip(moving, reversal.has_gradient[:count], strict=True)]
         if found == moving:
             return reversal, moving
         moving = found
 
 
-def _count_and_save(record: GraphRecord, reversal: Reversal, saving: Saving) -> list[Any]:
+def _count_and_save(record: GraphRecord, reversal: GraphVjp, saving: ResidualPlan) -> list[Any]:
     """Let the loop of the graph under construction count its rounds, and keep what has to be saved.
 
     The number of rounds comes first, then what is the same in every round, then the lists.
     """
     counter = round_counter(record.operation, saving)
-    kept = keeping(reversal.forward, saving.last, saving.stacked, counts=counter is None)
+    kept = append_residuals(reversal.forward, saving.last, saving.stacked, counts=counter is None)
     found = grown(record, kept, reversal.forward_graph(()))
     return found if counter is None else [record.outputs[counter], *found]

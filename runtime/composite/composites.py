@@ -5,7 +5,8 @@ composite's class asked for the function that does the same for it. Calls with d
 
     tf.exp(ragged)   →   conversion fails   →   RaggedTensor._operation(exp)   →   with_flat_values(exp(flat values))
 
-`accepted` gives the same to functions that are written with operations: their first conversion that fails decides.
+`dispatching_composites` gives the same to functions that are written with operations: their first conversion
+that fails decides.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
     return found(*values)
 
 
-def accepted(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def dispatching_composites(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: a function of tensors, known as `name`, to which classes of composites give their own meaning."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..core.fast_path_guard import keep_busy
+from ..core.fast_path_guard import block_fast_path
 from ..core.missing_names import missing_name
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _state = {"eager": False}
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
     _state["eager"] = bool(run_eagerly)
-    keep_busy("functions run eagerly", _state["eager"])
+    block_fast_path("functions run eagerly", _state["eager"])
 
 
 def functions_run_eagerly() -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..ops.framework.region_ops import COND
 from ..ops.state.raise_op import raise_error
-from .conditional import choice
+from .conditional import trace_branches
 
 
-def demand(holds: Any, error: Exception) -> None:
+def raise_unless(holds: Any, error: Exception) -> None:
     """Raise `error` when the graph comes here, unless `holds` is true by then."""
 
     def fail() -> tuple[()]:
         raise_error([], type(error).__name__, (str(error),), (), None)
         return ()
 
-    choice(COND, holds, [lambda: (), fail], ())
+    trace_branches(COND, holds, [lambda: (), fail], ())

@@ -27,10 +27,10 @@ from ..ops.math.cast import cast
 from ..python_semantics.list_staging import lists_agree
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
-from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
+from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown
 
 
-def choice(
+def trace_branches(
     op: Op,
     selector: Any,
     functions: Sequence[Callable[[], tuple[Any, ...]]],
@@ -63,7 +63,7 @@ def _recorded(
         results = _traced(builders, functions)
     if results is None:
         _record_branches(op, selector, builders, [[] for _ in builders], ())
-        raise exceptions.Ended
+        raise exceptions.RegionNeverReturns
     if is_logic or not all(map(state_leaves.are_plain, results)):
         columns = zip(names, zip(*results, strict=True), strict=True)
         agreed = [_agreed(name, lists_agree(name, builders, list(column))) for name, column in columns]
@@ -148,7 +148,7 @@ def _record_branches(
     carried = [i for i, leaf in enumerate(static) if leaf is None]
     unified = [_unified(paths[i], builders, columns[i]) for i in carried]
     outputs = [[operands[branch] for operands, _ in unified] for branch in range(len(builders))]
-    regions, captured = closed(builders, outputs)
+    regions, captured = close_regions(builders, outputs)
     operands = [outer.operand(selector), *captured]
     specs = [spec for _, spec in unified]
     values = outer.add(op, operands, {}, specs, regions, [hint(paths[i]) for i in carried])
@@ -169,7 +169,7 @@ def _result(column: Sequence[Any], value: Value, builder: Builder) -> Any:
 
 
 class _DisagreementError(Exception):
-    """What the branches give one variable does not go together. It becomes the user's error in `choice`."""
+    """What the branches give one variable does not go together. It becomes the user's error in `trace_branches`."""
 
     def __init__(
         self,

@@ -27,13 +27,13 @@ from ..ops.framework.region_ops import COND
 from ..ops.state.print_and_assert import GraphAssertionError
 from ..ops.state.raise_op import Blueprint, Filled, Slot, is_known, raise_error
 from .diagnostics import staging_error
-from .regions import active, closed
+from .regions import active, close_regions
 
 _SKIPPED = "raise", "assert", "read_variable"
 """Operations that count as stateful, but leave nothing behind when they do not run."""
 
 
-class Ended(BaseException):
+class RegionNeverReturns(BaseException):
     """The region that is being traced always fails before it comes to its end; that is recorded already."""
 
 
@@ -42,7 +42,7 @@ def end(error: BaseException) -> None:
 
     Anything else is an error of tracing, and goes on.
     """
-    if isinstance(error, Ended):
+    if isinstance(error, RegionNeverReturns):
         return
     is_pythons = isinstance(error, UnboundLocalError) or hasattr(error, "fails_in_graph")
     if not is_pythons and not staging.raised_by_user(error):
@@ -106,7 +106,7 @@ def check(test: Tensor, message: Callable[[], Any] | None) -> None:
         return
     with orelse:
         _record(error, GraphAssertionError.__name__, None)
-    regions, captured = closed((then, orelse), ([], []))
+    regions, captured = close_regions((then, orelse), ([], []))
     outer.add(COND, [outer.operand(test), *captured], {}, [], regions, [])
 
 

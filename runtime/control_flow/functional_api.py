@@ -50,7 +50,7 @@ def cond(
         return true_fn() if pred else false_fn()
     test = regions.truth(pred, "tf.cond")
     functions = [lambda: (true_fn(),), lambda: (false_fn(),)]
-    return conditional.choice(COND, test, functions, ["result"])[0]
+    return conditional.trace_branches(COND, test, functions, ["result"])[0]
 
 
 def is_traced(value: Any) -> bool:

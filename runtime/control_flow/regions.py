@@ -1,7 +1,7 @@
 """What the tracing of branches and of loops have in common: one structure for all paths, closed regions, truth.
 
 A function is called inside a builder of its own, on the tensors of the surroundings: what it uses is captured and
-becomes an input of the region. `closed` gives all regions of an operation the same captured inputs.
+becomes an input of the region. `close_regions` gives all regions of an operation the same captured inputs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..core.conversion import is_tensor_like
 from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
-from ..ir.value_types import AnySpec, ArraySpec, RefSpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.reshape import reshape
 from ..ops.math.comparison import not_equal
 from ..python_semantics.tensor_list import TensorList
@@ -62,15 +62,15 @@ def _blank(leaf: Any) -> Any:
 
 def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
     """The most precise spec that covers both, None when their kinds or dtypes differ."""
-    if isinstance(one, Spec) and isinstance(other, Spec) and one.dtype is other.dtype:
+    if isinstance(one, TensorType) and isinstance(other, TensorType) and one.dtype is other.dtype:
         return one.with_shape(shapes.generalise(one.shape, other.shape))
-    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
+    if isinstance(one, ListType) and isinstance(other, ListType):
         element = common_spec(one.element, other.element)
-        return None if element is None else ArraySpec(element)
-    return one if isinstance(one, RefSpec) and one == other else None
+        return None if element is None else ListType(element)
+    return one if isinstance(one, VariableType) and one == other else None
 
 
-def closed(
+def close_regions(
     builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]
 ) -> tuple[tuple[Graph, ...], list[Operand]]:
     """The finished regions, all with the same captured inputs, and what the surroundings pass in for them."""
@@ -116,4 +116,8 @@ def truth(value: Any, where: str) -> Any:
                 fix="reduce it with tf.reduce_all(...) or tf.reduce_any(...)",
             )
         tensor = reshape(tensor, ())
-    return tensor if tensor.dtype.is_bool else not_equal(tensor, state_leaves.zeros(Spec(tensor.dtype, ())))
+    return (
+        tensor
+        if tensor.dtype.is_bool
+        else not_equal(tensor, state_leaves.zeros(TensorType(tensor.dtype, ())))
+    )

@@ -22,7 +22,7 @@ from ..core.tensor import EagerArray, EagerTensor, SymbolicTensor, Tensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Operand, Value
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.op import wrap
 
 NUMBERS = (bool, int, float, complex)
@@ -86,7 +86,7 @@ def covering(leaf: Any, *others: Any) -> Any:
 def spec_of(operand: Any) -> AnySpec:
     """The spec of an operation's argument."""
     if isinstance(operand, Tensor):
-        return Spec(operand.dtype, operand.shape.dims)
+        return TensorType(operand.dtype, operand.shape.dims)
     spec: AnySpec = operand.spec
     return spec
 
@@ -94,8 +94,8 @@ def spec_of(operand: Any) -> AnySpec:
 def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
     """The spec of what `carried(leaf, dtype)` gives, without recording anything."""
     if isinstance(leaf, Tensor):
-        own = Spec(leaf.dtype, leaf.shape.dims)
-        return Spec(dtype, own.shape) if dtype is not None and weak_types.adapts(leaf, dtype) else own
+        own = TensorType(leaf.dtype, leaf.shape.dims)
+        return TensorType(dtype, own.shape) if dtype is not None and weak_types.adapts(leaf, dtype) else own
     return spec_of(carried(leaf, dtype))
 
 
@@ -112,14 +112,14 @@ def describe(leaf: Any) -> str:
 
 def zeros(spec: AnySpec) -> Any:
     """A stand-in for a value that is not there yet: zeros, of size 0 where the size is unknown."""
-    if isinstance(spec, Spec):
+    if isinstance(spec, TensorType):
         shape = tuple(size or 0 for size in spec.shape or ())
         filler: Any = b"" if spec.dtype is dtypes.string else 0
         return EagerTensor(np.full(shape, filler, spec.dtype.numpy))
-    assert isinstance(spec, ArraySpec)
-    from ..ops.lists.tensor_array import Elements
+    assert isinstance(spec, ListType)
+    from ..ops.lists.tensor_array import PersistentArray
 
-    return EagerArray(Elements([]), spec)
+    return EagerArray(PersistentArray([]), spec)
 
 
 def same_static(one: Any, other: Any) -> bool:

@@ -56,7 +56,7 @@ def switch_case(
     if len(functions) == 1:
         return functions[0]()
     wrapped = [lambda function=function: (function(),) for function in functions]
-    return conditional.choice(SWITCH, cast(index, "int32"), wrapped, ["result"])[0]
+    return conditional.trace_branches(SWITCH, cast(index, "int32"), wrapped, ["result"])[0]
 
 
 def _numbered(branch_fns: Any) -> list[Branch]:

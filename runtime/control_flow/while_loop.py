@@ -16,13 +16,13 @@ from ..core import shapes, weak_types
 from ..core.tensor import SymbolicTensor, WeakDtypeError
 from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.region_ops import WHILE
 from ..python_semantics.list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
 from ..python_semantics.tensor_list import from_elements
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, assigned_outside, staging_error
-from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
+from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown, truth
 
 MAX_ATTEMPTS = 12
 
@@ -46,7 +46,7 @@ class _Slot:
         return state_leaves.is_weak(self.initial) and self._own == self.spec
 
     def starting(self, builder: Builder) -> Operand:
-        dtype = self.spec.dtype if isinstance(self.spec, Spec) else None
+        dtype = self.spec.dtype if isinstance(self.spec, TensorType) else None
         return state_leaves.operand_in(builder, state_leaves.carried(self.initial, dtype))
 
 
@@ -87,7 +87,7 @@ class Loop:
         self._known = {slot.path: slot for slot in slots}
         if self.invariants is not None:
             for slot, shape in zip(slots, self.invariants, strict=True):
-                if shape is not None and isinstance(slot.spec, Spec):
+                if shape is not None and isinstance(slot.spec, TensorType):
                     slot.spec, slot.fixed = slot.spec.with_shape(shapes.as_dims(shape)), True
         return slots
 
@@ -175,10 +175,10 @@ class Loop:
         if at is None or at >= len(carried):
             raise error
         slot = carried[at]
-        is_choice = isinstance(slot.spec, Spec) and weak_types.adapts(slot.initial, error.dtype)
+        is_choice = isinstance(slot.spec, TensorType) and weak_types.adapts(slot.initial, error.dtype)
         if isinstance(slot.initial, SymbolicTensor) and not is_choice:  # weak in the surrounding loop as well
             raise WeakDtypeError(str(error), slot.initial._weak_from, error.dtype) from None
-        wider = self._other_dtype(slot, Spec(error.dtype, ()))
+        wider = self._other_dtype(slot, TensorType(error.dtype, ()))
         if wider is None:
             raise TypeError(str(error)) from None
         slot.spec = wider
@@ -280,20 +280,20 @@ class Loop:
 
     def _sharpened(self, slot: _Slot, spec: AnySpec) -> bool:
         """A TensorArray learns its elements' shape from what the body writes."""
-        if isinstance(spec, ArraySpec) and spec != slot.spec and slot.initial._infer_shape:
+        if isinstance(spec, ListType) and spec != slot.spec and slot.initial._infer_shape:
             slot.spec = spec
             return True
         return False
 
     def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
         """Python numbers start the loop with the dtype that the body gives them, if they fit it."""
-        if isinstance(spec, Spec) and weak_types.adapts(slot.initial, spec.dtype):
+        if isinstance(spec, TensorType) and weak_types.adapts(slot.initial, spec.dtype):
             slot.initial = weak_types.adapted(slot.initial, spec.dtype)
-            return Spec(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
+            return TensorType(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
         if (
             not state_leaves.is_weak(slot.initial)
-            or not isinstance(spec, Spec)
-            or not isinstance(slot.spec, Spec)
+            or not isinstance(spec, TensorType)
+            or not isinstance(slot.spec, TensorType)
         ):
             return None
         try:
@@ -301,7 +301,7 @@ class Loop:
             fits = state_leaves.carried(slot.initial, spec.dtype).dtype is spec.dtype
         except TypeError:
             return None
-        return Spec(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
+        return TensorType(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
 
     def _changes_type(self, slot: _Slot, leaf: Any) -> Exception:
         return staging_error(
@@ -334,7 +334,7 @@ class Loop:
         outer = active()
         carried = [slot for slot in self.slots if slot.spec is not None]
         start = [slot.starting(outer) for slot in carried]
-        regions, captured = closed((test, body), ([going], yielded))
+        regions, captured = close_regions((test, body), ([going], yielded))
         specs = [slot.spec for slot in carried if slot.spec is not None]
         names = [hint(slot.path) for slot in carried]
         values = iter(outer.add(WHILE, [*start, *captured], self.attrs, specs, regions, names))

@@ -15,10 +15,10 @@ from .shapes import TensorShape
 MOST = 4_096
 """The most kinds that are kept."""
 
-_KINDS: dict[Any, Kind] = {}
+_KINDS: dict[Any, AbstractValue] = {}
 
 
-class Kind:
+class AbstractValue:
     """A dtype and a shape. Equal ones are the same object, for as long as that is kept."""
 
     __slots__ = ("dtype", "shape")
@@ -31,11 +31,11 @@ class Kind:
         return f"Kind({self.dtype.name}, {self.shape})"
 
 
-def kind_of(tensor: Any) -> Kind:
+def abstract_value_of(tensor: Any) -> AbstractValue:
     """The kind of an eager tensor, which keeps it.
 
     >>> from agc.runtime import constant
-    >>> kind_of(constant([1.0, 2.0]))
+    >>> abstract_value_of(constant([1.0, 2.0]))
     Kind(float32, (2,))
     """
     array = tensor._array
@@ -46,7 +46,7 @@ def kind_of(tensor: Any) -> Kind:
     return found
 
 
-def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> Kind:
+def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> AbstractValue:
     """The kind of tensors of a dtype and a shape."""
     key = dtype.numpy, shape
     found = _KINDS.get(key)
@@ -54,5 +54,5 @@ def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> Kind:
         # Who has a kind keeps it; others get a new one, and are found the long way once.
         if len(_KINDS) >= MOST:
             _KINDS.clear()
-        found = _KINDS.setdefault(key, Kind(dtype, TensorShape(shape)))
+        found = _KINDS.setdefault(key, AbstractValue(dtype, TensorShape(shape)))
     return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
-class Part(NamedTuple):
+class ArgumentPattern(NamedTuple):
     """An argument, or what is in one."""
 
     kind: type
@@ -15,4 +15,4 @@ class Part(NamedTuple):
     """The object, or the keys of a dict."""
     number: int = 0
     """Of a tensor or an array: which input of the graph it is."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ArgumentPattern, ...] = ()

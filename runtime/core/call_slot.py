@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 
-class Called:
+class CallSlot:
     __slots__ = {
         "__call__": "Run the graph for the arguments; trace it first when there is none yet.",
         "_entry": "Where the machine code stands that a call runs, or nothing.",

@@ -13,7 +13,7 @@ from __future__ import annotations
 busy: list[object] = []
 
 
-def keep_busy(sign: object, is_busy: bool) -> None:
+def block_fast_path(sign: object, is_busy: bool) -> None:
     """Put a sign on the list once, or take it off."""
     if is_busy and sign not in busy:
         busy.append(sign)
@@ -21,11 +21,11 @@ def keep_busy(sign: object, is_busy: bool) -> None:
         busy.remove(sign)
 
 
-class Sign:
+class FastPathBlocker:
     """What stands for a thread; it is taken off the list when the thread ends."""
 
     def __init__(self) -> None:
         self.sign = object()
 
     def __del__(self) -> None:
-        keep_busy(self.sign, False)
+        block_fast_path(self.sign, False)

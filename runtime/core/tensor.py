@@ -17,7 +17,7 @@ from agc.autograph import api
 
 from .. import dtypes, errors
 from ..ir.graph import Value
-from .abstract_value import Kind, kind_of
+from .abstract_value import AbstractValue, abstract_value_of
 from .devices import CPU
 from .missing_attributes import INSTEAD, declare_missing
 from .shapes import TensorShape, of_dims
@@ -227,15 +227,15 @@ class EagerTensor(Tensor):
 
     def __init__(self, array: Any) -> None:
         self._array: np.ndarray[Any, Any] = array
-        self._kind: Kind | None = None  # worked out when it is asked for
+        self._kind: AbstractValue | None = None  # worked out when it is asked for
 
     @property
     def dtype(self) -> dtypes.DType:
-        return (self._kind or kind_of(self)).dtype
+        return (self._kind or abstract_value_of(self)).dtype
 
     @property
     def shape(self) -> TensorShape:
-        return (self._kind or kind_of(self)).shape
+        return (self._kind or abstract_value_of(self)).shape
 
     @property
     def name(self) -> NoReturn:

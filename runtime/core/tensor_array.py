@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.builder import Builder, current
-from ..ir.value_types import ArraySpec
+from ..ir.value_types import ListType
 from ..ops.arrays.concat_split import unstack
 from ..ops.lists import tensor_array
 from . import shapes
@@ -81,7 +81,7 @@ class TensorArray:
     def element_shape(self) -> shapes.TensorShape:
         """What is known of the shape that all elements have."""
         spec = self._flow.spec
-        assert isinstance(spec, ArraySpec)
+        assert isinstance(spec, ListType)
         return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
 
     def with_flow(self, flow: Any) -> TensorArray:

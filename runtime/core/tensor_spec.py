@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from . import shapes
 from .tensor import Tensor
 from .type_spec import TypeSpec
@@ -22,7 +22,7 @@ class TensorSpec(TypeSpec):
     __slots__ = ("name", "spec")
 
     def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
-        self.spec = Spec(dtypes.as_dtype(dtype), shapes.as_dims(shape))
+        self.spec = TensorType(dtypes.as_dtype(dtype), shapes.as_dims(shape))
         self.name = name
 
     @property

@@ -18,7 +18,7 @@ from ..ir.builder import Builder, current, eagerly, stack
 from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope, scope_prefix
 from ..ir.source_location import caller
-from ..ir.value_types import RefSpec, Spec
+from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.setitem import setitem
 from ..ops.framework import operator_overloads
 from ..ops.state import variable_ops
@@ -129,8 +129,8 @@ class Variable(PartialUpdates):
                 f"not compatible with the explicitly supplied `shape` argument ({shapes.show(declared)})."
             )
         self._array = tensor._array
-        self.content_spec = Spec(tensor.dtype, declared)
-        self.spec = RefSpec(self.content_spec)
+        self.content_spec = TensorType(tensor.dtype, declared)
+        self.spec = VariableType(self.content_spec)
 
     @property
     def name(self) -> str:
@@ -156,7 +156,7 @@ class Variable(PartialUpdates):
         """Add what you know of the shape; ValueError when it contradicts what is known."""
         merged = self.shape.merge_with(shape)
         self.content_spec = self.content_spec.with_shape(merged.dims)
-        self.spec = RefSpec(self.content_spec)
+        self.spec = VariableType(self.content_spec)
 
     @property
     def ndim(self) -> int | None:

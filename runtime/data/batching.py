@@ -13,10 +13,10 @@ from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, SymbolicTensor
 from ..core.tensor_spec import TensorSpec
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .component_codecs import Parts
 from .element_spec import Row, leaf_specs, mapped_spec
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, Later, Stage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, Later, PipelineStage
 
 
 def check_size(size: Any) -> None:
@@ -31,12 +31,12 @@ def divided(count: int, size: Any, drop: bool) -> int:
     return count // size if drop else -(-count // size)
 
 
-class Batched(Stage):
+class Batched(PipelineStage):
     """`batch`: elements stacked along a new first axis."""
 
     name = "_BatchDataset"
 
-    def __init__(self, source: Stage, size: Any, drop: bool, is_parallel: bool = False) -> None:
+    def __init__(self, source: PipelineStage, size: Any, drop: bool, is_parallel: bool = False) -> None:
         self.source, self.size, self.drop = source, size, drop
         self.parts = Parts(source.spec, "batch")
         self.spec = self.parts.batched(size if drop else None)
@@ -77,12 +77,12 @@ class Batches:
         return self.stack(rows)
 
 
-class PaddedBatched(Stage):
+class PaddedBatched(PipelineStage):
     """`padded_batch`: elements padded to one shape, then stacked."""
 
     name = "_PaddedBatchDataset"
 
-    def __init__(self, source: Stage, size: Any, padded: Any, values: Any, drop: bool) -> None:
+    def __init__(self, source: PipelineStage, size: Any, padded: Any, values: Any, drop: bool) -> None:
         self.source, self.size, self.drop = source, size, drop
         inner = leaf_specs(source.spec)
         self.padded = _padded_shapes(padded, source.spec, inner)
@@ -116,7 +116,7 @@ def _repacked(spec: Any, leaves: Iterator[TensorSpec]) -> Any:
     return mapped_spec(lambda leaf: next(leaves), spec, "padded_batch")
 
 
-def _padded_shapes(given: Any, spec: Any, leaves: list[Spec]) -> list[tuple[Any, ...]]:
+def _padded_shapes(given: Any, spec: Any, leaves: list[TensorType]) -> list[tuple[Any, ...]]:
     """For each leaf the sizes to pad to, None for as much as a batch needs; a graph may decide on some."""
     if given is None:
         for leaf in leaves:
@@ -181,7 +181,7 @@ def _like(given: Any, spec: Any, count: int, what: str) -> list[Any]:
     return found
 
 
-def _padding_values(given: Any, spec: Any, leaves: list[Spec]) -> list[Any]:
+def _padding_values(given: Any, spec: Any, leaves: list[TensorType]) -> list[Any]:
     if given is None:
         said: list[Any] = [None] * len(leaves)
     elif nest.is_nested(given):
@@ -191,7 +191,7 @@ def _padding_values(given: Any, spec: Any, leaves: list[Spec]) -> list[Any]:
     return [_padding_value(value, leaf) for value, leaf in zip(said, leaves, strict=True)]
 
 
-def _padding_value(value: Any, leaf: Spec) -> Any:
+def _padding_value(value: Any, leaf: TensorType) -> Any:
     is_default = value is None
     if is_default:
         value = "" if leaf.dtype is dtypes.string else False if leaf.dtype.is_bool else 0
@@ -232,12 +232,12 @@ def _padded(column: Sequence[Any], dims: tuple[int | None, ...], value: Any, com
     return array
 
 
-class Unbatched(Stage):
+class Unbatched(PipelineStage):
     """`unbatch`: the slices of each element."""
 
     name = "_UnbatchDataset"
 
-    def __init__(self, source: Stage) -> None:
+    def __init__(self, source: PipelineStage) -> None:
         self.source = source
         self.parts = Parts(source.spec, "unbatch")
         self.spec = self.parts.unbatched()
@@ -277,12 +277,12 @@ class _Flat:
             self.part = next(self.parts)
 
 
-class Rebatched(Stage):
+class Rebatched(PipelineStage):
     """`rebatch`: batches of other sizes."""
 
     name = "_RebatchDataset"
 
-    def __init__(self, source: Stage, sizes: list[int], drop: bool) -> None:
+    def __init__(self, source: PipelineStage, sizes: list[int], drop: bool) -> None:
         self.unbatched = Unbatched(source)
         self.sizes, self.drop = sizes, drop
         same = sizes[0] if drop and len(set(sizes)) == 1 else None

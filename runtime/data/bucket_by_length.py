@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import nest
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
@@ -56,7 +56,7 @@ def bucketed(
         return grouped.padded_batch(size, _filled(wanted, limit), padding_values, drop)
 
     def bounded(bucket: Any) -> Any:
-        demand(
+        raise_unless(
             bucket < len(boundaries),
             InvalidArgumentError(
                 "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."

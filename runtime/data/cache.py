@@ -23,13 +23,13 @@ import numpy as np
 from .. import dtypes, errors
 from ..core.shapes import compatible
 from ..ir.literal_printer import decode, encode
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..storage.atomic_files import drafts_of, replacing
 from ..storage.corruption import read_exactly, reading
 from ..storage.locks import remove_leftovers
 from ..storage.regular_files import open_inside
 from .element_spec import Row, leaf_specs
-from .pipeline_stage import UNKNOWN, Elements, Stage
+from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .reorder_stages import Through
 
 HEAD = b"agc rows 1\n"
@@ -41,7 +41,7 @@ class Cached(Through):
 
     name = "CacheDataset"
 
-    def __init__(self, source: Stage, filename: Any) -> None:
+    def __init__(self, source: PipelineStage, filename: Any) -> None:
         super().__init__(source)
         self.filename = filename
         self.memory: dict[str, list[Row]] = {}
@@ -70,7 +70,7 @@ class Cached(Through):
         self.memory["rows"] = rows
 
 
-class Stored(Stage):
+class Stored(PipelineStage):
     """`load`: the elements of a file."""
 
     name = "_LoadDataset"
@@ -111,7 +111,7 @@ def _write_row(file: IO[bytes], row: Row) -> None:
         file.write(struct.pack(f"<{array.ndim}QQ", *array.shape, len(content)) + content)
 
 
-def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
+def read_rows(path: str, specs: Sequence[TensorType]) -> Elements:
     """Yield the rows of a file.
 
     Raises NotFoundError, and DataLossError when the file is damaged, or holds other leaves than `specs`.
@@ -129,7 +129,7 @@ def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
             yield [_read_leaf(file, path, spec) for spec in specs]
 
 
-def _read_leaf(file: IO[bytes], path: str, spec: Spec) -> Any:
+def _read_leaf(file: IO[bytes], path: str, spec: TensorType) -> Any:
     (length,) = read_exactly(file, 1, path)
     name = read_exactly(file, length, path).decode("ascii", "replace")
     (rank,) = read_exactly(file, 1, path)

@@ -7,15 +7,15 @@ from typing import Any
 
 from .. import errors
 from .element_spec import Row, generalised
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, Stage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 
 
-class Concatenated(Stage):
+class Concatenated(PipelineStage):
     """`concatenate`: the elements of one, then those of the other."""
 
     name = "_ConcatenateDataset"
 
-    def __init__(self, first: Stage, second: Stage) -> None:
+    def __init__(self, first: PipelineStage, second: PipelineStage) -> None:
         self.first, self.second = first, second
         spec = generalised(first.spec, second.spec)
         if spec is None:
@@ -32,12 +32,12 @@ class Concatenated(Stage):
         return UNKNOWN if UNKNOWN in known else sum(known)
 
 
-class Zipped(Stage):
+class Zipped(PipelineStage):
     """`zip`: nests of the elements with the same number."""
 
     name = "_ZipDataset"
 
-    def __init__(self, stages: list[Stage], spec: Any) -> None:
+    def __init__(self, stages: list[PipelineStage], spec: Any) -> None:
         self.stages = stages
         self.spec = spec
 
@@ -63,12 +63,12 @@ def _joined(rows: tuple[Row, ...]) -> Row:
     return [leaf for row in rows for leaf in row]
 
 
-class Directed(Stage):
+class Directed(PipelineStage):
     """`choose_from_datasets`: the next element of the dataset whose number the selector gives."""
 
     name = "_DirectedInterleaveDataset"
 
-    def __init__(self, selector: Stage, stages: list[Stage], stop_on_empty: bool) -> None:
+    def __init__(self, selector: PipelineStage, stages: list[PipelineStage], stop_on_empty: bool) -> None:
         self.selector, self.stages, self.stop_on_empty = selector, stages, stop_on_empty
         spec = stages[0].spec
         for stage in stages[1:]:

@@ -19,7 +19,7 @@ import numpy as np
 from .. import errors, nest
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .element_spec import NoneTensorSpec, Row, is_structure
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,7 @@ class Part:
 
     def __init__(self, spec: Any) -> None:
         self.spec = spec
-        self.specs: list[Spec] = [leaf.spec for leaf in spec.flatten()]
+        self.specs: list[TensorType] = [leaf.spec for leaf in spec.flatten()]
 
     def batched(self, size: int | None) -> Any:
         """The spec of several of it."""
@@ -63,7 +63,7 @@ def rows_of(array: Any) -> Iterator[Any]:
     return iter(array)
 
 
-def stacked(column: Sequence[Any], spec: Spec, component: int) -> Array:
+def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
     """Arrays of one shape as one array. Raises InvalidArgumentError when their shapes differ."""
     first = column[0]
     for number, leaf in enumerate(column):

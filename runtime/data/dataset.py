@@ -3,7 +3,7 @@
     ds = Dataset.from_tensor_slices((x, y)).shuffle(1000).map(f).batch(32).prefetch(AUTOTUNE)
     for x, y in ds: …                  in Python, or in a function: then the loop is part of the graph
 
-A dataset is a handle of a `Stage`. In a graph, it is a tensor of dtype variant where it has to be one: as an
+A dataset is a handle of a `PipelineStage`. In a graph, it is a tensor of dtype variant where it has to be one: as an
 argument or result of functions, as the state of loops.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import dtypes, errors, nest
 from ..control_flow import functional_api
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
@@ -31,7 +31,7 @@ from .element_spec import boxed, is_structure, leaf_specs, leaves_of, normalised
 from .iterator import Iterator, NumpyIterator
 from .iterator_state import Walk
 from .map_stages import stable
-from .pipeline_stage import INFINITE, UNKNOWN, Given, Recipe, Stage, number, symbolic
+from .pipeline_stage import INFINITE, UNKNOWN, Given, PipelineStage, Recipe, number, symbolic
 from .random_order import Seeds
 from .transformations import Transformations
 from .user_functions import Calls
@@ -48,8 +48,8 @@ class Dataset(Transformations, CompositeTensor):
     [2, 4, 6]
     """
 
-    def __init__(self, stage: Stage) -> None:
-        if not isinstance(stage, Stage):
+    def __init__(self, stage: PipelineStage) -> None:
+        if not isinstance(stage, PipelineStage):
             raise TypeError("a dataset is made with Dataset.from_tensor_slices and the like")
         if isinstance(stage, Given):
             stage = stage.with_value(stage.tensor)
@@ -94,7 +94,7 @@ class Dataset(Transformations, CompositeTensor):
             return Iterator.of(Walk(self._known()), self.element_spec)
         return Iterator(ops.iterator(self.handle()), self.element_spec)
 
-    def _known(self) -> Stage:
+    def _known(self) -> PipelineStage:
         if symbolic(self._stage):
             raise errors.InaccessibleTensorError(
                 "this dataset was made of tensors of a function's graph: it is known only in that function"
@@ -142,9 +142,9 @@ class Dataset(Transformations, CompositeTensor):
                 raise many
             return first.get_value()
         handle = iterator.handle()
-        demand(ops.iterator_advance(handle), none)
+        raise_unless(ops.iterator_advance(handle), none)
         leaves = ops.iterator_current(handle, tuple(leaf_specs(self.element_spec)))
-        demand(logical_not(ops.iterator_advance(handle)), many)
+        raise_unless(logical_not(ops.iterator_advance(handle)), many)
         return iterator.packed(leaves)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
@@ -254,7 +254,7 @@ class Dataset(Transformations, CompositeTensor):
         if args and datasets is not None:
             raise TypeError("Both `*args` and `datasets` cannot be set.")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        stages: list[Stage] = []
+        stages: list[PipelineStage] = []
         spec = _zipped(structure, stages)
         return Dataset(combine.Zipped(stages, spec))
 
@@ -330,7 +330,7 @@ class Dataset(Transformations, CompositeTensor):
         saved(self, path)
 
 
-def _zipped(structure: Any, stages: list[Stage]) -> Any:
+def _zipped(structure: Any, stages: list[PipelineStage]) -> Any:
     """The spec of elements of the datasets in a nest, which are collected."""
     if isinstance(structure, Dataset):
         stages.append(structure._stage)

@@ -25,7 +25,7 @@ from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 
 Row = Sequence[Any]
 """The leaves of an element: arrays, or NumPy's scalars where they are numbers of rank 0."""
@@ -92,7 +92,7 @@ def spec_of(element: Any) -> Any:
     return nest.rebuilt(element, [spec_of(child) for _, child in nest.children(element)])
 
 
-def leaf_specs(spec: Any) -> list[Spec]:
+def leaf_specs(spec: Any) -> list[TensorType]:
     """What the leaves of a row are like."""
     return [leaf.spec for part in nest.flatten(spec) for leaf in part.flatten()]
 
@@ -165,7 +165,7 @@ def fitted(row: Row, spec: Any, what: str) -> Row:
     """The row, when its leaves are what the spec says; InvalidArgumentError otherwise."""
     for position, (leaf, wanted) in enumerate(zip(row, leaf_specs(spec), strict=True)):
         if dtypes.of_array(leaf) is not wanted.dtype or not shapes.compatible(wanted.shape, leaf.shape):
-            found = Spec(dtypes.of_array(leaf), leaf.shape)
+            found = TensorType(dtypes.of_array(leaf), leaf.shape)
             raise errors.InvalidArgumentError(f"{what}: component {position} is {found}, expected {wanted}")
     return row
 

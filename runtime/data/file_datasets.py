@@ -21,12 +21,12 @@ from ..core.tensor_spec import TensorSpec
 from .compressed import COMPRESSIONS, Stream, opened
 from .crc32c import masked_crc32c
 from .dataset import Dataset
-from .pipeline_stage import Elements, Stage, number
+from .pipeline_stage import Elements, PipelineStage, number
 
 _PIECE = 1 << 16
 
 
-class Files(Stage):
+class Files(PipelineStage):
     """The records of files, one file after the other."""
 
     def __init__(self, names: Any, compression: Any) -> None:
@@ -45,7 +45,7 @@ class Files(Stage):
                 raise errors.DataLossError(f"{name}; {error}") from None
 
     def _paths(self) -> Iterator[str]:
-        if isinstance(self.names, Stage):
+        if isinstance(self.names, PipelineStage):
             rows = self.names.elements()
             return (os.fsdecode(item) for (leaf,) in rows for item in np.asarray(leaf).reshape(-1))
         return (os.fsdecode(item) for item in self.names._array.reshape(-1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.tensor_spec import TensorSpec
 from .element_spec import Row, generalised
-from .pipeline_stage import UNKNOWN, Elements, Stage
+from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .user_functions import Calls, Traced, arguments_of
 
 
@@ -27,12 +27,12 @@ class Reducer:
         self.finalize_func = finalize_func
 
 
-class Reduced(Stage):
+class Reduced(PipelineStage):
     """One element for each key, in the order of the keys."""
 
     name = "_GroupByReducerDataset"
 
-    def __init__(self, source: Stage, key_func: Callable[..., Any], reducer: Reducer) -> None:
+    def __init__(self, source: PipelineStage, key_func: Callable[..., Any], reducer: Reducer) -> None:
         self.source = source
         what = "group_by_reducer"
         self.key = Traced(key_func, arguments_of(source.spec), what, "key_func")

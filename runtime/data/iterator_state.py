@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 
 from .element_spec import Row
-from .pipeline_stage import Stage
+from .pipeline_stage import PipelineStage
 from .user_functions import functions_of
 
 
 class Walk:
     """The elements of a stage, one after the other. Several threads may pull."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: PipelineStage) -> None:
         for function in functions_of(stage):
             function.restart()  # the same random numbers in each walk, as in TensorFlow
         self._elements = stage.elements()

@@ -8,19 +8,19 @@ from .. import errors
 from ..core.tensor_spec import TensorSpec
 from .dataset_spec import DatasetSpec
 from .element_spec import Row, generalised, leaf_specs, leaves_of, spec_of, unboxed
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, Stage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 from .prefetch_threads import Parallel, workers
 from .user_functions import Calls, Traced, arguments_of
 
 
-class Mapped(Stage):
+class Mapped(PipelineStage):
     """`map`: what the function gives for each element."""
 
     name = "_MapDataset"
 
     def __init__(
         self,
-        source: Stage,
+        source: PipelineStage,
         function: Any,
         parallel_calls: Any = None,
         deterministic: bool | None = None,
@@ -63,12 +63,12 @@ def predicate(function: Any, specs: list[Any], what: str) -> Traced:
     return traced
 
 
-class Filtered(Stage):
+class Filtered(PipelineStage):
     """`filter`: the elements for which the function is true."""
 
     name = "_FilterDataset"
 
-    def __init__(self, source: Stage, function: Any) -> None:
+    def __init__(self, source: PipelineStage, function: Any) -> None:
         self.source = source
         self.spec = source.spec
         self.function = predicate(function, arguments_of(source.spec), "filter")
@@ -81,12 +81,12 @@ class Filtered(Stage):
         return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
-class TakenWhile(Stage):
+class TakenWhile(PipelineStage):
     """`take_while`: the elements up to the first for which the function is false."""
 
     name = "_TakeWhileDataset"
 
-    def __init__(self, source: Stage, function: Any) -> None:
+    def __init__(self, source: PipelineStage, function: Any) -> None:
         self.source = source
         self.spec = source.spec
         self.function = predicate(function, arguments_of(source.spec), "take_while")
@@ -109,7 +109,7 @@ def nested(function: Any, specs: list[Any], what: str) -> tuple[Traced, Any]:
     return traced, traced.spec.element_spec
 
 
-class Interleaved(Stage):
+class Interleaved(PipelineStage):
     """`interleave` and `flat_map`: the elements of the datasets that the function gives, taken in turn.
 
     `cycle` datasets are open at a time, and `block` elements are taken from one before the next has its turn.
@@ -117,7 +117,7 @@ class Interleaved(Stage):
 
     def __init__(
         self,
-        source: Stage,
+        source: PipelineStage,
         function: Any,
         cycle: Any = 1,
         block: Any = 1,
@@ -150,7 +150,7 @@ class Interleaved(Stage):
         return 0 if self.source.cardinality() == 0 else UNKNOWN
 
 
-def _ahead(stage: Stage) -> Elements:
+def _ahead(stage: PipelineStage) -> Elements:
     """A walk that a thread is ahead of."""
     from .prefetch_threads import Prefetched
 
@@ -220,12 +220,12 @@ def stable(function: Any, state: Any, specs: list[Any], what: str, split: Any) -
         spec = wider
 
 
-class Scanned(Stage):
+class Scanned(PipelineStage):
     """`scan`: a function on a state and each element gives the next state, and an element."""
 
     name = "_ScanDataset"
 
-    def __init__(self, source: Stage, state: Any, function: Any) -> None:
+    def __init__(self, source: PipelineStage, state: Any, function: Any) -> None:
         self.source = source
         self.function, spec = stable(function, state, [source.spec], "scan", _state_of_pair)
         self.width = len(leaf_specs(spec))

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object, Specs
 from ..ops.framework.op import Input, Name, Tensors, op
 from .element_spec import boxed, unboxed
 from .iterator_state import Walk
 
-VARIANT = Spec(dtypes.variant, ())
+VARIANT = TensorType(dtypes.variant, ())
 
 
 @op
-def dataset(values: Tensors, build: Object, name: Name = None) -> Spec:
+def dataset(values: Tensors, build: Object, name: Name = None) -> TensorType:
     """The pipeline that `build` makes of the values of its symbolic tensors."""
     return VARIANT
 
@@ -36,7 +36,7 @@ def _(values: list[Any], build: Any) -> Any:
 
 
 @op
-def dataset_handle(stage: Object, name: Name = None) -> Spec:
+def dataset_handle(stage: Object, name: Name = None) -> TensorType:
     """A pipeline from outside of the graph."""
     return VARIANT
 
@@ -47,7 +47,7 @@ def _(stage: Any) -> Any:
 
 
 @op(stateful=True)
-def iterator(dataset: Input, name: Name = None) -> Spec:
+def iterator(dataset: Input, name: Name = None) -> TensorType:
     """A new walk over a dataset."""
     return VARIANT
 
@@ -58,7 +58,7 @@ def _(dataset: Any) -> Any:
 
 
 @op
-def iterator_handle(walk: Object, name: Name = None) -> Spec:
+def iterator_handle(walk: Object, name: Name = None) -> TensorType:
     """An iterator from outside of the graph."""
     return VARIANT
 
@@ -69,9 +69,9 @@ def _(walk: Any) -> Any:
 
 
 @op(stateful=True)
-def iterator_advance(iterator: Input, name: Name = None) -> Spec:
+def iterator_advance(iterator: Input, name: Name = None) -> TensorType:
     """Go to the next element; false when there is none."""
-    return Spec(dtypes.bool_, ())
+    return TensorType(dtypes.bool_, ())
 
 
 @iterator_advance.kernel
@@ -80,7 +80,7 @@ def _(iterator: Any) -> Any:
 
 
 @op(stateful=True)
-def iterator_current(iterator: Input, specs: Specs, name: Name = None) -> tuple[Spec, ...]:
+def iterator_current(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
     """The leaves of the element that `iterator_advance` went to."""
     return specs
 
@@ -91,7 +91,7 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
 
 
 @op(stateful=True)
-def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[Spec, ...]:
+def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
     """The leaves of the next element. Raises OutOfRangeError when there is none."""
     return specs
 
@@ -105,9 +105,9 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
 
 
 @op
-def dataset_cardinality(dataset: Input, name: Name = None) -> Spec:
+def dataset_cardinality(dataset: Input, name: Name = None) -> TensorType:
     """The number of elements, -1 when there is no end, -2 when it is not known."""
-    return Spec(dtypes.int64, ())
+    return TensorType(dtypes.int64, ())
 
 
 @dataset_cardinality.kernel

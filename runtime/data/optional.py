@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..control_flow import state_leaves
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.functional_api import cond
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
@@ -59,7 +59,7 @@ class Optional:
             if not self._there:
                 raise missing
         else:
-            demand(self._there, missing)
+            raise_unless(self._there, missing)
         return self._value
 
     def __nest__(self) -> list[tuple[Any, Any]]:

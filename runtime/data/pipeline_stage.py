@@ -30,7 +30,7 @@ UNKNOWN = -2
 Elements = Iterator[Row]
 
 
-class Stage:
+class PipelineStage:
     """What datasets are made of.
 
     Attributes: `name` (as TensorFlow calls such datasets), `spec` (that of its elements), `source` (the stage
@@ -59,12 +59,12 @@ class Stage:
         return None
 
 
-class Given(Stage):
+class Given(PipelineStage):
     """The stage that is in a tensor of dtype variant; `like` tells what is known of it."""
 
     name = "_VariantDataset"
 
-    def __init__(self, tensor: Any, spec: Any, like: Stage | None = None) -> None:
+    def __init__(self, tensor: Any, spec: Any, like: PipelineStage | None = None) -> None:
         self.tensor = tensor
         self.spec = spec
         self.like = like
@@ -74,7 +74,7 @@ class Given(Stage):
     def cardinality(self) -> int:
         return UNKNOWN if self.like is None else self.like.cardinality()
 
-    def with_value(self, tensor: Any) -> Stage:
+    def with_value(self, tensor: Any) -> PipelineStage:
         """The stage itself, once it is known."""
         return unboxed(tensor._array) if isinstance(tensor, EagerTensor) else self
 
@@ -97,12 +97,12 @@ def symbolic(stage: Any) -> list[SymbolicTensor]:
 class Recipe:
     """How the stage of a graph is made anew in each run, from the values of its symbolic tensors."""
 
-    def __init__(self, stage: Stage, tensors: list[SymbolicTensor]) -> None:
+    def __init__(self, stage: PipelineStage, tensors: list[SymbolicTensor]) -> None:
         self.stage = stage
         self.tensors = tensors
         self.__name__ = stage.name
 
-    def __call__(self, arrays: list[Any]) -> Stage:
+    def __call__(self, arrays: list[Any]) -> PipelineStage:
         values = {id(tensor): array for tensor, array in zip(self.tensors, arrays, strict=True)}
 
         def value_of(tensor: SymbolicTensor) -> Any:
@@ -125,7 +125,7 @@ def _replaced(value: Any, change: Callable[[SymbolicTensor], Any], done: dict[in
         return value if all(a is b for a, b in zip(parts, value, strict=True)) else type(value)(parts)
     if isinstance(value, (Given, Later)):
         return value.with_value(_replaced(value.tensor, change, done))
-    if not isinstance(value, (Stage, Symbolic)):
+    if not isinstance(value, (PipelineStage, Symbolic)):
         return value
     if id(value) not in done:
         attributes = {name: _replaced(part, change, done) for name, part in vars(value).items()}

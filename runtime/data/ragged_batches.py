@@ -11,7 +11,7 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..ragged.spec import RaggedTensorSpec
 from .element_spec import Row, is_structure
-from .pipeline_stage import Elements, Stage
+from .pipeline_stage import Elements, PipelineStage
 from .reorder_stages import Through
 
 
@@ -20,7 +20,7 @@ class AsRagged(Through):
 
     name = "_MapDataset"
 
-    def __init__(self, source: Stage, spec: Any, ranks: list[int | None], kind: Any) -> None:
+    def __init__(self, source: PipelineStage, spec: Any, ranks: list[int | None], kind: Any) -> None:
         super().__init__(source)
         self.spec = spec
         self.ranks, self.kind = ranks, kind
@@ -44,7 +44,7 @@ def _taken_apart(array: Any, rank: int, kind: Any) -> list[Any]:
     return [array.reshape((-1, *array.shape[rank + 1 :])), *splits]
 
 
-def as_ragged(source: Stage, row_splits_dtype: Any) -> Stage:
+def as_ragged(source: PipelineStage, row_splits_dtype: Any) -> PipelineStage:
     dtype = dtypes.as_dtype(row_splits_dtype)
     ranks: list[int | None] = []
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from .. import dtypes, errors
 from .element_spec import Row, leaf_specs
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, Stage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 
 
-class Through(Stage):
+class Through(PipelineStage):
     """A stage that gives the elements of the one before."""
 
-    def __init__(self, source: Stage) -> None:
+    def __init__(self, source: PipelineStage) -> None:
         self.source = source
         self.spec = source.spec
 
@@ -33,7 +33,7 @@ class Repeated(Through):
 
     name = "_RepeatDataset"
 
-    def __init__(self, source: Stage, count: Any) -> None:
+    def __init__(self, source: PipelineStage, count: Any) -> None:
         super().__init__(source)
         self.count = count
 
@@ -50,7 +50,7 @@ class Repeated(Through):
 
 
 class _Repeat:
-    def __init__(self, source: Stage, count: int) -> None:
+    def __init__(self, source: PipelineStage, count: int) -> None:
         self.source = source
         self.left = count
         self.rows: Elements | None = None
@@ -78,7 +78,7 @@ class Taken(Through):
 
     name = "_TakeDataset"
 
-    def __init__(self, source: Stage, count: Any) -> None:
+    def __init__(self, source: PipelineStage, count: Any) -> None:
         super().__init__(source)
         self.count = count
 
@@ -136,7 +136,7 @@ class Skipped(Through):
 
     name = "_SkipDataset"
 
-    def __init__(self, source: Stage, count: Any) -> None:
+    def __init__(self, source: PipelineStage, count: Any) -> None:
         super().__init__(source)
         self.count = count
 
@@ -157,7 +157,7 @@ class Sharded(Through):
 
     name = "_ShardDataset"
 
-    def __init__(self, source: Stage, count: Any, index: Any) -> None:
+    def __init__(self, source: PipelineStage, count: Any, index: Any) -> None:
         super().__init__(source)
         self.count, self.index = count, index
 
@@ -186,7 +186,7 @@ class Unique(Through):
 
     name = "_UniqueDataset"
 
-    def __init__(self, source: Stage) -> None:
+    def __init__(self, source: PipelineStage) -> None:
         super().__init__(source)
         leaves = leaf_specs(source.spec)
         if len(leaves) != 1:
@@ -216,7 +216,7 @@ class IgnoredErrors(Through):
 
     name = "_IgnoreErrorsDataset"
 
-    def __init__(self, source: Stage, log: bool) -> None:
+    def __init__(self, source: PipelineStage, log: bool) -> None:
         super().__init__(source)
         self.log = log
 
@@ -242,7 +242,7 @@ class Prefetch(Through):
 
     name = "_PrefetchDataset"
 
-    def __init__(self, source: Stage, size: Any) -> None:
+    def __init__(self, source: PipelineStage, size: Any) -> None:
         super().__init__(source)
         self.size = size
 
@@ -262,7 +262,7 @@ class WithOptions(Through):
 
     name = "_OptionsDataset"
 
-    def __init__(self, source: Stage, options: Any) -> None:
+    def __init__(self, source: PipelineStage, options: Any) -> None:
         super().__init__(source)
         self.options = options
 
@@ -275,7 +275,7 @@ class Asserted(Through):
 
     name = "_AssertCardinalityDataset"
 
-    def __init__(self, source: Stage, expected: Any) -> None:
+    def __init__(self, source: PipelineStage, expected: Any) -> None:
         super().__init__(source)
         self.expected = expected
 

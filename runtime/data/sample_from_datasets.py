@@ -13,11 +13,11 @@ from ..kernels.random import seeds
 from ..ops.random.stateless import stateless_random_uniform
 from .combine import Directed
 from .dataset import Dataset
-from .pipeline_stage import INFINITE, Elements, Stage
+from .pipeline_stage import INFINITE, Elements, PipelineStage
 from .random_order import Samples, Seeds
 
 
-class Choices(Stage):
+class Choices(PipelineStage):
     """Numbers of datasets, drawn with the probabilities of `weights`, a tensor or a stage of such."""
 
     name = "_MapDataset"
@@ -31,7 +31,7 @@ class Choices(Stage):
 
     def elements(self) -> Elements:
         samples = Samples(*self.seeds.next())
-        if isinstance(self.weights, Stage):
+        if isinstance(self.weights, PipelineStage):
             for (weights,) in self.weights.elements():
                 yield (_drawn(_heights(weights), samples),)
         else:
@@ -40,7 +40,7 @@ class Choices(Stage):
                 yield (_drawn(heights, samples),)
 
     def cardinality(self) -> int:
-        return self.weights.cardinality() if isinstance(self.weights, Stage) else INFINITE
+        return self.weights.cardinality() if isinstance(self.weights, PipelineStage) else INFINITE
 
 
 def _heights(given: Any) -> Any:

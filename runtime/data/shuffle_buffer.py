@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import errors
-from .pipeline_stage import UNKNOWN, Elements, Stage
+from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .random_order import Samples, Seeds
 from .reorder_stages import Through
 from .source_datasets import Slices
@@ -18,7 +18,7 @@ class Shuffled(Through):
 
     name = "_ShuffleDataset"
 
-    def __init__(self, source: Stage, size: Any, seeds: Seeds) -> None:
+    def __init__(self, source: PipelineStage, size: Any, seeds: Seeds) -> None:
         super().__init__(source)
         self.size, self.seeds = size, seeds
 

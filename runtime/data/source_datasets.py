@@ -15,11 +15,11 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from .component_codecs import Parts
 from .element_spec import Row, fitted, leaf_specs, leaves_of, row_of, spec_of
-from .pipeline_stage import INFINITE, UNKNOWN, Elements, Stage
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 from .random_order import Samples, Seeds
 
 
-class Whole(Stage):
+class Whole(PipelineStage):
     """`from_tensors`: one element."""
 
     name = "_TensorDataset"
@@ -35,7 +35,7 @@ class Whole(Stage):
         return 1
 
 
-class Slices(Stage):
+class Slices(PipelineStage):
     """`from_tensor_slices`: the rows of tensors."""
 
     name = "_TensorSliceDataset"
@@ -82,7 +82,7 @@ class Items(Slices):
     name = "_ListDataset"
 
 
-class Range(Stage):
+class Range(PipelineStage):
     """`range`: integers or floats at equal distances."""
 
     name = "_RangeDataset"
@@ -111,7 +111,7 @@ class Range(Stage):
         return len(range(self.start, self.stop, self.step)) if known else UNKNOWN
 
 
-class Counter(Stage):
+class Counter(PipelineStage):
     """`counter`: from a number on, without an end."""
 
     name = "_ScanDataset"
@@ -128,7 +128,7 @@ class Counter(Stage):
         return INFINITE
 
 
-class Random(Stage):
+class Random(PipelineStage):
     """`random`: numbers of 32 bits, as TensorFlow's for the same seed."""
 
     name = "_RandomDataset"
@@ -148,7 +148,7 @@ class Random(Stage):
         return INFINITE
 
 
-class Generated(Stage):
+class Generated(PipelineStage):
     """`from_generator`: what a Python generator yields, converted and checked."""
 
     name = "_FlatMapDataset"

@@ -14,15 +14,15 @@ from ..core.tensor_spec import TensorSpec
 from ..sparse.tensor import SparseTensorSpec
 from .batching import Batches, check_size, divided
 from .element_spec import Row
-from .pipeline_stage import Elements, Stage
+from .pipeline_stage import Elements, PipelineStage
 
 
-class SparseBatched(Stage):
+class SparseBatched(PipelineStage):
     """Dense elements whose sizes are those of `row_shape` at most: all of them are elements of a sparse tensor."""
 
     name = "_DenseToSparseBatchDataset"
 
-    def __init__(self, source: Stage, size: Any, row_shape: Any) -> None:
+    def __init__(self, source: PipelineStage, size: Any, row_shape: Any) -> None:
         spec = source.spec
         if not isinstance(spec, TensorSpec):
             raise TypeError(f"sparse_batch takes elements of one dense component, not {spec!r}")

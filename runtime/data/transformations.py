@@ -12,7 +12,7 @@ from . import cache as caching
 from . import window as windows
 from .element_spec import normalised
 from .options import Options
-from .pipeline_stage import Given, Stage, number
+from .pipeline_stage import Given, PipelineStage, number
 from .prefetch_threads import AUTOTUNE
 from .random_order import Seeds
 
@@ -29,14 +29,14 @@ def optional_number(value: Any) -> Any:
 class Transformations:
     """What `Dataset` inherits; see there."""
 
-    _stage: Stage
+    _stage: PipelineStage
 
     @property
     def element_spec(self) -> Any:
         """The spec of the elements: TensorSpecs in the structure that elements have."""
         return self._stage.spec
 
-    def _then(self, stage: Stage) -> Dataset:
+    def _then(self, stage: PipelineStage) -> Dataset:
         from .dataset import Dataset
 
         return Dataset(stage)

@@ -23,7 +23,7 @@ from ..kernels.random import seeds
 from ..ops.framework.op import wrap
 from ..tracing.trace import trace
 from .element_spec import Row, leaf_specs, normalised, spec_of
-from .pipeline_stage import Stage, Symbolic
+from .pipeline_stage import PipelineStage, Symbolic
 
 
 class Traced(Symbolic):
@@ -46,7 +46,7 @@ class Traced(Symbolic):
 
         arguments = {f"args_{i}": spec for i, spec in enumerate(specs)}
         try:
-            with staging.live(), api.in_sight(function, arguments), api.no_doubts():
+            with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
                 function_now = api.converted(function)
                 traced = trace(call, _positional, arguments, _name_of(function), None)
         except BaseException as error:
@@ -146,13 +146,13 @@ class Calls:
             raise self.traced.failed(error, index) from error.__cause__
 
 
-def functions_of(stage: Stage) -> list[Traced]:
+def functions_of(stage: PipelineStage) -> list[Traced]:
     """The functions of a stage, and of all before it."""
     found: list[Traced] = []
     for part in vars(stage).values():
         for item in part if isinstance(part, list) else (part,):
             if isinstance(item, Traced):
                 found.append(item)
-            elif isinstance(item, Stage):
+            elif isinstance(item, PipelineStage):
                 found += functions_of(item)
     return found

@@ -15,11 +15,11 @@ from ..core.tensor_spec import TensorSpec
 from .dataset_spec import DatasetSpec
 from .element_spec import Row, boxed, is_structure, leaf_specs, unboxed
 from .map_stages import nested
-from .pipeline_stage import UNKNOWN, Elements, Stage
+from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .user_functions import Calls, Traced, arguments_of
 
 
-class Rows(Stage):
+class Rows(PipelineStage):
     """Rows that are there already."""
 
     def __init__(self, rows: list[Row], spec: Any) -> None:
@@ -33,12 +33,12 @@ class Rows(Stage):
         return len(self.rows)
 
 
-class Window(Stage):
+class Window(PipelineStage):
     """`window`: datasets of elements that follow each other, one dataset for each component."""
 
     name = "_WindowDataset"
 
-    def __init__(self, source: Stage, size: Any, shift: Any, stride: Any, drop: bool) -> None:
+    def __init__(self, source: PipelineStage, size: Any, shift: Any, stride: Any, drop: bool) -> None:
         self.source, self.size, self.shift, self.stride, self.drop = source, size, shift, stride, drop
         self.spec = _windows(source.spec)
         self.parts = [(leaf.element_spec, len(leaf_specs(leaf.element_spec))) for leaf in _leaves(self.spec)]
@@ -93,12 +93,14 @@ def _leaves(spec: Any) -> list[DatasetSpec]:
     return [leaf for _, child in nest.children(spec) for leaf in _leaves(child)]
 
 
-class Grouped(Stage):
+class Grouped(PipelineStage):
     """`group_by_window`: elements with the same key, so many at a time, become datasets, which a function reduces."""
 
     name = "_GroupByWindowDataset"
 
-    def __init__(self, source: Stage, key_function: Any, reduce_function: Any, size_function: Any) -> None:
+    def __init__(
+        self, source: PipelineStage, key_function: Any, reduce_function: Any, size_function: Any
+    ) -> None:
         self.source = source
         key = _as_int64(key_function)
         self.key = _integer(Traced(key, arguments_of(source.spec), "group_by_window", "key_func"))

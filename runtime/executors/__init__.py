@@ -33,9 +33,9 @@ def _planned(graph: Graph) -> Runner:
 
 
 def _native(graph: Graph) -> Runner:
-    from .llvm import Native  # which needs a compiler that is not always installed
+    from .llvm import JitFunction  # which needs a compiler that is not always installed
 
-    return Native(graph).run
+    return JitFunction(graph).run
 
 
 def _automatic(graph: Graph) -> Runner:
@@ -44,7 +44,7 @@ def _automatic(graph: Graph) -> Runner:
         return plan
     from .llvm import tiering
 
-    return tiering.Automatic(graph, plan).run if tiering.is_wanted() else plan
+    return tiering.TieredRunner(graph, plan).run if tiering.is_wanted() else plan
 
 
 EXECUTORS: dict[str, Callable[[Graph], Runner]] = {

@@ -25,7 +25,7 @@ from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Operation, Value
-from ..ir.value_types import RefSpec, Spec
+from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.op import wrap
@@ -115,7 +115,7 @@ class _Rows:
         tensor = self.tensors[place]
         if self.shared[place]:
             return tensor[0]
-        return inner.input_tensor(f"row_{place}", Spec(tensor.dtype, tuple(tensor.shape.as_list()[1:])))
+        return inner.input_tensor(f"row_{place}", TensorType(tensor.dtype, tuple(tensor.shape.as_list()[1:])))
 
     def _arguments(self, inner: Builder) -> dict[Value, Argument]:
         """What the inputs of the traced function are: rows, and what it captured."""
@@ -209,7 +209,7 @@ def _needs_order(operation: Operation) -> bool:
     if operation.stateful and operation.type not in _READS and not operation.type.startswith("random_"):
         return True
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
-    return not all(isinstance(spec, (Spec, RefSpec)) for spec in specs)
+    return not all(isinstance(spec, (TensorType, VariableType)) for spec in specs)
 
 
 __all__ = ["vectorized_map"]

@@ -17,7 +17,7 @@ from ..ops.arrays.gather_where import where
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.tile_and_pad import repeat
 from ..ops.framework.op import Name
-from ..ops.framework.op_families import FLOATS, demand, wrong
+from ..ops.framework.op_families import FLOATS, require_dtype, wrong
 from ..ops.linalg.matmul import tensordot
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.cast import cast
@@ -122,7 +122,7 @@ def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
     [0.16670000553131104, 0.5, 0.5]
     """
     x = _channels(images, "rgb_to_hsv", 3)
-    demand(x, FLOATS, "rgb_to_hsv")
+    require_dtype(x, FLOATS, "rgb_to_hsv")
     value, least = reduce_max(x, -1), reduce_min(x, -1)
     spread = value - least
     nothing = zeros_like(value)
@@ -142,7 +142,7 @@ def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
     [[[0.0, 1.0, 1.0]]]
     """
     x = _channels(images, "hsv_to_rgb", 3)
-    demand(x, FLOATS, "hsv_to_rgb")
+    require_dtype(x, FLOATS, "hsv_to_rgb")
     hue, saturation, value = x[..., 0] * 6, x[..., 1], x[..., 2]
 
     def between(ramp: Any) -> Any:

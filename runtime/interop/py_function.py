@@ -18,7 +18,7 @@ import numpy as np
 from .. import dtypes, nest
 from ..core.conversion import convert_to_tensor
 from ..ir.builder import current
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.op import Op
 from ..ops.state.host_call import HostFunction, call_on_arrays, call_on_tensors, compute_on_arrays
 
@@ -95,7 +95,7 @@ def _checked(func: Any) -> Callable[..., Any]:
     return func  # type: ignore[no-any-return]
 
 
-def _results(said: Any, name: str) -> tuple[list[Spec], bool]:
+def _results(said: Any, name: str) -> tuple[list[TensorType], bool]:
     """What the results are to be like, and whether they come in a list."""
     if said is None:
         raise TypeError(f"Missing required argument: 'Tout': tf.{name} needs the dtypes of its results")
@@ -103,9 +103,9 @@ def _results(said: Any, name: str) -> tuple[list[Spec], bool]:
     return [_spec(each) for each in (said if is_list else [said])], is_list
 
 
-def _spec(said: Any) -> Spec:
+def _spec(said: Any) -> TensorType:
     found = getattr(said, "spec", None)
-    return found if isinstance(found, Spec) else Spec(dtypes.as_dtype(said), None)
+    return found if isinstance(found, TensorType) else TensorType(dtypes.as_dtype(said), None)
 
 
 def _as_said(results: Sequence[Any], is_list: bool) -> Any:

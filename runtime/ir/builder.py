@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
 from ..core.devices import wanted
-from ..core.fast_path_guard import Sign, busy, keep_busy
+from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy
 from ..core.tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .source_location import Call, Origin, user_call
-from .value_types import AnySpec, Spec
+from .value_types import AnySpec, TensorType
 
 if TYPE_CHECKING:
     from ..ops.framework.op import Op
-    from .tensor_placeholders import Shown
+    from .tensor_placeholders import TensorPlaceholders
 
 
 class Recorder(Protocol):
@@ -60,7 +60,7 @@ class _Stack(threading.local):
         self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
         self.plain = True  # no graph is being built, and nobody records: what eager calls ask first
-        self.mark = Sign()
+        self.mark = FastPathBlocker()
         self.settle()
 
     def push(self, builder: Builder | None) -> None:
@@ -93,7 +93,7 @@ def bottom() -> Builder | None:
 def set_bottom(builder: Builder | None) -> None:
     """Let a builder record the operations that no block claims, in this thread and new ones."""
     _bottom.builder = builder
-    keep_busy("a graph for what no block claims", builder is not None)
+    block_fast_path("a graph for what no block claims", builder is not None)
     stack.builders[0] = builder
     stack.settle()
 
@@ -160,7 +160,7 @@ class Builder:
         if parent is None:
             # What belongs to a trace as a whole:
             self.entered: FrameType | None = None  # who started it
-            self.shown_texts: Shown | None = None
+            self.shown_texts: TensorPlaceholders | None = None
             self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
             self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
@@ -184,15 +184,15 @@ class Builder:
         return self._graph
 
     @property
-    def shown(self) -> Shown:
+    def shown(self) -> TensorPlaceholders:
         """The texts that stand for tensors of this trace."""
         from .tensor_placeholders import (
-            Shown,  # when first used: few programs show tensors while they are traced
+            TensorPlaceholders,  # when first used: few programs show tensors while they are traced
         )
 
         root = self.root
         if root.shown_texts is None:
-            root.shown_texts = Shown()
+            root.shown_texts = TensorPlaceholders()
         return root.shown_texts
 
     def __enter__(self) -> Builder:
@@ -242,7 +242,7 @@ class Builder:
         """An operation that brings others along, in a graph for sessions."""
         raise errors.InternalError("the order of this graph is that of the program")
 
-    def input_tensor(self, name: str, spec: Spec) -> SymbolicTensor:
+    def input_tensor(self, name: str, spec: TensorType) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)
 
     def operand(self, argument: Any) -> Operand:

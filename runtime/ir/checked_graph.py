@@ -20,7 +20,7 @@ from ..ops.framework.op import Op, find
 from .graph import Constant, Graph, Operand, Operation, Value
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
-from .value_types import AnySpec, Spec
+from .value_types import AnySpec, TensorType
 
 MOST_OPERATIONS = 1 << 22
 """The most operations that a graph runs when each call in it is written out."""
@@ -76,7 +76,9 @@ def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation
     stated = value.spec
     if covers(stated, inferred):
         return value, None
-    if not (isinstance(stated, Spec) and isinstance(inferred, Spec) and stated.dtype is inferred.dtype):
+    if not (
+        isinstance(stated, TensorType) and isinstance(inferred, TensorType) and stated.dtype is inferred.dtype
+    ):
         raise ValueError(f"{op.name} gives {inferred}, not {stated}")
     if not shapes.compatible(stated.shape, inferred.shape):
         raise ValueError(f"{op.name} gives {inferred}, not {stated}")
@@ -101,7 +103,12 @@ def entered(
         value, operand = inputs[place], given[-behind]
         value.elements = _elements(operand)
         one, other = value.spec, operand.spec
-        if isinstance(one, Spec) and isinstance(other, Spec) and not one.covers(other) and agree(one, other):
+        if (
+            isinstance(one, TensorType)
+            and isinstance(other, TensorType)
+            and not one.covers(other)
+            and agree(one, other)
+        ):
             taken[place], value.spec = (
                 Value(value.name, other),
                 one.with_shape(shapes.merge(one.shape, other.shape)),

@@ -51,7 +51,7 @@ def with_regions(operation: Operation, regions: Sequence[Graph]) -> Operation:
     return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
 
 
-def read_as(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
+def substitute(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
     """What stands for the operands."""
     return tuple([known.get(operand, operand) for operand in operands])
 
@@ -60,10 +60,10 @@ def reading(operation: Operation, known: Substitution) -> Operation:
     """The operation, reading what stands for its operands."""
     if known.keys().isdisjoint(operation.inputs):
         return operation
-    return with_parts(operation, read_as(operation.inputs, known))
+    return with_parts(operation, substitute(operation.inputs, known))
 
 
-def twin(value: Value, spec: AnySpec | None = None) -> Value:
+def clone_value(value: Value, spec: AnySpec | None = None) -> Value:
     """A new value of the same name."""
     return Value(value.name, value.spec if spec is None else spec, value.elements)
 
@@ -72,21 +72,21 @@ def renewed(operation: Operation, known: Substitution) -> Operation:
     """A copy with new values, which `known` learns."""
     shares = not operation.regions or operation.op.name == "call"
     regions = operation.regions if shares else tuple(map(copied, operation.regions))
-    return with_new_results(operation, read_as(operation.inputs, known), regions, known)
+    return with_new_results(operation, substitute(operation.inputs, known), regions, known)
 
 
 def with_new_results(
     operation: Operation, inputs: Sequence[Operand], regions: Sequence[Graph], known: Substitution
 ) -> Operation:
     """The same operation with other operands and regions, whose results `known` learns."""
-    outputs = tuple(map(twin, operation.outputs))
+    outputs = tuple(map(clone_value, operation.outputs))
     known.update(zip(operation.outputs, outputs, strict=True))
     return with_parts(operation, inputs, regions, outputs)
 
 
 def copied(graph: Graph) -> Graph:
     """The same graph with values of its own, in its regions too; callees are shared."""
-    inputs = tuple(map(twin, graph.inputs))
+    inputs = tuple(map(clone_value, graph.inputs))
     known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
     operations = [renewed(operation, known) for operation in graph.operations]
-    return Graph(graph.name, inputs, tuple(operations), read_as(graph.outputs, known))
+    return Graph(graph.name, inputs, tuple(operations), substitute(graph.outputs, known))

@@ -29,7 +29,7 @@ import numpy as np
 from .. import dtypes
 from ..core import shapes
 from .source_location import Origin
-from .value_types import AnySpec, RefSpec, Spec
+from .value_types import AnySpec, TensorType, VariableType
 
 if TYPE_CHECKING:
     from ..core.tensor import SymbolicTensor
@@ -84,8 +84,8 @@ class Constant:
         return shape
 
     @property
-    def spec(self) -> Spec:
-        return Spec(dtypes.of_array(self.value), self.value.shape)
+    def spec(self) -> TensorType:
+        return TensorType(dtypes.of_array(self.value), self.value.shape)
 
     def __repr__(self) -> str:
         return f"Constant({self.value!r})"
@@ -176,7 +176,7 @@ _is_stateful = operator.attrgetter("stateful")
 _is_scalar = operator.attrgetter("is_scalar")
 _flat = itertools.chain.from_iterable
 
-_TENSORS = frozenset({Spec})
+_TENSORS = frozenset({TensorType})
 _SCALARS = frozenset({()})
 
 
@@ -381,12 +381,12 @@ class Graph:
     @property
     def variables(self) -> tuple[Value, ...]:
         """The inputs that are references to variables."""
-        return tuple(value for value in self.inputs if isinstance(value.spec, RefSpec))
+        return tuple(value for value in self.inputs if isinstance(value.spec, VariableType))
 
     def __str__(self) -> str:
-        from .printer import show
+        from .printer import print_graph
 
-        return show(self).rstrip("\n")
+        return print_graph(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         from ..core.html_repr import text_html

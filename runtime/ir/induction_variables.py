@@ -12,7 +12,7 @@ from __future__ import annotations
 from .graph import Constant, Operand, Operation
 
 
-def steps(loop: Operation) -> dict[int, int]:
+def induction_steps(loop: Operation) -> dict[int, int]:
     """What a round adds, by the place in the state."""
     _, body = loop.regions
     made: dict[Operand, Operation] = {}

@@ -14,7 +14,7 @@ from .. import dtypes
 from ..ops.framework.op import Op
 from .lexer import NUMBER, Line, Token
 from .literal_printer import make_constant
-from .value_types import AnySpec, ArraySpec, RefSpec, Spec
+from .value_types import AnySpec, ListType, TensorType, VariableType
 
 _SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
 
@@ -153,13 +153,13 @@ def read_spec(line: Line) -> AnySpec:
     if kind in ("ref", "array"):
         line.take()
     if kind == "array":
-        return ArraySpec(read_spec(line))
+        return ListType(read_spec(line))
     dtype = _read_dtype(line)
     line.expect("[")
-    spec = Spec(dtype, None if line.accept("...") else _read_sizes(line))
+    spec = TensorType(dtype, None if line.accept("...") else _read_sizes(line))
     if spec.shape is None:
         line.expect("]")
-    return RefSpec(spec) if kind == "ref" else spec
+    return VariableType(spec) if kind == "ref" else spec
 
 
 def _read_sizes(line: Line) -> tuple[int | None, ...]:

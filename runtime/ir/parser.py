@@ -13,7 +13,7 @@ from .lexer import GraphSyntaxError, Line, Token
 from .literal_parser import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .literal_printer import decode
 from .printer import LABELS, defaults, expected_specs
-from .value_types import AnySpec, Spec
+from .value_types import AnySpec, TensorType
 
 __all__ = ["GraphSyntaxError", "parse"]
 
@@ -94,8 +94,8 @@ class _Module:
         line.expect(":")
         spec = read_spec(line)
         line.end()
-        sizes = spec.shape if isinstance(spec, Spec) else None
-        if not isinstance(spec, Spec) or sizes is None or None in sizes:
+        sizes = spec.shape if isinstance(spec, TensorType) else None
+        if not isinstance(spec, TensorType) or sizes is None or None in sizes:
             raise line.error("a constant is a tensor of known shape", 1)
         shape = tuple(int(size or 0) for size in sizes)
         if not content and shapes.num_elements(shape):

@@ -48,7 +48,7 @@ CALL = "call"
 RESERVED = frozenset({"true", "false", "nan", "inf", "True", "False", "None", "yield", "return"})
 
 
-def show(graph: Graph, data: bool = True) -> str:
+def print_graph(graph: Graph, data: bool = True) -> str:
     """The text of `graph`. With `data=False` the contents of big constants are left out."""
     printer = Printer()
     printer.add(graph, data)

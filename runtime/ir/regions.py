@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from .. import dtypes
 from ..core import shapes
 from .graph import Graph, Operand, Operation
-from .value_types import AnySpec, ArraySpec, RefSpec, Spec
+from .value_types import AnySpec, ListType, TensorType, VariableType
 
 if TYPE_CHECKING:
     from ..ops.framework.op import Op
 
 Fits: TypeAlias = Callable[[AnySpec, AnySpec], bool]
 
-SCALAR_BOOL = Spec(dtypes.bool_, ())
-SCALAR_INDEX = Spec(dtypes.int32, ())
+SCALAR_BOOL = TensorType(dtypes.bool_, ())
+SCALAR_INDEX = TensorType(dtypes.int32, ())
 
 
 class RegionError(ValueError):
@@ -34,16 +34,16 @@ class RegionError(ValueError):
 
 def agree(taken: AnySpec, given: AnySpec) -> bool:
     """Whether some value fits both."""
-    if isinstance(taken, Spec) and isinstance(given, Spec):
+    if isinstance(taken, TensorType) and isinstance(given, TensorType):
         return taken.dtype is given.dtype and shapes.compatible(taken.shape, given.shape)
-    if isinstance(taken, ArraySpec) and isinstance(given, ArraySpec):
+    if isinstance(taken, ListType) and isinstance(given, ListType):
         return agree(taken.element, given.element)
-    return isinstance(taken, RefSpec) and taken == given
+    return isinstance(taken, VariableType) and taken == given
 
 
 def covers(taken: AnySpec, given: AnySpec) -> bool:
     """Whether every value that fits `given` fits `taken`. What lists hold no executor takes on trust."""
-    if isinstance(taken, ArraySpec):
+    if isinstance(taken, ListType):
         return agree(taken, given)
     return taken.covers(given)
 
@@ -137,8 +137,8 @@ def _check_gradient(operation: Operation, fits: Fits) -> None:
 
 def _is_gradient(of: AnySpec, given: AnySpec) -> bool:
     """Whether a value can be the gradient of an operand: of a variable it is a tensor."""
-    wanted = of.content if isinstance(of, RefSpec) else of
-    return isinstance(wanted, Spec) and agree(wanted, given)
+    wanted = of.content if isinstance(of, VariableType) else of
+    return isinstance(wanted, TensorType) and agree(wanted, given)
 
 
 def _check_count(operation: Operation, count: int) -> None:
@@ -147,7 +147,7 @@ def _check_count(operation: Operation, count: int) -> None:
         raise RegionError(f"{operation.op.name} has {found} regions instead of {count}")
 
 
-def _check_selector(operation: Operation, wanted: Spec) -> None:
+def _check_selector(operation: Operation, wanted: TensorType) -> None:
     """A value of unknown rank turns out to be a scalar, or is refused, when the graph runs."""
     if not operation.inputs or not agree(wanted, operation.inputs[0].spec):
         raise RegionError(f"the first operand of {operation.op.name} is not {wanted}")

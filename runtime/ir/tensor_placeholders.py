@@ -22,7 +22,7 @@ class Mention(NamedTuple):
     form: str
 
 
-class Shown:
+class TensorPlaceholders:
     """What one trace has shown of its tensors."""
 
     def __init__(self) -> None:

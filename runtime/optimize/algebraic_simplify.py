@@ -15,12 +15,12 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from ..ir.graph import Constant, Graph, Operation
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.op import REGISTRY
 from . import data_movement
 from .options import Options
-from .pattern_match import ANY, TWICE, Law, applied
-from .rewriter import Found, Rule, Walk, everywhere
+from .pattern_match import ANY, TWICE, RewriteRule, applied
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 #    this                                becomes                       for the kinds of dtypes
 EXACT = """
@@ -144,7 +144,7 @@ FAST = """
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, _rules(options.fast_math))
+    return rewrite_all(graph, _rules(options.fast_math))
 
 
 @functools.cache
@@ -173,13 +173,13 @@ class _Rule:
 
     @functools.cached_property
     def groups(self) -> Mapping[str, _Group]:
-        laws = [Law.read(*row) for row in self.rows]
+        laws = [RewriteRule.read(*row) for row in self.rows]
         kinds = {kind for law in laws for kind in law.kinds}
         return {kind: _Group([law for law in laws if kind in law.kinds]) for kind in kinds}
 
-    def __call__(self, operation: Operation, walk: Walk) -> Found:
+    def __call__(self, operation: Operation, walk: Rewriter) -> Found:
         spec = operation.inputs[0].spec
-        group = self.groups.get(spec.dtype.kind) if isinstance(spec, Spec) else None
+        group = self.groups.get(spec.dtype.kind) if isinstance(spec, TensorType) else None
         for law in () if group is None else group.candidates(operation, walk):
             found = applied(law, operation, walk)
             if found is not None:
@@ -190,12 +190,12 @@ class _Rule:
 class _Group:
     """The laws about one operation on one kind of dtype."""
 
-    def __init__(self, laws: list[Law]) -> None:
+    def __init__(self, laws: list[RewriteRule]) -> None:
         self.laws = [(law.sign, law) for law in laws]
         self.signs = {sign for sign, _ in self.laws}
         self.has_makers = not REGISTRY.keys().isdisjoint(self.signs)
 
-    def candidates(self, operation: Operation, walk: Walk) -> Sequence[Law]:
+    def candidates(self, operation: Operation, walk: Rewriter) -> Sequence[RewriteRule]:
         """The laws that may apply at a quick look."""
         operands = operation.inputs
         seen = {ANY}

@@ -22,13 +22,13 @@ import numpy as np
 
 from ..config import optimizer
 from ..core.shapes import is_static
-from ..ir.clone import twin, with_parts
+from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.induction_variables import integer, steps
+from ..ir.induction_variables import induction_steps, integer
 from ..ops.framework import narrow_floats
 from ..ops.framework.op import REGISTRY
 from .options import Options
-from .rewriter import Walk, everywhere
+from .rewriter import Rewriter, rewrite_all
 
 SHARED = 1 << 18
 """From how many multiplications on a product is worth it: as many as OpenBLAS leaves to one thread."""
@@ -42,10 +42,10 @@ def run(graph: Graph, options: Options | None = None) -> Graph:
         return graph
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
-    return everywhere(graph, {"while": _batched}) if is_wanted else graph
+    return rewrite_all(graph, {"while": _batched}) if is_wanted else graph
 
 
-def _batched(loop: Operation, walk: Walk) -> None:
+def _batched(loop: Operation, walk: Rewriter) -> None:
     """Put the products of a loop before it."""
     rounds, counters = _counting(loop)
     if not rounds or not counters:
@@ -64,7 +64,9 @@ def _batched(loop: Operation, walk: Walk) -> None:
         if _goes_through(row, counters, rounds) and _is_worth_it(product):
             sequence, matrix = given[row.inputs[0]], given[product.inputs[1]]
             found.append(_product(walk, product, sequence, matrix))
-            operations[place] = with_parts(row, [twin(found[-1]), *row.inputs[1:]], outputs=product.outputs)
+            operations[place] = with_parts(
+                row, [clone_value(found[-1]), *row.inputs[1:]], outputs=product.outputs
+            )
     if found:
         walk.current = _with(loop, operations, found)
 
@@ -74,7 +76,7 @@ def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> O
     test, body = loop.regions
     taken = [each.inputs[0] for old, each in zip(body.operations, operations, strict=True) if each is not old]
     regions = (
-        Graph(test.name, (*test.inputs, *map(twin, found)), test.operations, test.outputs),
+        Graph(test.name, (*test.inputs, *map(clone_value, found)), test.operations, test.outputs),
         Graph(body.name, (*body.inputs, *taken), tuple(operations), body.outputs),  # type: ignore[arg-type]
     )
     return with_parts(loop, [*loop.inputs, *found], regions)
@@ -86,7 +88,11 @@ def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
     (go,) = test.outputs
     if type(go) is not Constant or not go.value.all() or test.stateful or body.stateful:
         return None, set()
-    places = [place for place, step in steps(loop).items() if step == 1 and integer(loop.inputs[place]) == 0]
+    places = [
+        place
+        for place, step in induction_steps(loop).items()
+        if step == 1 and integer(loop.inputs[place]) == 0
+    ]
     return loop.attrs.get("maximum_iterations"), {body.inputs[place] for place in places}
 
 
@@ -111,7 +117,7 @@ def _is_worth_it(product: Operation) -> bool:
     return bool(rows * inner * columns > SHARED and columns <= WIDEST * inner)
 
 
-def _product(walk: Walk, product: Operation, sequence: Operand, matrix: Operand) -> Value:
+def _product(walk: Rewriter, product: Operation, sequence: Operand, matrix: Operand) -> Value:
     """All products, before the loop."""
     shape: Any = sequence.shape
     count, rows, inner = shape

@@ -19,23 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ..ir.clone import Substitution, read_as, reading, twin, with_parts
+from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from .options import Options
-from .rewriter import GIVEN, Walk, everywhere
-from .speculation import is_total
-from .value_numbering import Numbering
+from .rewriter import GIVEN, Rewriter, rewrite_all
+from .speculation import is_speculatable
+from .value_numbering import ValueNumbering
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, {"cond": _lifted, "switch": _lifted})
+    return rewrite_all(graph, {"cond": _lifted, "switch": _lifted})
 
 
-def _lifted(operation: Operation, walk: Walk) -> None:
+def _lifted(operation: Operation, walk: Rewriter) -> None:
     if not set.intersection(*({each.op for each in region.operations} for region in operation.regions)):
         return
     first = GIVEN[operation.op.name]
-    numbering = Numbering()
+    numbering = ValueNumbering()
     branches = [_Branch(region, operation.inputs[first:], numbering) for region in operation.regions]
     shared = set.intersection(*(set(branch.made) for branch in branches))
     if not shared:
@@ -50,7 +50,7 @@ def _lifted(operation: Operation, walk: Walk) -> None:
 class _Branch:
     """One region: `made` are its operations that may stand before it, by their numbers."""
 
-    def __init__(self, region: Graph, given: tuple[Operand, ...], numbering: Numbering) -> None:
+    def __init__(self, region: Graph, given: tuple[Operand, ...], numbering: ValueNumbering) -> None:
         self.region = region
         self.known: Substitution = dict(zip(region.inputs, given, strict=True))
         self.made: dict[int, Operation] = {}
@@ -67,13 +67,13 @@ class _Branch:
                 self.numbers[operation.outputs[0]] = number
                 self.made.setdefault(number, operation)
 
-    def written(self, shared: set[int], walk: Walk) -> dict[int, Value]:
+    def written(self, shared: set[int], walk: Rewriter) -> dict[int, Value]:
         """The results of the shared operations by their numbers, once these are put at the end of the walk."""
         values: dict[int, Value] = {}
         for number, operation in self.made.items():
             if number in shared:
                 inputs = [values.get(self.numbers.get(x, -1), self.known.get(x, x)) for x in operation.inputs]
-                made = with_parts(operation, inputs, outputs=[twin(operation.outputs[0])])
+                made = with_parts(operation, inputs, outputs=[clone_value(operation.outputs[0])])
                 walk.operations.append(made)
                 (values[number],) = made.outputs
         return values
@@ -95,18 +95,18 @@ class _Branch:
 
     def without(self, shared: set[int], passed: dict[int, Value]) -> Graph:
         """The region, which is given the shared results that it reads."""
-        inner = {number: twin(value) for number, value in passed.items()}
+        inner = {number: clone_value(value) for number, value in passed.items()}
         known: Substitution = {
             value: inner[number] for value, number in self.numbers.items() if number in inner
         }
         region = self.region
         operations = tuple([reading(operation, known) for operation in self.kept(shared)])
         inputs = (*region.inputs, *inner.values())
-        return Graph(region.name, inputs, operations, read_as(region.outputs, known))
+        return Graph(region.name, inputs, operations, substitute(region.outputs, known))
 
 
 def _may_move(operation: Operation, known: Container[Operand]) -> bool:
     """Whether an operation can stand where these are known."""
     if len(operation.outputs) != 1 or not all(type(x) is Constant or x in known for x in operation.inputs):
         return False
-    return is_total(operation)
+    return is_speculatable(operation)

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..ir.clone import Substitution, are_same, read_as, reading, twin, with_parts
+from ..ir.clone import Substitution, are_same, clone_value, reading, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .options import Options
 from .rewriter import BRANCHES, visiting
-from .speculation import is_total
+from .speculation import is_speculatable
 
 Home = tuple[Operation, int]
 """A branch: its operation, and which of its regions it is."""
@@ -105,10 +105,10 @@ class _Homes:
             return None
         homes = {self._readers[value] for value in operation.outputs if value in self._readers}
         home = homes.pop() if len(homes) == 1 else None
-        if home is None or not all(type(value.spec) is Spec for value in operation.outputs):
+        if home is None or not all(type(value.spec) is TensorType for value in operation.outputs):
             return None
         no_effects = self._effects - home[0].stateful == self._effects_behind[home[0]]
-        return home if no_effects or is_total(operation) else None
+        return home if no_effects or is_speculatable(operation) else None
 
 
 def _read_in(region: Graph) -> set[Operand]:
@@ -129,7 +129,7 @@ def _with_guests(operation: Operation, guests: Sequence[list[Operation]]) -> Ope
                 places[operand] = len(outer)
                 outer.append(operand)
                 for inputs in inner:
-                    inputs.append(twin(operand))
+                    inputs.append(clone_value(operand))
     regions = []
     for number, region in enumerate(operation.regions):
         inside: Substitution = {operand: inner[number][place] for operand, place in places.items()}
@@ -138,6 +138,6 @@ def _with_guests(operation: Operation, guests: Sequence[list[Operation]]) -> Ope
             region.inputs[place]: operand for place, operand in enumerate(given) if operand in gone
         }
         rest = [reading(each, known) for each in region.operations]
-        outputs = read_as(region.outputs, known)
+        outputs = substitute(region.outputs, known)
         regions.append(Graph(region.name, tuple(inner[number]), (*first, *rest), outputs))
     return with_parts(operation, [operation.inputs[0], *outer], regions)

@@ -22,9 +22,9 @@ from ..executors.plan.kernel_lookup import kernel_of
 from ..executors.plan.kernel_results import returns_many
 from ..ir.clone import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .options import Options
-from .rewriter import GIVEN, Walk
+from .rewriter import GIVEN, Rewriter
 
 MOST = 1 << 16
 """Bytes that a result may have in any case."""
@@ -36,7 +36,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> Graph:
-    walk = Walk(graph, known)
+    walk = Rewriter(graph, known)
     kept = walk.operations
     last: dict[Operand, int] | None = None  # where each value is read last, once something has been computed
     for place, operation in enumerate(graph.operations):
@@ -110,7 +110,7 @@ def computed(operation: Operation) -> list[Operand] | None:
 
 
 def _bytes(spec: Any) -> float:
-    count = num_elements(spec.shape) if isinstance(spec, Spec) else None
+    count = num_elements(spec.shape) if isinstance(spec, TensorType) else None
     return float("inf") if count is None else count * spec.dtype.numpy.itemsize
 
 

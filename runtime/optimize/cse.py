@@ -22,14 +22,14 @@ import functools
 import itertools
 from collections.abc import Callable, Hashable, Sequence
 
-from ..ir.clone import Substitution, read_as, reading, twin, with_parts, with_regions
+from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from . import value_keys
 from .options import Options
 from .rewriter import GIVEN, fits, visiting
-from .side_effects import ASSIGN, Changes
-from .value_numbering import COMMUTES, Numbering
+from .side_effects import ASSIGN, SideEffects
+from .value_numbering import COMMUTES, ValueNumbering
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -74,7 +74,7 @@ class _Given:
     def value(self, outer: Value) -> Value:
         """The input of the region that stands for a value of the surroundings."""
         if outer not in self.inner:
-            self.inner[outer] = [twin(outer) for _ in self.operation.regions]
+            self.inner[outer] = [clone_value(outer) for _ in self.operation.regions]
             self.more.append(outer)
         return self.inner[outer][self.region]
 
@@ -99,8 +99,8 @@ class _Common:
         self.firsts: dict[Hashable, Seen | None] = {}
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
-        self.numbering = Numbering()
-        self.changes = Changes()
+        self.numbering = ValueNumbering()
+        self.changes = SideEffects()
         self.versions = itertools.count(1)
         self.version = 0  # that of all variables: another one whenever something may have changed one of them
 
@@ -130,7 +130,7 @@ class _Common:
             del self.firsts[key]
         if not is_changed:
             return graph
-        return Graph(graph.name, graph.inputs, tuple(kept), read_as(graph.outputs, known))
+        return Graph(graph.name, graph.inputs, tuple(kept), substitute(graph.outputs, known))
 
     def read(self, operation: Operation, scope: _Scope) -> list[Value] | None:
         """What a variable contains that the operation reads, if that is at hand; None for all others with effects."""
@@ -149,7 +149,7 @@ class _Common:
     def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
         """What gives the same as the operation; None for the first of its kind."""
         for value in operation.outputs:
-            if type(value.spec) is not Spec:
+            if type(value.spec) is not TensorType:
                 return None
         operands = self.named(operation)
         # Keys are dear: they wait until there is another operation of this type on the same values.

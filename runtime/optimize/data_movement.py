@@ -15,17 +15,17 @@ import numpy as np
 from .. import dtypes
 from ..core.shapes import is_static
 from ..ir.graph import Constant, Operand, Operation, Value
-from ..ir.value_types import Spec
-from .rewriter import Found, Rule, Walk, fits
-from .speculation import is_total
+from ..ir.value_types import TensorType
+from .rewriter import Found, Rewriter, Rule, fits
+from .speculation import is_speculatable
 
 
-def _same(operation: Operation, walk: Walk) -> Found:
+def _same(operation: Operation, walk: Rewriter) -> Found:
     (operand,) = operation.inputs
     return (operand,) if fits(operand, operation.outputs[0]) else None
 
 
-def _cast(operation: Operation, walk: Walk) -> Found:
+def _cast(operation: Operation, walk: Rewriter) -> Found:
     (operand,) = operation.inputs
     (result,) = operation.outputs
     if operand.spec == result.spec:
@@ -68,7 +68,7 @@ def holds(wide: dtypes.DType, narrow: dtypes.DType) -> bool:
     return False
 
 
-def _transpose(operation: Operation, walk: Walk) -> Found:
+def _transpose(operation: Operation, walk: Rewriter) -> Found:
     operand, order = operation.inputs
     perm = axes(order)
     if perm is None or operation.attrs["conjugate"]:
@@ -76,7 +76,12 @@ def _transpose(operation: Operation, walk: Walk) -> Found:
     if perm == tuple(range(len(perm))):
         return (operand,) if fits(operand, operation.outputs[0]) else None
     before = walk.maker(operand)
-    if before is None or before.op.name != "transpose" or before.attrs["conjugate"] or not is_total(before):
+    if (
+        before is None
+        or before.op.name != "transpose"
+        or before.attrs["conjugate"]
+        or not is_speculatable(before)
+    ):
         return None
     first, inner = before.inputs[0], axes(before.inputs[1])
     if inner is None or len(inner) != len(perm):
@@ -95,15 +100,19 @@ def axes(operand: Operand) -> tuple[int, ...] | None:
     return tuple([int(place) % count for place in operand.value])
 
 
-def _reshape(operation: Operation, walk: Walk) -> Found:
+def _reshape(operation: Operation, walk: Rewriter) -> Found:
     operand, shape = operation.inputs
     (result,) = operation.outputs
-    if not is_total(operation):
+    if not is_speculatable(operation):
         return None  # it may not fit
     if _is_same_shape(operand, result):
         return (operand,)
     before = walk.maker(operand)
-    if before is None or before.op.name not in ("reshape", "expand_dims", "squeeze") or not is_total(before):
+    if (
+        before is None
+        or before.op.name not in ("reshape", "expand_dims", "squeeze")
+        or not is_speculatable(before)
+    ):
         return None
     first = before.inputs[0]
     if _is_same_shape(first, result):
@@ -111,14 +120,14 @@ def _reshape(operation: Operation, walk: Walk) -> Found:
     return (walk.add(operation.op, [first, shape], operation.attrs),)
 
 
-def _same_shape(operation: Operation, walk: Walk) -> Found:
+def _same_shape(operation: Operation, walk: Rewriter) -> Found:
     operand = operation.inputs[0]
     return (operand,) if _is_same_shape(operand, operation.outputs[0]) else None
 
 
 def _is_same_shape(operand: Operand, result: Value) -> bool:
     spec: Any = operand.spec
-    return isinstance(spec, Spec) and is_static(spec.shape) and spec == result.spec
+    return isinstance(spec, TensorType) and is_static(spec.shape) and spec == result.spec
 
 
 RULES: dict[str, Rule] = {

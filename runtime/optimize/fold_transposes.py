@@ -17,14 +17,14 @@ from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation
 from .data_movement import axes
 from .options import Options
-from .rewriter import Found, Walk, everywhere
+from .rewriter import Found, Rewriter, rewrite_all
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, {"matmul": _matmul, "einsum": _einsum, "tensordot": _tensordot})
+    return rewrite_all(graph, {"matmul": _matmul, "einsum": _einsum, "tensordot": _tensordot})
 
 
-def _matmul(operation: Operation, walk: Walk) -> Found:
+def _matmul(operation: Operation, walk: Rewriter) -> Found:
     inputs: list[Operand] = []
     attrs = dict(operation.attrs)
     for operand, side in zip(operation.inputs, "ab", strict=True):
@@ -36,7 +36,7 @@ def _matmul(operation: Operation, walk: Walk) -> Found:
     return None
 
 
-def _einsum(operation: Operation, walk: Walk) -> Found:
+def _einsum(operation: Operation, walk: Rewriter) -> Found:
     left, arrow, right = operation.attrs["equation"].replace(" ", "").partition("->")
     terms = left.split(",")
     inputs = list(operation.inputs)
@@ -53,7 +53,7 @@ def _einsum(operation: Operation, walk: Walk) -> Found:
     return None
 
 
-def _tensordot(operation: Operation, walk: Walk) -> Found:
+def _tensordot(operation: Operation, walk: Rewriter) -> Found:
     inputs = list(operation.inputs)
     attrs = dict(operation.attrs)
     for place, side in enumerate(("axes_a", "axes_b")):
@@ -69,7 +69,7 @@ def _tensordot(operation: Operation, walk: Walk) -> Found:
     return None
 
 
-def _turned(operand: Operand, walk: Walk) -> Operand | None:
+def _turned(operand: Operand, walk: Rewriter) -> Operand | None:
     """What `operand` is with its last two axes swapped, if that is at hand."""
     first, order = _transposed(operand, walk)
     count = len(order)
@@ -77,7 +77,7 @@ def _turned(operand: Operand, walk: Walk) -> Operand | None:
     return first if swaps else None
 
 
-def _transposed(operand: Operand, walk: Walk) -> tuple[Operand | None, tuple[int, ...]]:
+def _transposed(operand: Operand, walk: Rewriter) -> tuple[Operand | None, tuple[int, ...]]:
     """What `operand` is a transpose of, and the order of its axes; None where it is none, or the rank is unknown."""
     maker = walk.maker(operand)
     if maker is None or maker.op.name != "transpose" or maker.attrs["conjugate"]:

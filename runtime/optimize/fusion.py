@@ -21,9 +21,9 @@ from collections.abc import Sequence
 
 from ..config import optimizer
 from ..core import shapes
-from ..ir.clone import Substitution, are_same, read_as, renewed, with_regions
+from ..ir.clone import Substitution, are_same, renewed, substitute, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import REDUCTIONS, cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
 from .options import Options
@@ -161,7 +161,7 @@ def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operatio
                 given.append(operand)
                 inputs.append(stand_in)
         inner.append(renewed(operation, known))
-    region = Graph("body", tuple(inputs), tuple(inner), read_as(results, known))
+    region = Graph("body", tuple(inputs), tuple(inner), substitute(results, known))
     return Operation(FUSED, tuple(given), {}, tuple(results), (region,), operations[-1].origin)
 
 
@@ -170,7 +170,7 @@ def _domain(operation: Operation) -> shapes.Dims:
     is_reduction = operation.type in REDUCTIONS
     values = operation.inputs if is_reduction else operation.outputs
     spec = values[0].spec if values else None
-    shape = spec.shape if isinstance(spec, Spec) else None
+    shape = spec.shape if isinstance(spec, TensorType) else None
     if not shape or (None not in shape and math.prod(shape) < SMALLEST):  # type: ignore[arg-type]
         return None
     if not (reduces if is_reduction else works_on_elements)(operation):
@@ -179,4 +179,4 @@ def _domain(operation: Operation) -> shapes.Dims:
 
 
 def _is_within(spec: object, shape: tuple[int | None, ...]) -> bool:
-    return isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= len(shape)
+    return isinstance(spec, TensorType) and spec.shape is not None and len(spec.shape) <= len(shape)

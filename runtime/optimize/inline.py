@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.clone import Substitution, are_same, read_as, twin, with_parts
+from ..ir.clone import Substitution, are_same, clone_value, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation
 from .options import Options
 
@@ -52,11 +52,11 @@ class _Inliner:
 
     def region(self, graph: Graph) -> Graph:
         is_new = self.claims(graph)
-        inputs = graph.inputs if is_new else tuple(map(twin, graph.inputs))
+        inputs = graph.inputs if is_new else tuple(map(clone_value, graph.inputs))
         known: Substitution = {} if is_new else dict(zip(graph.inputs, inputs, strict=True))
         operations: list[Operation] = []
         self.write(graph.operations, known, operations, is_new)
-        outputs = read_as(graph.outputs, known)
+        outputs = substitute(graph.outputs, known)
         if is_new and not known and are_same(operations, graph.operations):
             return graph
         return Graph(graph.name, inputs, tuple(operations), outputs)
@@ -74,9 +74,9 @@ class _Inliner:
         """Put operations at the end of `kept`, with values of their own unless the values are new."""
         for operation in operations:
             if operation.op.name == "custom_gradient":
-                known.update(zip(operation.outputs, read_as(operation.inputs, known), strict=False))
+                known.update(zip(operation.outputs, substitute(operation.inputs, known), strict=False))
             elif operation.op.name == "call" and self.may_grow(operation.regions[0]):
-                results = self.written(operation.regions[0], read_as(operation.inputs, known), kept)
+                results = self.written(operation.regions[0], substitute(operation.inputs, known), kept)
                 known.update(zip(operation.outputs, results, strict=True))
             elif is_new and not operation.regions and known.keys().isdisjoint(operation.inputs):
                 kept.append(operation)
@@ -86,12 +86,12 @@ class _Inliner:
     def part(self, operation: Operation, known: Substitution, is_new: bool) -> Operation:
         visit = self.alone if operation.op.name == "call" else self.region
         regions = list(map(visit, operation.regions))
-        inputs = read_as(operation.inputs, known)
+        inputs = substitute(operation.inputs, known)
         if is_new and inputs == operation.inputs and are_same(regions, operation.regions):
             return operation
         outputs = operation.outputs
         if not is_new:
-            outputs = tuple(map(twin, outputs))
+            outputs = tuple(map(clone_value, outputs))
             known.update(zip(operation.outputs, outputs, strict=True))
         return with_parts(operation, inputs, regions, outputs)
 
@@ -109,7 +109,7 @@ class _Inliner:
         """The results of a callee, whose operations are put at the end of `kept`."""
         known: Substitution = dict(zip(callee.inputs, arguments, strict=True))
         self.write(callee.live_operations(), known, kept, self.claims(callee))
-        return read_as(callee.outputs, known)
+        return substitute(callee.outputs, known)
 
     def size(self, graph: Graph) -> int:
         """The number of operations when all is written out, those of regions included."""

@@ -15,26 +15,26 @@ Results that are much bigger than what they are made from are made anew in each 
 
 from __future__ import annotations
 
-from ..ir.clone import Substitution, twin, with_parts
+from ..ir.clone import Substitution, clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .options import Options
-from .rewriter import Walk, everywhere
-from .side_effects import Changes
-from .speculation import grows, is_total
+from .rewriter import Rewriter, rewrite_all
+from .side_effects import SideEffects
+from .speculation import grows, is_speculatable
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, {"while": _moved})
+    return rewrite_all(graph, {"while": _moved})
 
 
-def _moved(operation: Operation, walk: Walk) -> None:
+def _moved(operation: Operation, walk: Rewriter) -> None:
     """Put what is the same in each round before the loop, which is added as well."""
     state = len(operation.outputs)
     test, body = operation.regions
     runs_test = operation.attrs.get("maximum_iterations") != 0
     runs_body = runs_test and _is_true(test) and not test.stateful
-    is_steady = not Changes().may_be_made_by(operation)
+    is_steady = not SideEffects().may_be_made_by(operation)
     moves = []
     for region, surely_runs in ((test, runs_test), (body, runs_body)):
         moves.append(_Moves(region, operation.inputs[state:], surely_runs, is_steady))
@@ -47,7 +47,7 @@ def _moved(operation: Operation, walk: Walk) -> None:
         arguments += [each.known[value] for value in each.wanted]
     regions = []
     for number, each in enumerate(moves):
-        own = [value if owner == number else twin(value) for owner, value in more]
+        own = [value if owner == number else clone_value(value) for owner, value in more]
         region = each.region
         regions.append(Graph(region.name, (*region.inputs, *own), tuple(each.kept), region.outputs))
     walk.current = with_parts(operation, [*operation.inputs, *arguments], regions)
@@ -74,11 +74,11 @@ class _Moves:
         self.kept: list[Operation] = []
         made: dict[Value, None] = {}
         for operation in region.operations:
-            if self._can_move(operation) and (surely_runs or is_total(operation)):
+            if self._can_move(operation) and (surely_runs or is_speculatable(operation)):
                 self._move(operation)
                 made.update(dict.fromkeys(operation.outputs))
             else:
-                surely_runs = surely_runs and is_total(operation)
+                surely_runs = surely_runs and is_speculatable(operation)
                 self.kept.append(operation)
         read = {operand for operation in self.kept for operand in operation.inputs} | set(region.outputs)
         self.wanted = [value for value in made if value in read]
@@ -90,10 +90,10 @@ class _Moves:
         for operand in operation.inputs:
             if type(operand) is Value and operand not in self.known:
                 return False
-        return all(type(value.spec) is Spec for value in operation.outputs) and not grows(operation)
+        return all(type(value.spec) is TensorType for value in operation.outputs) and not grows(operation)
 
     def _move(self, operation: Operation) -> None:
-        outputs = tuple(map(twin, operation.outputs))
+        outputs = tuple(map(clone_value, operation.outputs))
         inputs = [self.known.get(operand, operand) for operand in operation.inputs]
         self.before.append(with_parts(operation, inputs, outputs=outputs))
         self.known.update(zip(operation.outputs, outputs, strict=True))

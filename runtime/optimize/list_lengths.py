@@ -10,13 +10,13 @@ A write keeps the number of elements, unless the array may grow; so do loops and
 from __future__ import annotations
 
 from ..ir.graph import Constant, Graph, Operand, Operation
-from .rewriter import GIVEN, Walk
+from .rewriter import GIVEN, Rewriter
 
 _KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
 """Operations whose result has as many elements as their first operand."""
 
 
-def length(array: Operand, walk: Walk) -> int | None:
+def length(array: Operand, walk: Rewriter) -> int | None:
     """The number of elements of a TensorArray that the walk has seen; None where it is not known."""
     maker = _origin(array, walk.makers())[1]
     if maker is None or maker.op.name != "array_new" or maker.attrs["dynamic"]:

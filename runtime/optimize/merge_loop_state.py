@@ -17,23 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ..ir.clone import Substitution, read_as, reading, with_parts
+from ..ir.clone import Substitution, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from . import value_keys
 from .options import Options
-from .rewriter import Walk, everywhere
-from .value_numbering import Numbering
+from .rewriter import Rewriter, rewrite_all
+from .value_numbering import ValueNumbering
 
 PATIENCE = 8
 """How often state is told apart before nothing is taken to be equal."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, {"while": _merged})
+    return rewrite_all(graph, {"while": _merged})
 
 
-def _merged(operation: Operation, walk: Walk) -> None:
+def _merged(operation: Operation, walk: Rewriter) -> None:
     firsts = _firsts(operation)
     if firsts is None:
         return
@@ -45,7 +45,7 @@ def _merged(operation: Operation, walk: Walk) -> None:
         known: Substitution = {
             region.inputs[k]: region.inputs[first] for k, first in enumerate(firsts) if first != k
         }
-        outputs = read_as(region.outputs, known)
+        outputs = substitute(region.outputs, known)
         if region is operation.regions[1]:
             outputs = tuple([outputs[k] for k in kept])
         operations = tuple([reading(each, known) for each in region.operations])
@@ -80,7 +80,7 @@ def _first_of_each(keys_of_places: Sequence[Hashable]) -> list[int]:
 def _beginning(operation: Operation, place: int) -> Hashable:
     """What must be equal at first, that and what is known of it all the way; lists are never taken to be equal."""
     specs = [operation.outputs[place].spec, *(region.inputs[place].spec for region in operation.regions)]
-    if not all(isinstance(spec, Spec) for spec in specs):
+    if not all(isinstance(spec, TensorType) for spec in specs):
         return place
     first = operation.inputs[place]
     return (value_keys.of_constant(first) if type(first) is Constant else first, *specs)
@@ -96,7 +96,7 @@ def _makers(body: Graph) -> list[Hashable]:
 
 def _after_a_round(operation: Operation, classes: Sequence[int]) -> Sequence[int]:
     """Numbers of the state after a round, if it is equal before it where the classes are."""
-    numbering = Numbering()
+    numbering = ValueNumbering()
     state = [numbering.of(("class", each)) for each in classes]
     given = list(map(numbering.operand, operation.inputs[len(classes) :]))
     return numbering.outputs(operation.regions[1], [*state, *given])

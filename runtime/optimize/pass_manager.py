@@ -10,7 +10,7 @@ from ..ir.graph import Graph
 from . import dce
 from .options import Options
 from .pass_table import PASSES
-from .ssa_rename import separated
+from .ssa_rename import rename_values
 
 ROUNDS = 2
 
@@ -24,7 +24,7 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
-    traced = graph = separated(graph)
+    traced = graph = rename_values(graph)
     settled: dict[str, Graph] = {}  # by pass, the graph that it has nothing to do in
     for _ in range(ROUNDS):
         before = graph

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.op import REGISTRY
 from . import value_keys
-from .rewriter import Found, Walk, fits
+from .rewriter import Found, Rewriter, fits
 
 UNIFORM = 1 << 12
 """How many elements a constant may have that is compared with a number, or made of one."""
@@ -50,7 +50,7 @@ class Call(NamedTuple):
 Pattern = Name | Number | Call
 
 
-class Law(NamedTuple):
+class RewriteRule(NamedTuple):
     """What may stand for what, and for which dtypes."""
 
     before: Call
@@ -59,12 +59,12 @@ class Law(NamedTuple):
     scalars_only: bool  # whether the shape of the result follows from one operand, if numbers are scalars
 
     @staticmethod
-    def read(before: str, after: str, kinds: str) -> Law:
+    def read(before: str, after: str, kinds: str) -> RewriteRule:
         root = _read(ast.parse(before.strip(), mode="eval").body)
         assert isinstance(root, Call)
         names = {node.id for node in ast.walk(ast.parse(before)) if isinstance(node, ast.Name)}
         operands = names & {"x", "y", "z"}
-        return Law(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
+        return RewriteRule(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
 
     @property
     def sign(self) -> Any:
@@ -94,10 +94,10 @@ def _read(node: ast.expr, name: str | None = None) -> Pattern:
     raise ValueError(f"not a law: {ast.unparse(node)}")
 
 
-def applied(law: Law, operation: Operation, walk: Walk) -> Found:
+def applied(law: RewriteRule, operation: Operation, walk: Rewriter) -> Found:
     """What stands for the result of an operation by a law; None where the law does not apply."""
     first = operation.inputs[0].spec
-    if not isinstance(first, Spec) or first.dtype.kind not in law.kinds:
+    if not isinstance(first, TensorType) or first.dtype.kind not in law.kinds:
         return None
     bound: Bound = {}
     if not _all_match(law.before, operation, walk, bound):
@@ -107,7 +107,7 @@ def applied(law: Law, operation: Operation, walk: Walk) -> Found:
     return None if found is None or not _may_stand(law, found, operation, bound) else (found,)
 
 
-def _may_stand(law: Law, found: Operand, operation: Operation, bound: Bound) -> bool:
+def _may_stand(law: RewriteRule, found: Operand, operation: Operation, bound: Bound) -> bool:
     """Whether shapes show that all fits, that nothing was broadcast, and that as much is known as before."""
     (result,) = operation.outputs
     if isinstance(law.after, Call) or (law.scalars_only and "" not in bound):
@@ -115,7 +115,7 @@ def _may_stand(law: Law, found: Operand, operation: Operation, bound: Bound) -> 
     return found.spec == result.spec and all(is_static(operand.shape) for operand in operation.inputs)
 
 
-def _all_match(pattern: Call, operation: Operation, walk: Walk, bound: Bound) -> bool:
+def _all_match(pattern: Call, operation: Operation, walk: Rewriter, bound: Bound) -> bool:
     if len(pattern.arguments) != len(operation.inputs):
         return False
     for part, operand in zip(pattern.arguments, operation.inputs, strict=True):
@@ -126,7 +126,7 @@ def _all_match(pattern: Call, operation: Operation, walk: Walk, bound: Bound) ->
     return True
 
 
-def _matches(pattern: Pattern, operand: Operand, walk: Walk, bound: Bound) -> bool:
+def _matches(pattern: Pattern, operand: Operand, walk: Rewriter, bound: Bound) -> bool:
     if isinstance(pattern, Name):
         if pattern.name in ("k", "m") and type(operand) is not Constant:
             return False
@@ -164,7 +164,7 @@ _KINDS_OF = {bool: "b", int: "iufc", float: "fc"}
 """The kinds of dtypes that a number in a law may stand for."""
 
 
-def _made(pattern: Pattern, result: Value, first: Spec, bound: Bound, walk: Walk) -> Operand | None:
+def _made(pattern: Pattern, result: Value, first: TensorType, bound: Bound, walk: Rewriter) -> Operand | None:
     """The other side of a law, its operations added to the graph."""
     if isinstance(pattern, Name):
         return bound[pattern.name]

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..ir.clone import Substitution, read_as, reading, with_regions
+from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.op_errors import OF_COMPUTING
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fits(new: Operand, old: Value) -> bool:
 
 
 Found = Sequence[Operand] | None
-Rule = Callable[[Operation, "Walk"], Found]
+Rule = Callable[[Operation, "Rewriter"], Found]
 """What stands for the results of an operation, whose operands are up to date; None where it stays."""
 
 
@@ -41,7 +41,7 @@ class _RefusedError(Exception):
     """The rule of an operation refuses what a pass would make of the program."""
 
 
-class Walk:
+class Rewriter:
     """One way through a graph, in the order of its operations.
 
     Attributes: `known`, the substitution so far; `operations`, those of the new graph; `current`, the operation
@@ -116,7 +116,7 @@ class Walk:
         graph = self.graph
         if not self.known and not self.is_changed:
             return graph
-        outputs = read_as(graph.outputs, self.known)
+        outputs = substitute(graph.outputs, self.known)
         if not self.is_changed and outputs == tuple(graph.outputs):
             return graph
         return Graph(graph.name, graph.inputs, tuple(self.operations), outputs)
@@ -135,7 +135,7 @@ class Walk:
         origin = self.current
         given = op._usual_attributes if attrs is None else attrs
         try:
-            spec: Spec = op.infer(list(inputs), given)
+            spec: TensorType = op.infer(list(inputs), given)
         except (errors.OpError, *OF_COMPUTING) as error:
             raise _RefusedError from error
         value = Value(origin.outputs[0].name, spec)
@@ -153,7 +153,7 @@ def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation
     return with_regions(operation, list(map(visit, operation.regions)))
 
 
-def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
+def rewrite_all(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
     """The graph after the rules, which go for its regions and callees too."""
     done: dict[Graph, Graph] = {}
 
@@ -161,7 +161,7 @@ def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
         if rules.keys().isdisjoint(graph.types):
             return graph
         if graph not in done:
-            done[graph] = Walk(graph).run(rules, visit)
+            done[graph] = Rewriter(graph).run(rules, visit)
         return done[graph]
 
     return visit(graph)

@@ -17,17 +17,17 @@ from ..ir.clone import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ops.framework.op import REGISTRY
 from .options import Options
-from .rewriter import Found, Rule, Walk, everywhere
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 SPREADING = {"spread": 0, "broadcast_to": 0, "fill": 1}
 """Operations that repeat an operand, and its number."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, RULES)
+    return rewrite_all(graph, RULES)
 
 
-def _simplified(operation: Operation, walk: Walk) -> Found:
+def _simplified(operation: Operation, walk: Rewriter) -> Found:
     operands = operation.inputs
     (result,) = operation.outputs
     shape = result.shape
@@ -44,7 +44,7 @@ def _simplified(operation: Operation, walk: Walk) -> Found:
     return None
 
 
-def _number(operand: Operand, walk: Walk) -> Operand:
+def _number(operand: Operand, walk: Rewriter) -> Operand:
     """The number that is everywhere in a tensor, if one is; else the operand itself.
 
     A tensor whose shape is not known may not fit.

@@ -19,14 +19,14 @@ import numpy as np
 from .. import errors
 from ..core.fp_errors import quietly
 from ..core.shapes import is_static, num_elements
-from ..ir.clone import Substitution, twin, with_parts, with_regions
+from ..ir.clone import Substitution, clone_value, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import UNIFORM
 from ..ops.framework.op_errors import OF_COMPUTING
 from .list_lengths import length
 from .options import Options
-from .rewriter import GIVEN, Found, Rule, Walk, everywhere
+from .rewriter import GIVEN, Found, Rewriter, Rule, rewrite_all
 
 _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 """Operations that only pick elements of their first operand, which may be a shape."""
@@ -34,7 +34,7 @@ _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 
 def run(graph: Graph, options: Options) -> Graph:
     is_vague = not graph.is_scalar and _is_vague(graph)
-    return _Shapes().visit(graph, {}) if is_vague else everywhere(graph, _RULES)
+    return _Shapes().visit(graph, {}) if is_vague else rewrite_all(graph, _RULES)
 
 
 def _is_vague(graph: Graph) -> bool:
@@ -51,7 +51,7 @@ def _is_vague(graph: Graph) -> bool:
 def _are_vague(values: Sequence[Value]) -> bool:
     for value in values:
         spec = value.spec
-        if type(spec) is Spec and (spec.shape is None or None in spec.shape):
+        if type(spec) is TensorType and (spec.shape is None or None in spec.shape):
             return True
     return False
 
@@ -64,7 +64,7 @@ class _Shapes:
         self.refined: set[Operand] = set()
 
     def visit(self, graph: Graph, known: Substitution) -> Graph:
-        walk = Walk(graph, known)
+        walk = Rewriter(graph, known)
         walk.is_changed = bool(known)
         for operation in graph.operations:
             current = operation
@@ -89,13 +89,13 @@ class _Shapes:
     def may_be_refined(self, operation: Operation) -> bool:
         """Whether an operation does not know its result, though it could."""
         for value in operation.outputs:
-            if isinstance(value.spec, Spec) and not is_static(value.spec.shape):
+            if isinstance(value.spec, TensorType) and not is_static(value.spec.shape):
                 break
         else:
             return False
         if not self.refined.isdisjoint(operation.inputs):
             return True
-        return all(isinstance(x.spec, Spec) and is_static(x.spec.shape) for x in operation.inputs)
+        return all(isinstance(x.spec, TensorType) and is_static(x.spec.shape) for x in operation.inputs)
 
     def inferred(self, operation: Operation, known: Substitution) -> Operation:
         """The operation, with results of which as much is known as its rule can tell."""
@@ -106,13 +106,13 @@ class _Shapes:
         specs = specs if isinstance(specs, tuple) else (specs,)
         return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
 
-    def stacked(self, operation: Operation, walk: Walk) -> Operation:
+    def stacked(self, operation: Operation, walk: Rewriter) -> Operation:
         """The rows of a TensorArray, whose number may be known."""
         (result,) = operation.outputs
         if not result.shape or result.shape[0] is not None:
             return operation
         rows = length(operation.inputs[0], walk)
-        spec = Spec(result.dtype, (rows, *result.shape[1:]))
+        spec = TensorType(result.dtype, (rows, *result.shape[1:]))
         return self.with_outputs(operation, (_refined(result, spec),), walk.known)
 
     def with_outputs(
@@ -166,9 +166,9 @@ class _Shapes:
 def _refined(value: Value, spec: Any) -> Value:
     """The value itself, unless `spec` says more of it."""
     before = value.spec
-    if not isinstance(spec, Spec) or not isinstance(before, Spec) or is_static(before.shape):
+    if not isinstance(spec, TensorType) or not isinstance(before, TensorType) or is_static(before.shape):
         return value
-    return twin(value, spec) if before != spec and before.covers(spec) else value
+    return clone_value(value, spec) if before != spec and before.covers(spec) else value
 
 
 def _constant(operation: Operation, number: Any) -> Found:
@@ -176,22 +176,22 @@ def _constant(operation: Operation, number: Any) -> Found:
     return (Constant(np.array(number, result.dtype.numpy)),)
 
 
-def _shape(operation: Operation, walk: Walk) -> Found:
+def _shape(operation: Operation, walk: Rewriter) -> Found:
     shape = operation.inputs[0].shape
     return _constant(operation, shape) if is_static(shape) else None
 
 
-def _size(operation: Operation, walk: Walk) -> Found:
+def _size(operation: Operation, walk: Rewriter) -> Found:
     count = num_elements(operation.inputs[0].shape)
     return None if count is None else _constant(operation, count)
 
 
-def _rank(operation: Operation, walk: Walk) -> Found:
+def _rank(operation: Operation, walk: Rewriter) -> Found:
     shape = operation.inputs[0].shape
     return None if shape is None else _constant(operation, len(shape))
 
 
-def _uniform(operation: Operation, walk: Walk) -> Found:
+def _uniform(operation: Operation, walk: Rewriter) -> Found:
     """A number that has the shape of another one."""
     (result,) = operation.outputs
     is_number = result.shape == () and result.dtype.kind in "biufc"
@@ -199,7 +199,7 @@ def _uniform(operation: Operation, walk: Walk) -> Found:
 
 
 @quietly
-def _selected(operation: Operation, walk: Walk) -> Found:
+def _selected(operation: Operation, walk: Rewriter) -> Found:
     """The part of a shape that is known, of one that is known in part."""
     vector, *others = operation.inputs
     guesses = _guesses(vector, walk)
@@ -218,7 +218,7 @@ def _selected(operation: Operation, walk: Walk) -> Found:
     return _constant(operation, found[0]) if np.array_equal(*found) else None
 
 
-def _guesses(operand: Operand, walk: Walk) -> list[Any] | None:
+def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
     """A vector that is the shape of something, once with 0 for each size that is not known, and once with 1.
 
     What is the same for both depends on no such size: casts tell 0 from 1 as well.

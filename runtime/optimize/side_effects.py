@@ -15,7 +15,7 @@ ASSIGN = frozenset({"assign_variable", "assign_add_variable", "assign_sub_variab
 """Those that give the content of the variable that is their first operand."""
 
 
-class Changes:
+class SideEffects:
     """What is known of the effects of operations; each region is looked at once."""
 
     def __init__(self) -> None:

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..ir.clone import Substitution, read_as, reading, with_regions
+from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import value_keys
 from .options import Options
-from .rewriter import BRANCHES, Walk, fits
+from .rewriter import BRANCHES, Rewriter, fits
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -40,11 +40,11 @@ class _Branches:
     def walked(self, graph: Graph, known: Substitution) -> Graph:
         if not known and graph.types.isdisjoint(BRANCHES):
             return graph
-        walk = Walk(graph, known)
+        walk = Rewriter(graph, known)
         self.write(graph.operations, walk)
         return walk.finish()
 
-    def write(self, operations: Sequence[Operation], walk: Walk) -> None:
+    def write(self, operations: Sequence[Operation], walk: Rewriter) -> None:
         """Put operations at the end of the walk's; those of branches that are taken for sure in their places."""
         for operation in operations:
             current = reading(operation, walk.known) if walk.known else operation
@@ -61,10 +61,10 @@ class _Branches:
             if current is not operation:
                 walk.is_changed = True
 
-    def take(self, operation: Operation, chosen: Graph, arguments: Sequence[Operand], walk: Walk) -> None:
+    def take(self, operation: Operation, chosen: Graph, arguments: Sequence[Operand], walk: Rewriter) -> None:
         walk.known.update(zip(chosen.inputs, arguments, strict=True))
         self.write(chosen.live_operations(), walk)
-        walk.replace(operation.outputs, read_as(chosen.outputs, walk.known))
+        walk.replace(operation.outputs, substitute(chosen.outputs, walk.known))
 
     def inside(self, operation: Operation) -> Operation:
         """The operation, whose branches know what led to them."""
@@ -90,7 +90,7 @@ def _chosen(operation: Operation) -> Graph | None:
     return regions[0] if len(regions) == 1 else None
 
 
-def _join(operation: Operation, current: Operation, walk: Walk) -> None:
+def _join(operation: Operation, current: Operation, walk: Rewriter) -> None:
     """Let what all branches agree on stand for the results."""
     arguments = current.inputs[1:]
     given = [dict(zip(region.inputs, arguments, strict=True)) for region in current.regions]

@@ -20,12 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..ir.clone import Substitution, copied, read_as, reading, with_parts
+from ..ir.clone import Substitution, copied, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.induction_variables import integer, steps
+from ..ir.induction_variables import induction_steps, integer
 from . import value_keys
 from .options import Options
-from .rewriter import Found, Walk, everywhere, fits
+from .rewriter import Found, Rewriter, fits, rewrite_all
 
 TINY = 32
 """A loop is written out if it becomes no more operations than this."""
@@ -38,13 +38,13 @@ MOST = 10_000
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    def simplified(operation: Operation, walk: Walk) -> Found:
+    def simplified(operation: Operation, walk: Rewriter) -> Found:
         return _simplified(operation, walk, options.unroll)
 
-    return everywhere(graph, {"while": simplified})
+    return rewrite_all(graph, {"while": simplified})
 
 
-def _simplified(operation: Operation, walk: Walk, unroll: int) -> Found:
+def _simplified(operation: Operation, walk: Rewriter, unroll: int) -> Found:
     looped = _counted(_without_constant_state(operation, walk))
     rounds = _rounds(looped)
     body = looped.regions[1]
@@ -56,10 +56,10 @@ def _simplified(operation: Operation, walk: Walk, unroll: int) -> Found:
         walk.current = looped
         return None
     walk.replace(looped.outputs, state[: len(looped.outputs)])
-    return read_as(operation.outputs, walk.known)
+    return substitute(operation.outputs, walk.known)
 
 
-def _without_constant_state(operation: Operation, walk: Walk) -> Operation:
+def _without_constant_state(operation: Operation, walk: Rewriter) -> Operation:
     """The loop, which is given what never changes; the walk learns what stands for such results."""
     body = operation.regions[1]
     count = len(operation.outputs)
@@ -121,7 +121,7 @@ def counted_rounds(operation: Operation) -> int | None:
     if found is None:
         return None
     name, place, limit = found
-    change = steps(operation).get(place)
+    change = induction_steps(operation).get(place)
     start = operation.inputs[place]
     if not change or type(start) is not Constant:
         return None
@@ -184,7 +184,7 @@ def _is_worth_it(body: Graph, rounds: int, unroll: int) -> bool:
     return rounds == 1 or rounds <= unroll or (rounds <= FEW and size <= TINY)
 
 
-def _unrolled(operation: Operation, rounds: int, walk: Walk) -> Sequence[Operand]:
+def _unrolled(operation: Operation, rounds: int, walk: Rewriter) -> Sequence[Operand]:
     """The state at the end, once all rounds are written out."""
     count = len(operation.outputs)
     state, given = operation.inputs[:count], operation.inputs[count:]
@@ -192,5 +192,5 @@ def _unrolled(operation: Operation, rounds: int, walk: Walk) -> Sequence[Operand
         body = copied(operation.regions[1]) if number else operation.regions[1]
         known: Substitution = dict(zip(body.inputs, (*state, *given), strict=True))
         walk.operations += [reading(each, known) for each in body.operations]
-        state = read_as(body.outputs, known)
+        state = substitute(body.outputs, known)
     return state

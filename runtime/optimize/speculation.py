@@ -13,7 +13,7 @@ import numpy as np
 from .. import errors
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.op_families import Elementwise
 
@@ -34,14 +34,14 @@ MEASURES = frozenset(
 """Those that take any shape."""
 
 
-def is_total(operation: Operation) -> bool:
+def is_speculatable(operation: Operation) -> bool:
     """Whether an operation gives a result for all values of its operands."""
     if operation.stateful or operation.regions:
         return False
     op = operation.op
     operands = operation.inputs
     specs = [operand.spec for operand in operands]
-    if not all(isinstance(spec, Spec) and spec.dtype.kind != "S" for spec in specs):
+    if not all(isinstance(spec, TensorType) and spec.dtype.kind != "S" for spec in specs):
         return False
     if isinstance(op, Elementwise):
         if op.name in PARTIAL and not all(spec.dtype.is_floating for spec in specs):  # type: ignore[union-attr]
@@ -68,7 +68,9 @@ def _are_known(operation: Operation) -> bool:
     if operation.op.name == "reshape" and type(operation.inputs[1]) is not Constant:
         return False  # 6 elements would have the shape `2, 3` if they had the shape `2, n`, but they need not fit
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
-    return all(isinstance(spec, Spec) and is_static(spec.shape) for spec in specs) and _is_taken(operation)
+    return all(isinstance(spec, TensorType) and is_static(spec.shape) for spec in specs) and _is_taken(
+        operation
+    )
 
 
 def _is_taken(operation: Operation) -> bool:
@@ -90,6 +92,10 @@ def _broadcast(known: set[Any]) -> bool:
 
 def grows(operation: Operation) -> bool:
     """Whether the result is much bigger than what it is made from: not worth keeping, to save its computation."""
-    sizes = [num_elements(operand.shape) for operand in operation.inputs if isinstance(operand.spec, Spec)]
-    made = sum(num_elements(value.shape) or 0 for value in operation.outputs if isinstance(value.spec, Spec))
+    sizes = [
+        num_elements(operand.shape) for operand in operation.inputs if isinstance(operand.spec, TensorType)
+    ]
+    made = sum(
+        num_elements(value.shape) or 0 for value in operation.outputs if isinstance(value.spec, TensorType)
+    )
     return made > 1024 and made > 2 * sum(size or 0 for size in sizes)

@@ -11,7 +11,7 @@ from ..ir.graph import Graph, Operand
 from .rewriter import GIVEN
 
 
-def separated(graph: Graph) -> Graph:
+def rename_values(graph: Graph) -> Graph:
     """The graph itself where its values are different already. Callees are graphs by themselves."""
     if next(graph.regions(), None) is None or _are_different(graph):
         return graph

@@ -17,21 +17,21 @@ from ..ir.graph import Constant, Graph, Operation
 from ..ops.framework.op import REGISTRY
 from .options import Options
 from .pattern_match import is_all
-from .rewriter import Found, Rule, Walk, everywhere
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, RULES)
+    return rewrite_all(graph, RULES)
 
 
-def _pow(operation: Operation, walk: Walk) -> Found:
+def _pow(operation: Operation, walk: Rewriter) -> Found:
     base, exponent = operation.inputs
     if base.dtype.kind not in "if" or not isinstance(exponent, Constant) or exponent.shape != ():
         return None
     return (walk.add(REGISTRY["square"], [base]),) if is_all(exponent, 2) else None
 
 
-def _realdiv(operation: Operation, walk: Walk) -> Found:
+def _realdiv(operation: Operation, walk: Rewriter) -> Found:
     x, divisor = operation.inputs
     if not isinstance(divisor, Constant) or divisor.value.dtype.kind != "f" or not divisor.value.size:
         return None
@@ -46,14 +46,14 @@ def _realdiv(operation: Operation, walk: Walk) -> Found:
     return (walk.add(REGISTRY["multiply"], [x, Constant(inverse)]),)
 
 
-def _floordiv(operation: Operation, walk: Walk) -> Found:
+def _floordiv(operation: Operation, walk: Rewriter) -> Found:
     n, places = operation.inputs[0], _places(operation)
     if places is None:
         return None
     return (walk.add(REGISTRY["right_shift"], [n, Constant(np.array(places, n.dtype.numpy))]),)
 
 
-def _floormod(operation: Operation, walk: Walk) -> Found:
+def _floormod(operation: Operation, walk: Rewriter) -> Found:
     n, places = operation.inputs[0], _places(operation)
     if places is None:
         return None

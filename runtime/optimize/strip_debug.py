@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
 from .options import Options
-from .rewriter import Found, Walk, everywhere
+from .rewriter import Found, Rewriter, rewrite_all
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return everywhere(graph, {"assert": _nothing, "print": _nothing, "check_numerics": _as_it_is})
+    return rewrite_all(graph, {"assert": _nothing, "print": _nothing, "check_numerics": _as_it_is})
 
 
-def _nothing(operation: Operation, walk: Walk) -> Found:
+def _nothing(operation: Operation, walk: Rewriter) -> Found:
     return ()
 
 
-def _as_it_is(operation: Operation, walk: Walk) -> Found:
+def _as_it_is(operation: Operation, walk: Rewriter) -> Found:
     return operation.inputs

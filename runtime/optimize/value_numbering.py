@@ -25,7 +25,7 @@ COMMUTES = frozenset({
 """Operations whose operands may change places: to the last bit, but for which of two NaNs they give."""
 
 
-class Numbering:
+class ValueNumbering:
     """A table of what has numbers."""
 
     def __init__(self) -> None:

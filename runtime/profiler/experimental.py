@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..core.missing_names import explain as _explain
 from ..ir.source_location import caller
-from .recorder import Spot
+from .recorder import ProfilePoint
 from .report import Report
 from .session import begin, finish, running
 
@@ -89,14 +89,14 @@ class Trace:
         self._name = name
         self._metadata = kwargs
         self._depth: int | None = None
-        self._spot = Spot("trace", name)
+        self._spot = ProfilePoint("trace", name)
 
     def __enter__(self) -> Trace:
         session = running()
         if session is not None:
             recorder = session.recorder()
             self._recorder, self._depth = recorder, recorder.depth()
-            self._spot = Spot("trace", self._name, caller(), _told(self._metadata))
+            self._spot = ProfilePoint("trace", self._name, caller(), _told(self._metadata))
             recorder.enter(self._spot)
         return self
 

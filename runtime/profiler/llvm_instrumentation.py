@@ -16,20 +16,20 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns as clock
 from typing import TYPE_CHECKING, Any
 
-from ..executors.llvm.jit_function import Native
-from .recorder import Measured, Session, Spot
+from ..executors.llvm.jit_function import JitFunction
+from .recorder import Measured, ProfilePoint, Session
 
 if TYPE_CHECKING:
-    from ..executors.llvm.codegen.instrumentation import Meter
+    from ..executors.llvm.codegen.instrumentation import Instrumentation
     from ..ir.graph import Graph, Operation
 
 
-class MeasuredNative(Native):
+class MeasuredNative(JitFunction):
     """A graph as native code that takes notes."""
 
     _is_measured = True
 
-    def __init__(self, graph: Graph, session: Session, spot: Spot) -> None:
+    def __init__(self, graph: Graph, session: Session, spot: ProfilePoint) -> None:
         super().__init__(graph)
         self._session = session
         self._spot = spot
@@ -61,19 +61,19 @@ class MeasuredNative(Native):
         return run
 
 
-def _spot_of(operations: Sequence[Operation]) -> Spot:
+def _spot_of(operations: Sequence[Operation]) -> ProfilePoint:
     """What the notes say of a place in the code, which may compute several operations."""
     if not operations:
-        return Spot("native", "")
+        return ProfilePoint("native", "")
     last = operations[-1]
     origin = next((each.origin for each in reversed(operations) if each.origin is not None), None)
     names = [each.type for each in operations]
     name = names[0] if len(names) == 1 else f"fused {'+'.join(names[:4])}{'+…' if len(names) > 4 else ''}"
     result = last.outputs[0].name if last.outputs else ""
-    return Spot("operation", name, origin, "" if result == last.type else result)
+    return ProfilePoint("operation", name, origin, "" if result == last.type else result)
 
 
-def _notes(meter: Meter, spots: Sequence[Spot], took: int) -> list[Measured]:
+def _notes(meter: Instrumentation, spots: Sequence[ProfilePoint], took: int) -> list[Measured]:
     """What the table says of a call that took so many nanoseconds; nothing of one that did not come to its end."""
     cycles = meter.table[::2].tolist()
     calls = meter.table[1::2].tolist()

@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.fast_path_guard import keep_busy
-from ..executors.plan.codegen import Writer, compiled
+from ..core.fast_path_guard import block_fast_path
+from ..executors.plan.codegen import PlanCodegen, compiled
 from ..executors.plan.hooks import plans, watch
 from ..executors.plan.plan import Plan, Program
 from ..executors.plan.source_module import Module, Scope
 from ..ir.graph import Graph, Operation, Value
 from ..tracing.concrete_function import ConcreteFunction, concretes
-from .recorder import Session, Spot, enter, leave
+from .recorder import ProfilePoint, Session, enter, leave
 
 if TYPE_CHECKING:
     from ..ir.source_location import Origin
 
 
-class _TimedWriter(Writer):
+class _TimedWriter(PlanCodegen):
     has_threads = False  # each operation has a time of its own
     _is_new = True  # whether the result of the operation that was written last is an array of its own
 
@@ -51,14 +51,14 @@ class _TimedPlan(Plan):
         return compiled(graph, _TimedWriter)
 
 
-def spot_of(operation: Operation) -> Spot:
+def spot_of(operation: Operation) -> ProfilePoint:
     """What the notes say of an operation; of a fused one, what it is made of."""
     name = operation.type
     if name == "fused":
         parts = [inner.type for inner in operation.regions[0].operations]
         name = f"fused {'+'.join(parts[:4])}{'+…' if len(parts) > 4 else ''}"
     result = operation.outputs[0].name if operation.outputs else ""
-    return Spot("operation", name, operation.origin, "" if result == operation.type else result)
+    return ProfilePoint("operation", name, operation.origin, "" if result == operation.type else result)
 
 
 class Watching:
@@ -73,11 +73,11 @@ class Watching:
         for concrete in list(concretes):
             self._concrete(concrete)
         watch.plan, watch.concrete = self._plan, self._concrete
-        keep_busy(self, True)
+        block_fast_path(self, True)
 
     def end(self) -> None:
         """Let everything run as it did before."""
-        keep_busy(self, False)
+        block_fast_path(self, False)
         watch.plan = watch.concrete = None
         for plan, program in self._programs:
             plan.swap(program)
@@ -91,7 +91,7 @@ class Watching:
         own = plan.swap()
         self._programs.append((plan, own))
         session, graph = self.session, plan.graph
-        spot = Spot("graph", graph.name, _origin_of(graph))
+        spot = ProfilePoint("graph", graph.name, _origin_of(graph))
         timed: list[Program] = []  # made when it is run
 
         def watched(*arguments: Any) -> Any:
@@ -107,7 +107,7 @@ class Watching:
             return
         session, own = self.session, concrete.runner
         kind = "native" if concrete.executor == "automatic" else concrete.executor
-        spot = Spot(kind, concrete.name, _origin_of(concrete.graph))
+        spot = ProfilePoint(kind, concrete.name, _origin_of(concrete.graph))
         measured: list[Any] = []  # native code, compiled when it is run
 
         def watched(arguments: Sequence[Any]) -> Any:
@@ -132,7 +132,7 @@ def _is_native(runner: Any, arguments: Sequence[Any]) -> bool:
     return chosen is not None and not isinstance(getattr(chosen, "__self__", None), Plan)
 
 
-def _noted(session: Session, spot: Spot, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+def _noted(session: Session, spot: ProfilePoint, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
     recorder = session.recorder()
     depth = recorder.depth()
     recorder.enter(spot)

@@ -23,7 +23,7 @@ MOST_EVENTS = 200_000
 """So many calls of a thread are kept one by one; more are counted only."""
 
 
-class Spot:
+class ProfilePoint:
     """A place of a program: an operation of a graph, a graph, or what `Trace` names. Each is itself only."""
 
     __slots__ = ("kind", "name", "origin", "result")
@@ -43,10 +43,10 @@ class Node:
 
     __slots__ = ("bytes", "calls", "children", "inner", "parent", "spot", "total")
 
-    def __init__(self, spot: Spot, parent: Node | None = None) -> None:
+    def __init__(self, spot: ProfilePoint, parent: Node | None = None) -> None:
         self.spot = spot
         self.parent = parent
-        self.children: dict[Spot, Node] = {}
+        self.children: dict[ProfilePoint, Node] = {}
         self.calls = self.total = self.inner = self.bytes = 0
 
     @property
@@ -61,7 +61,7 @@ class Event(NamedTuple):
     In native code several calls may be one event, as if they had followed each other.
     """
 
-    spot: Spot
+    spot: ProfilePoint
     start: int
     duration: int
     calls: int = 1
@@ -70,7 +70,7 @@ class Event(NamedTuple):
 class Measured(NamedTuple):
     """What code that measures itself says of a spot: `around` is the number of the one around it, or -1."""
 
-    spot: Spot
+    spot: ProfilePoint
     around: int
     calls: int
     own: int
@@ -82,13 +82,13 @@ class Recorder:
 
     def __init__(self, thread: str) -> None:
         self.thread = thread
-        self.root = self._node = Node(Spot("root", thread))
+        self.root = self._node = Node(ProfilePoint("root", thread))
         self.events: list[Event] = []
         self.dropped = 0
         self._open: list[tuple[int, int]] = []  # when each began, and what notes had taken by then
         self._lost = 0
 
-    def enter(self, spot: Spot) -> None:
+    def enter(self, spot: ProfilePoint) -> None:
         """Something begins."""
         before = clock()
         node = self._node.children.get(spot)
@@ -184,7 +184,7 @@ class Session:
 _here = threading.local()
 
 
-def enter(spot: Spot) -> None:
+def enter(spot: ProfilePoint) -> None:
     """Something begins in this thread, which records."""
     _here.recorder.enter(spot)
 

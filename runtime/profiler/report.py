@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..ir.source_location import Origin
-from .recorder import Node, Recorder, Session, Spot
+from .recorder import Node, ProfilePoint, Recorder, Session
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
 _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
@@ -156,7 +156,7 @@ def place(origin: Origin | None) -> str:
     return str(origin._replace(filename=name[len(here) :] if name.startswith(here) else name))
 
 
-def label(spot: Spot) -> str:
+def label(spot: ProfilePoint) -> str:
     """A spot in a few words: `multiply → y`."""
     return f"{spot.name} → {spot.result}" if spot.result else spot.name
 

@@ -19,14 +19,24 @@ from agc.autograph.api import converted
 
 from .. import dtypes
 from ..control_flow import regions, while_loop
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.functional_api import cond
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor_array import TensorArray
 from ..ops.arrays import concat_split, gather_where, shape_ops
 from ..ops.math import arithmetic, cast, comparison, elementwise
 from ..ops.reduce import reductions
-from .indexed_iterables import Range, Rows, backwards, counted, enumerated, filtered, mapped, rows_of, zipped
+from .indexed_iterables import (
+    IndexedItems,
+    Range,
+    backwards,
+    counted,
+    enumerated,
+    filtered,
+    mapped,
+    rows_of,
+    zipped,
+)
 from .iterators import advanced, iterator
 from .list_and_tuple import as_list, as_tuple
 from .numeric_builtins import power, rounded, to_bool, to_complex, to_float, to_int
@@ -37,7 +47,7 @@ _NOTHING: Any = object()
 
 
 def length(obj: Any, /) -> Any:
-    if isinstance(obj, Rows):
+    if isinstance(obj, IndexedItems):
         return obj.counted("len").count
     if isinstance(obj, (TensorArray, TensorList)):
         return obj.size()
@@ -63,7 +73,7 @@ def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], A
                 _one(name, value)
             return _folded(choose, values)
         if several:
-            return _best(Rows(len(values), values.__getitem__), key, better)
+            return _best(IndexedItems(len(values), values.__getitem__), key, better)
         rows = rows_of(values).counted(name)
         if isinstance(rows.count, int) and rows.count == 0:
             return _empty(name, default)
@@ -79,7 +89,7 @@ def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], A
 
 def _listed(items: Any) -> Any:
     """Generators, views of dicts and sets become lists; what a graph walks over stays as it is."""
-    is_of_graph = is_tensor_like(items) or isinstance(items, (Rows, TensorArray, TensorList))
+    is_of_graph = is_tensor_like(items) or isinstance(items, (IndexedItems, TensorArray, TensorList))
     is_taken = is_of_graph or isinstance(items, (list, tuple)) or hasattr(items, "__rows__")
     return list(items) if isinstance(items, Iterable) and not is_taken else items
 
@@ -102,13 +112,13 @@ def _empty(name: str, default: Any) -> Any:
     return default
 
 
-def _unless_empty(name: str, rows: Rows, default: Any, found: Callable[[], Any]) -> Any:
+def _unless_empty(name: str, rows: IndexedItems, default: Any, found: Callable[[], Any]) -> Any:
     """What is found, if the graph has items when it runs."""
     if isinstance(rows.count, int):
         return found()
     some = comparison.greater(rows.count, 0)
     if default is _NOTHING:
-        demand(some, ValueError(f"{name}() arg is an empty sequence"))
+        raise_unless(some, ValueError(f"{name}() arg is an empty sequence"))
         return found()
     return cond(some, found, lambda: default)
 
@@ -120,7 +130,7 @@ def _folded(choose: Binary, values: Any) -> Any:
     return first
 
 
-def _best(rows: Rows, key: Any, better: Binary) -> Any:
+def _best(rows: IndexedItems, key: Any, better: Binary) -> Any:
     """The first item whose key is the best."""
     score: Callable[[Any], Any] = converted(key) if key is not None else lambda item: item
     best = rows.get(0)
@@ -148,7 +158,7 @@ def total(items: Any, /, start: Any = 0) -> Any:
     items = _listed(items)
     if isinstance(items, (list, tuple)):
         return _folded(lambda x, y: x + y, [start, *items])
-    if isinstance(items, Rows) or not is_tensor_like(items):
+    if isinstance(items, IndexedItems) or not is_tensor_like(items):
         rows = rows_of(items).counted("sum")
         if isinstance(rows.count, int):
             return _folded(lambda x, y: x + y, [start, *rows])
@@ -168,7 +178,7 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`any` or `all` of the elements of a vector."""
 
     def of(iterable: Any, /) -> Any:
-        if isinstance(iterable, Rows):
+        if isinstance(iterable, IndexedItems):
             if not isinstance(iterable.count, int):
                 raise TypeError(f"{name}() of items whose number a graph decides: write a `for` with `break`")
             truths = [regions.truth(item, name) for item in iterable]
@@ -210,7 +220,7 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return gather_where.gather(tensor, sort.argsort(marks, direction=direction, stable=True))
 
 
-def _stacked(rows: Rows) -> Any:
+def _stacked(rows: IndexedItems) -> Any:
     """The items as one tensor."""
     if isinstance(rows.count, int):
         return concat_split.stack(list(rows))
@@ -230,7 +240,7 @@ def contained(container: Any, item: Any, /) -> Any:
         container = counted(container.start, container.stop, container.step)
     if isinstance(container, Range):
         return container.contains(item)
-    if isinstance(container, Rows):
+    if isinstance(container, IndexedItems):
         raise TypeError(
             "`in` asks for a tensor, a range or a list, not for items that a graph makes one by one"
         )

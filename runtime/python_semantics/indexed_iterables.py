@@ -19,7 +19,7 @@ import numpy as np
 from agc.autograph.api import converted
 
 from .. import dtypes, errors
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.diagnostics import staging_error
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor import EagerTensor, SymbolicTensor
@@ -32,7 +32,7 @@ from ..ops.math import arithmetic, cast, comparison, elementwise
 from .tensor_list import TensorList
 
 
-class Rows:
+class IndexedItems:
     """`count` items, an int or a scalar int32 tensor; `get(index)` gives one of them.
 
     With a `test`, only the items for which it is true are walked over.
@@ -57,7 +57,7 @@ class Rows:
         known = isinstance(self.count, int) and self.test is None
         return self.count if known else NotImplemented
 
-    def counted(self, what: str) -> Rows:
+    def counted(self, what: str) -> IndexedItems:
         """Itself, where `what` is told by the number of items."""
         if self.test is not None:
             raise staging_error(
@@ -69,7 +69,7 @@ class Rows:
         return self
 
 
-class Range(Rows):
+class Range(IndexedItems):
     """Python's `range` over tensors: it can be asked for its length, for items, and whether it contains a number."""
 
     def __init__(self, count: Any, get: Callable[[Any], Any], start: Any, step: Any) -> None:
@@ -84,7 +84,7 @@ class Range(Rows):
         is_negative = comparison.less(key, 0)
         index = gather_where.where(is_negative, arithmetic.add(self.count, key), key)
         fits = comparison.logical_and(comparison.less_equal(0, index), comparison.less(index, self.count))
-        demand(fits, IndexError("range object index out of range"))
+        raise_unless(fits, IndexError("range object index out of range"))
         return self.get(index)
 
     def contains(self, number: Any) -> Any:
@@ -97,16 +97,16 @@ class Range(Rows):
         return comparison.logical_and(on_step, within)
 
 
-def enumerated(iterable: Any, start: Any = 0) -> Rows:
+def enumerated(iterable: Any, start: Any = 0) -> IndexedItems:
     """Pairs of a number and an item."""
     rows = rows_of(iterable).counted("enumerate")
-    return Rows(rows.count, lambda index: (index + start, rows.get(index)))
+    return IndexedItems(rows.count, lambda index: (index + start, rows.get(index)))
 
 
-def backwards(sequence: Any, /) -> Rows:
+def backwards(sequence: Any, /) -> IndexedItems:
     """The same items from the last to the first."""
     rows = rows_of(sequence).counted("reversed")
-    return Rows(rows.count, lambda index: rows.get(rows.count - 1 - index))
+    return IndexedItems(rows.count, lambda index: rows.get(rows.count - 1 - index))
 
 
 def zipped(*many: Any, strict: bool = False) -> Any:
@@ -121,9 +121,9 @@ def zipped(*many: Any, strict: bool = False) -> Any:
     for other in counts[1:]:
         are_known = isinstance(count, int) and isinstance(other, int)
         if strict and not are_known:
-            demand(comparison.equal(count, other), ValueError("zip() arguments differ in length"))
+            raise_unless(comparison.equal(count, other), ValueError("zip() arguments differ in length"))
         count = min(count, other) if are_known else arithmetic.minimum(count, other)
-    return Rows(count, lambda index: tuple(column.get(index) for column in columns))
+    return IndexedItems(count, lambda index: tuple(column.get(index) for column in columns))
 
 
 def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
@@ -135,10 +135,12 @@ def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
         rows = rows_of(many[0])
         if rows.test is not None:
             kept: Callable[[Any], Any] = rows.test
-            return Rows(rows.count, lambda index: _Late(rows.get(index), call), lambda late: kept(late.item))
-        return Rows(rows.count, lambda index: call(rows.get(index)))
+            return IndexedItems(
+                rows.count, lambda index: _Late(rows.get(index), call), lambda late: kept(late.item)
+            )
+        return IndexedItems(rows.count, lambda index: call(rows.get(index)))
     tuples = zipped(*many)
-    return Rows(tuples.count, lambda index: call(*tuples.get(index)))
+    return IndexedItems(tuples.count, lambda index: call(*tuples.get(index)))
 
 
 class _Late:
@@ -152,12 +154,12 @@ def _now(item: Any) -> Any:
     return item.call(_now(item.item)) if isinstance(item, _Late) else item
 
 
-def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> Rows:
+def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> IndexedItems:
     """The items for which the function is true; without a function, those that are true themselves."""
     test = (lambda item: item) if function is None else converted(function)
     rows = rows_of(items)
     if rows.test is None:
-        return Rows(rows.count, rows.get, test)
+        return IndexedItems(rows.count, rows.get, test)
     raise staging_error(
         "AGC271",
         "`filter` of a `filter` over a tensor cannot be staged",
@@ -167,7 +169,7 @@ def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> Rows:
 
 
 def passing(
-    rows: Rows, body: Callable[..., Any], names: tuple[str, ...], cond: Callable[..., Any]
+    rows: IndexedItems, body: Callable[..., Any], names: tuple[str, ...], cond: Callable[..., Any]
 ) -> Callable[..., Any]:
     """The body of a loop over `rows`: run for the items that pass their test."""
     if rows.test is None:
@@ -192,23 +194,23 @@ def _can_be_indexed(items: Any) -> bool:
             return False
         return True
     return (
-        isinstance(items, (Rows, TensorArray, TensorList, range, np.ndarray))
+        isinstance(items, (IndexedItems, TensorArray, TensorList, range, np.ndarray))
         or is_tensor_like(items)
         or hasattr(items, "__rows__")
     )
 
 
-def rows_of(items: Any) -> Rows:
+def rows_of(items: Any) -> IndexedItems:
     """What a loop over `items` walks over. Raises TypeError for a scalar tensor."""
     if hasattr(items, "__rows__"):
-        rows: Rows = items.__rows__()
+        rows: IndexedItems = items.__rows__()
         return rows
-    if isinstance(items, Rows):
+    if isinstance(items, IndexedItems):
         return items
     if isinstance(items, TensorArray):
-        return Rows(items.size(), items.read)
+        return IndexedItems(items.size(), items.read)
     if isinstance(items, TensorList):
-        return Rows(items.size(), items.copy().__getitem__)
+        return IndexedItems(items.size(), items.copy().__getitem__)
     # An empty range is one of integers; other empty sequences do not say what they would hold.
     tensor = convert_to_tensor(items, dtypes.int32 if isinstance(items, range) and not items else None)
     if tensor.shape.rank == 0:
@@ -217,7 +219,7 @@ def rows_of(items: Any) -> Rows:
     if produced is not None:
         return produced
     known = None if tensor.shape.rank is None else tensor.shape[0]
-    return Rows(
+    return IndexedItems(
         known if known is not None else shape_ops.shape(tensor)[0],
         lambda index: gather_where.gather(tensor, index),
     )
@@ -263,7 +265,7 @@ def _is(tensor: Any, number: int) -> bool:
     return isinstance(tensor, EagerTensor) and bool(tensor._array == number)
 
 
-def _as_range(tensor: Any) -> Rows | None:
+def _as_range(tensor: Any) -> IndexedItems | None:
     """A range that the graph made a moment ago is counted, not stored."""
     builder = current()
     if builder is None or not builder.operations or not isinstance(tensor, SymbolicTensor):

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.diagnostics import staging_error
 from ..ir.builder import current
 from ..ops.math import arithmetic, comparison
-from .indexed_iterables import Rows, rows_of
+from .indexed_iterables import IndexedItems, rows_of
 
 _NOTHING: Any = object()
 
 
-class RowIterator(Rows):
+class RowIterator(IndexedItems):
     """The rows from `position` on."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: IndexedItems) -> None:
         self.rows = rows
         self.position = 0
         self.home = current()
@@ -32,7 +32,7 @@ class RowIterator(Rows):
     def __next__(self) -> Any:
         return advanced(self)
 
-    def __rows__(self) -> Rows:
+    def __rows__(self) -> IndexedItems:
         """What is left, all of which a loop takes."""
         self.require_home("a loop over the iterator")
         start, rows = self.position, self.rows
@@ -40,7 +40,7 @@ class RowIterator(Rows):
         count = (
             rows.count - start if isinstance(rows.count, int) else arithmetic.maximum(rows.count - start, 0)
         )
-        return Rows(count, lambda index: rows.get(index + start))
+        return IndexedItems(count, lambda index: rows.get(index + start))
 
     def require_home(self, what: str) -> None:
         if self.position < 0:
@@ -80,7 +80,7 @@ def advanced(items: Any, default: Any = _NOTHING, /) -> Any:
                 raise StopIteration
             return default
     elif default is _NOTHING:
-        demand(comparison.less(items.position, count), StopIteration("the iterator has no more rows"))
+        raise_unless(comparison.less(items.position, count), StopIteration("the iterator has no more rows"))
     else:
         raise staging_error(
             "AGC272",

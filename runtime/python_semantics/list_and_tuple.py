@@ -14,7 +14,7 @@ from agc.autograph.staging import backend_of
 
 from ..control_flow.diagnostics import staging_error
 from ..core.conversion import is_tensor_like
-from .indexed_iterables import Rows, rows_of
+from .indexed_iterables import IndexedItems, rows_of
 from .tensor_list import TensorList
 
 
@@ -47,4 +47,4 @@ def as_tuple(items: Any = (), /) -> Any:
 
 def _is_counted(items: Any) -> bool:
     """Whether a loop could go through the items: they are rows, with or without a number that is known."""
-    return isinstance(items, Rows) or hasattr(items, "__rows__") or is_tensor_like(items)
+    return isinstance(items, IndexedItems) or hasattr(items, "__rows__") or is_tensor_like(items)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from agc.autograph.staging import OwnList, Undefined
+from agc.autograph.staging import Undefined, UnescapedList
 
 from .. import nest
 from ..core.tensor import Tensor
@@ -30,7 +30,7 @@ def lengths_differ(one: Any, other: Any) -> bool:
 
 
 def _is_python(value: Any) -> bool:
-    return type(value) in (list, OwnList, IndexableList)
+    return type(value) in (list, UnescapedList, IndexableList)
 
 
 def lists_agree(name: str, builders: Sequence[Builder], column: list[Any]) -> list[Any]:
@@ -58,7 +58,7 @@ def held(name: str, value: Any, other: Any) -> TensorList:
 
 
 def _of_one_class(column: list[Any]) -> list[Any]:
-    like = next((value for value in column if isinstance(value, OwnList)), None)
+    like = next((value for value in column if isinstance(value, UnescapedList)), None)
     if like is None:
         return column
     return [nest.rebuilt(like, value) if _is_python(value) else value for value in column]
@@ -79,7 +79,7 @@ def fitted(names: Sequence[str], state: Sequence[Any], results: Sequence[Any]) -
     found = []
     for name, before, after in zip(names, state, results, strict=True):
         if _is_python(after):
-            after = OwnList(after) if isinstance(before, OwnList) else list(after)
+            after = UnescapedList(after) if isinstance(before, UnescapedList) else list(after)
         found.append(_held(name, after, [], before) if isinstance(before, TensorList) else after)
     return found
 
@@ -92,7 +92,7 @@ class NeedsTensorList(BaseException):
         self.loop, self.position = loop, position
 
 
-class IndexableList(OwnList):
+class IndexableList(UnescapedList):
     """A list of a loop's state while the loop is traced: it notices what only a graph can do."""
 
     loop: Any = None
@@ -143,7 +143,7 @@ def _may_be_longer() -> Iterator[None]:
 def indexable(state: tuple[Any, ...], loop: Any) -> tuple[Any, ...]:
     """The state of a loop for one trace of it."""
     return tuple(
-        _indexable(value, loop, position) if isinstance(value, OwnList) else value
+        _indexable(value, loop, position) if isinstance(value, UnescapedList) else value
         for position, value in enumerate(state)
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import dtypes
 from ..control_flow import regions, while_loop
-from ..control_flow.builtin_errors import demand
+from ..control_flow.builtin_errors import raise_unless
 from ..core.conversion import convert_to_tensor
 from ..ops.arrays import gather_where
 from ..ops.math import arithmetic, cast, comparison, elementwise
@@ -54,14 +54,14 @@ def power(base: Any, exp: Any, mod: Any = None) -> Any:
     base, exp, mod = map(convert_to_tensor, (base, exp, mod))
     if not all(x.dtype.is_integer for x in (base, exp, mod)):
         raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
-    demand(comparison.not_equal(mod, 0), ValueError("pow() 3rd argument cannot be 0"))
-    demand(
+    raise_unless(comparison.not_equal(mod, 0), ValueError("pow() 3rd argument cannot be 0"))
+    raise_unless(
         comparison.greater_equal(exp, 0),
         ValueError("pow() of tensors takes no negative exponent with a modulus"),
     )
     wide = [cast.cast(x, dtypes.int64) for x in (base, exp, mod)]
     fits = comparison.less_equal(elementwise.abs(wide[2]), 3037000499)  # its square is an int64
-    demand(fits, OverflowError("pow() of tensors takes a modulus below 2 ** 31.5"))
+    raise_unless(fits, OverflowError("pow() of tensors takes a modulus below 2 ** 31.5"))
     return cast.cast(_power_modulo(*wide), base.dtype)
 
 

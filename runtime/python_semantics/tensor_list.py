@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agc.autograph.api import Note
-from agc.autograph.staging import Changing
+from agc.autograph.staging import MutableValue
 
 from .. import dtypes, nest
 from ..control_flow import state_leaves
@@ -25,7 +25,7 @@ from ..core import shapes
 from ..core.conversion import convert_to_tensor, register_conversion
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_array import TensorArray
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.lists import tensor_list
 from ..ops.lists.list_compare import list_repeat
 from ..ops.lists.tensor_array import array_concat, array_stack
@@ -34,7 +34,7 @@ from .list_queries import ListQuestions
 _END = 2**31 - 1
 
 
-class TensorList(ListQuestions, Changing):
+class TensorList(ListQuestions, MutableValue):
     """A list of nests with the structure of `like`. Made by the staging of lists, not by users."""
 
     def __init__(
@@ -301,7 +301,7 @@ def _empty(column: Sequence[Any]) -> TensorArray:
     shape: Any = state_leaves.spec_of(state_leaves.carried(column[0])).shape  # type: ignore[union-attr]
     for leaf in column[1:]:
         spec = state_leaves.spec_of(state_leaves.carried(leaf))
-        assert isinstance(spec, Spec)
+        assert isinstance(spec, TensorType)
         shape = shapes.generalise(shape, spec.shape)
     return _new_array(wanted, shape)
 

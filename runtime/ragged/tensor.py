@@ -317,10 +317,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def __rows__(self) -> Any:
         """What a loop over it walks over."""
-        from ..python_semantics.indexed_iterables import Rows
+        from ..python_semantics.indexed_iterables import IndexedItems
 
         known = self._row_partition.static_nrows
-        return Rows(known if known is not None else self.nrows(dtypes.int32), self.__getitem__)
+        return IndexedItems(known if known is not None else self.nrows(dtypes.int32), self.__getitem__)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.__rows__())

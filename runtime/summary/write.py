@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import Tensor
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object
 from ..ops.framework.op import Input, Name, op
 from ..ops.math.cast import cast
@@ -40,7 +40,7 @@ class Destination:
 @op(stateful=True)
 def write_summary(
     data: Input, step: Input, record: Input, destination: Object = None, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Write `data` at `step` if `record` is true; whether it was written.
 
     >>> write_summary([1.0], 3, False)
@@ -48,7 +48,7 @@ def write_summary(
     """
     if not step.dtype.is_integer or step.shape not in ((), None):
         raise ValueError(f"write_summary, argument `step`: an integer scalar is needed, not {step.spec}")
-    return Spec(dtypes.bool_, ())
+    return TensorType(dtypes.bool_, ())
 
 
 @write_summary.kernel

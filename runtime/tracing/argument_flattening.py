@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..core.argument_pattern import Part
+from ..core.argument_pattern import ArgumentPattern
 from ..core.tensor import EagerTensor
 from .cache_entry import IMMUTABLE
 from .cache_key import Identity, Parameters, is_identified
@@ -24,7 +24,7 @@ from .cache_key import Identity, Parameters, is_identified
 
 def parts_of(
     parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any]
-) -> list[Part] | None:
+) -> list[ArgumentPattern] | None:
     """The arguments in the order of the call, of which the graph takes the `leaves`.
 
     None where Python is needed to tell such calls from others.
@@ -49,19 +49,23 @@ def _bound(parameters: Parameters, count: int, names: Iterable[str]) -> list[int
     return [places[id(leaf)] for leaf in nest.flatten(values) if id(leaf) in places]
 
 
-def _part(value: Any, tensors: list[Any]) -> Part | None:
+def _part(value: Any, tensors: list[Any]) -> ArgumentPattern | None:
     kind = type(value)
     if kind is EagerTensor or (kind is np.ndarray and value.dtype.isnative and not value.dtype.hasobject):
         tensors.append(value)
-        return Part(kind, number=len(tensors) - 1)
+        return ArgumentPattern(kind, number=len(tensors) - 1)
     if kind in (tuple, list, dict):
         found = {key: _part(child, tensors) for key, child in nest.children(value)}
         keys = tuple(value) if kind is dict else range(len(value))
         parts = tuple(part for key in keys if (part := found[key]) is not None)
-        return Part(kind, keys, parts=parts) if len(parts) == len(keys) else None
+        return ArgumentPattern(kind, keys, parts=parts) if len(parts) == len(keys) else None
     if kind in IMMUTABLE:
-        return Part(object, value)
+        return ArgumentPattern(object, value)
     if not is_identified(kind):
         return None
     reference = Identity(value).reference
-    return Part(weakref.ref, reference) if type(reference) is weakref.ref else Part(object, value)
+    return (
+        ArgumentPattern(weakref.ref, reference)
+        if type(reference) is weakref.ref
+        else ArgumentPattern(object, value)
+    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import nest
-from ..core.abstract_value import kind_of
+from ..core.abstract_value import abstract_value_of
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor
 from .cache_key import Identity, is_identified
@@ -38,17 +38,17 @@ _ARRAYS = (np.ndarray, np.generic)
 _array_of = attrgetter("_array")
 
 
-def quick_key(value: Any) -> Hashable:
+def fast_key(value: Any) -> Hashable:
     """What stands for one argument; never the same for two that need different graphs."""
     kind = type(value)
     if kind is EagerTensor:
-        return value._kind or kind_of(value)
+        return value._kind or abstract_value_of(value)
     if kind in IMMUTABLE:
         return kind, str(value) if value == 0 else value  # 0.0 and -0.0 are equal
     if kind is tuple or kind is list:
-        return (kind, *map(quick_key, value))
+        return (kind, *map(fast_key, value))
     if kind is dict:
-        return (kind, *value, *map(quick_key, value.values()))
+        return (kind, *value, *map(fast_key, value.values()))
     if issubclass(kind, _ARRAYS):
         return kind, value.dtype, value.shape
     return id(value) if is_identified(kind) else object()
@@ -60,20 +60,20 @@ class _Keys(dict[int, Callable[[Sequence[Any]], Hashable]]):
     def __missing__(self, count: int) -> Callable[[Sequence[Any]], Hashable]:
         if count > MOST:
             return _key_of_many
-        made: Callable[[Sequence[Any]], Hashable] = key_function(count)(quick_key)
+        made: Callable[[Sequence[Any]], Hashable] = key_function(count)(fast_key)
         self[count] = made
         return made
 
 
 def _key_of_many(args: Sequence[Any]) -> Hashable:
-    return tuple(map(quick_key, args))
+    return tuple(map(fast_key, args))
 
 
 KEYS = _Keys()
 """What stands for the arguments of a call without keywords: `KEYS[len(args)](args)`."""
 
 
-def entry_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Entry | None:
+def build_entry(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Entry | None:
     """The way to call `concrete` with arguments like `values`, of which it takes the `leaves`.
 
     None where they are not enough, or not in the same order.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from .. import nest
 from ..composite import components
 from ..control_flow import state_leaves
-from ..control_flow.exceptions import Ended
+from ..control_flow.exceptions import RegionNeverReturns
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.devices import log_placement, placement
@@ -21,11 +21,11 @@ from ..executors import EXECUTORS, Runner, shortest
 from ..executors.plan.hooks import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.graph import Constant, Graph, Operand
-from ..ir.value_types import AnySpec, Spec
+from ..ir.value_types import AnySpec, TensorType
 from ..kernels.random.seeds import with_own_streams
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
-from .cache_entry import KEYS, MISSED, Entry, entry_for
+from .cache_entry import KEYS, MISSED, Entry, build_entry
 from .cache_key import Identity, Parameters, is_tensor_argument, key_of
 from .output_packing import filled, filler, finisher
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
@@ -164,7 +164,7 @@ class ConcreteFunction:
             if result is not MISSED:
                 return result
         inputs = self._checked(self._bound(args, kwargs))
-        entry = entry_for(self, args, inputs)
+        entry = build_entry(self, args, inputs)
         if entry is not None:
             if len(self._entries) >= _MOST_ENTRIES:
                 self._entries.clear()
@@ -229,7 +229,7 @@ class ConcreteFunction:
             tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
-        spec = Spec(tensor.dtype, tensor.shape.dims)
+        spec = TensorType(tensor.dtype, tensor.shape.dims)
         if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
             raise TypeError(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
         return tensor
@@ -279,7 +279,7 @@ class ConcreteFunction:
         callee = with_own_streams(self.graph)
         values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
         if self.ends:
-            raise Ended  # and so does what comes behind the call
+            raise RegionNeverReturns  # and so does what comes behind the call
         return filled(self._structure, [wrap(value, builder) for value in values])
 
     def _repr_html_(self) -> str:
@@ -301,7 +301,7 @@ def _as_spec(leaf: Any) -> Any:
         key = key_of(leaf)
         return key if isinstance(key, (Identity, TraceType)) else leaf
     spec = spec_of_argument(leaf)
-    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorType) else leaf
 
 
 def _named(value: Any, path: str) -> Any:
@@ -322,7 +322,7 @@ def _is_input(leaf: Any) -> bool:
 def _shown(operand: Operand, builder: Builder) -> Any:
     if isinstance(operand, Constant):
         return EagerTensor(operand.value)
-    return SymbolicTensor(operand, builder) if isinstance(operand.spec, Spec) else operand
+    return SymbolicTensor(operand, builder) if isinstance(operand.spec, TensorType) else operand
 
 
 def _alive(leaf: Any) -> Any:
@@ -335,7 +335,7 @@ def _described(leaf: Any, specs: list[AnySpec]) -> Any:
     if not isinstance(leaf, Output):
         return leaf
     spec = specs[leaf.number]
-    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf.array
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorType) else leaf.array
 
 
 def _shape_of(leaf: Any) -> Any:

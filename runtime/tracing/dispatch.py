@@ -3,8 +3,8 @@
 f(tensor)   →  key of the arguments  →  known: run its graph
                                         new: convert (AutoGraph), trace, keep, run
 
-`Calls` has all that a `Function` knows, and does not hold the function itself: so that is gone as soon as nobody has
-it any more, although it holds the method that it is called by.
+`Dispatcher` has all that a `Function` knows, and does not hold the function itself: so that is gone as soon as
+nobody has it any more, although it holds the method that it is called by.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 from agc.autograph import api, staging
 
 from ..config import _state as switches
-from ..core.abstract_value import kind_of
+from ..core.abstract_value import abstract_value_of
 from ..core.tensor import EagerTensor
 from ..ir.builder import current, stack
-from .cache_entry import KEYS, MISSED, entry_for, quick_key
+from .cache_entry import KEYS, MISSED, build_entry, fast_key
 from .cache_key import Identity, Parameters, key_of, tensor_leaves
 from .concrete_function import ConcreteFunction
-from .fast_paths import Shortest, way_for
+from .fast_paths import FastPaths, build_fast_path
 from .options import Options
-from .retrace_explanation import Watch, explained
+from .retrace_explanation import RetraceMonitor, explained
 from .trace import trace
 from .trace_cache import TraceCache, is_alive
 from .tracing_lock import TracingTurns
-from .variable_creation import VariableMaker
+from .variable_creation import VariableCreator
 
 if TYPE_CHECKING:
     from .input_signature import InputSignature
@@ -39,7 +39,7 @@ _BOUND = "bound"
 _tracing = TracingTurns()
 
 
-def _forgetting(reference: Callable[[], Calls | None], key: Hashable) -> Callable[[], None]:
+def _forgetting(reference: Callable[[], Dispatcher | None], key: Hashable) -> Callable[[], None]:
     """What lets the next call with a key go the long way again."""
 
     def forget() -> None:
@@ -54,7 +54,7 @@ def _nowhere(call: Callable[..., Any]) -> None:
     """Nobody is called by `call`."""
 
 
-class Calls:
+class Dispatcher:
     """The graphs of a function, and how calls find them."""
 
     def __init__(self, python_function: Callable[..., Any], name: str, options: Options) -> None:
@@ -74,8 +74,8 @@ class Calls:
 
             self.signature = InputSignature(options.input_signature, name, self._parameters)
         self._fast = self.cache.fast
-        self._shortest = Shortest()
-        self._watch = Watch(name)
+        self._shortest = FastPaths()
+        self._watch = RetraceMonitor(name)
         self.install: Callable[[Callable[..., Any]], None] = _nowhere  # puts what is called in its place
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,9 +89,9 @@ class Calls:
             key: Any
             if kwargs:
                 values = self._parameters.values(args, kwargs)
-                key = None if values is None else (_BOUND, len(args), *kwargs, *map(quick_key, values))
+                key = None if values is None else (_BOUND, len(args), *kwargs, *map(fast_key, values))
             elif len(args) == 1 and type(args[0]) is EagerTensor:
-                key = args[0]._kind or kind_of(args[0])
+                key = args[0]._kind or abstract_value_of(args[0])
             else:
                 key = KEYS[len(args)](args)
             entry = self._fast.get(key)
@@ -123,7 +123,7 @@ class Calls:
         result = concrete.call_flat(leaves)
         is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
         if is_known and key is not None:
-            entry = entry_for(concrete, values, leaves)
+            entry = build_entry(concrete, values, leaves)
             if entry is not None:
                 self.cache.remember(key, entry)
                 self._shorten(key, concrete, args, kwargs, leaves)
@@ -139,7 +139,7 @@ class Calls:
     ) -> None:
         """Let calls like this one do without Python from now on, where that is possible."""
         forget = _forgetting(weakref.ref(self), key)
-        way = way_for(concrete, self._parameters, args, kwargs, leaves, forget)
+        way = build_fast_path(concrete, self._parameters, args, kwargs, leaves, forget)
         is_changed = self._shortest.forget(self._fast)
         if way is not None:
             self._shortest.add(key, way)
@@ -183,18 +183,18 @@ class Calls:
         if self.signature is not None:
             wanted = {**arguments, **self.signature.described(arguments)}
         elif earlier := list(self.cache):
-            from .shape_relaxation import covering, relaxed
+            from .shape_relaxation import find_covering, relaxed
 
-            known = covering(earlier, arguments)
+            known = find_covering(earlier, arguments)
             if known is None and self.options.reduce_retracing:
                 wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
-                known = covering(earlier, wanted)
+                known = find_covering(earlier, wanted)
             if known is not None:
                 return known
         self._check_limit(arguments)
         self._watch.traced(self.cache, arguments)
         owner = self._owner_key(arguments)
-        maker = None if owner in self.initialised else VariableMaker(arguments)
+        maker = None if owner in self.initialised else VariableCreator(arguments)
         concrete = self._trace_once(wanted, maker, owner)
         self.initialised.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not make variables
@@ -222,7 +222,11 @@ class Calls:
                 self.python_function, self._parameters.unbind, arguments, self.name, make, is_guarded=True
             )
         else:
-            with staging.live(), api.in_sight(self.python_function, arguments), api.no_doubts():
+            with (
+                staging.live(),
+                api.converting_reachable(self.python_function, arguments),
+                api.checking_may_alias(),
+            ):
                 code = api.convert(self.python_function, optional_features=self.options.features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)

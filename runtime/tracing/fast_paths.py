@@ -21,14 +21,14 @@ from agc.autograph import api
 
 from ..core.conversion import convert_to_tensor
 from ..executors import kernel_for, when_decided
-from .cache_entry import IMMUTABLE, entry_for
+from .cache_entry import IMMUTABLE, build_entry
 from .cache_key import Parameters
-from .plan_fast_path import Direct, direct
+from .plan_fast_path import PlanFastPath, direct
 from .trace import Output
 
 if TYPE_CHECKING:
     from ..executors.llvm.call.call_codegen import Row
-    from ..executors.llvm.call.call_descriptor import Quick
+    from ..executors.llvm.call.call_descriptor import NativeFastPath
     from ..executors.llvm.loader import Kernel
     from .concrete_function import ConcreteFunction
 
@@ -39,19 +39,19 @@ MOST_PLANNED = 3
 """Of these, the most that a plan runs: to be handed on by more of them would take longer than to search."""
 
 
-class Shortest:
+class FastPaths:
     """The kinds of calls of a function that have a short way, by their keys; the newest is tried first."""
 
     def __init__(self) -> None:
-        self._ways: dict[Hashable, Quick | Direct] = {}
+        self._ways: dict[Hashable, NativeFastPath | PlanFastPath] = {}
         self._planned: set[Hashable] = set()  # the first that a plan runs, and the one that is too much
         self._lock = threading.Lock()
 
-    def add(self, key: Hashable, way: Quick | Direct) -> None:
+    def add(self, key: Hashable, way: NativeFastPath | PlanFastPath) -> None:
         """Take a way in; the oldest makes room for it."""
         with self._lock:
             self._ways.pop(key, None)
-            if type(way) is Direct and len(self._planned) <= MOST_PLANNED:
+            if type(way) is PlanFastPath and len(self._planned) <= MOST_PLANNED:
                 self._planned.add(key)
             if len(self._planned) > MOST_PLANNED:
                 self._ways.clear()
@@ -75,14 +75,14 @@ class Shortest:
         return functools.reduce(lambda fallback, way: way.call(fallback), ways, last)
 
 
-def way_for(
+def build_fast_path(
     concrete: ConcreteFunction,
     parameters: Parameters,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
     again: Callable[[], None],
-) -> Quick | Direct | None:
+) -> NativeFastPath | PlanFastPath | None:
     """The shortest way for calls like this one, which just went well; None if they need Python.
 
     `again` is called when it is worth to ask again.
@@ -102,7 +102,7 @@ def way_for(
     if parts is None or program is None or not call_descriptor.has_room_for(kernel, parts, program[0]):
         return None
     failed = _failing(concrete, kernel, parameters, args, kwargs, leaves)
-    return call_descriptor.Quick(
+    return call_descriptor.NativeFastPath(
         kernel, parts, list(map(sys.intern, kwargs)), concrete.references, program[0], failed, program[1]
     )
 
@@ -131,7 +131,7 @@ def _failing(
         assert bound is not None
         return bound
 
-    found = entry_for(_Failing(concrete, kernel), values_of(args, kwargs), leaves)  # type: ignore[arg-type]
+    found = build_entry(_Failing(concrete, kernel), values_of(args, kwargs), leaves)  # type: ignore[arg-type]
     assert found is not None
     entry = found
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from agc.autograph import api
 
-from ..core.call_slot import Called
+from ..core.call_slot import CallSlot
 from .cache_key import Identity
 from .concrete_function import ConcreteFunction
-from .dispatch import Calls
+from .dispatch import Dispatcher
 from .options import Options
 
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Function(Called, Generic[P, R]):
+class Function(CallSlot, Generic[P, R]):
     """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call.
 
     What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see dispatch.py).
@@ -45,7 +45,7 @@ class Function(Called, Generic[P, R]):
 
     def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
         functools.update_wrapper(self, python_function)
-        self._calls = Calls(python_function, name, options)
+        self._calls = Dispatcher(python_function, name, options)
         self._calls.install = _slot_of(self)
         self._calls.install(self._calls.call)
 
@@ -129,7 +129,7 @@ class Function(Called, Generic[P, R]):
 
 def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], None]:
     """What puts something into the slot of a function, as long as that is there."""
-    reference, put = weakref.ref(function), Called.__dict__["__call__"].__set__
+    reference, put = weakref.ref(function), CallSlot.__dict__["__call__"].__set__
 
     def install(call: Callable[..., Any]) -> None:
         target = reference()
@@ -233,7 +233,7 @@ class BoundFunction(Generic[P, R]):
 _new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 
-def made(python_function: Any, options: Options) -> Function[Any, Any]:
+def make_function(python_function: Any, options: Options) -> Function[Any, Any]:
     """The `Function` of a Python function. Raises TypeError for what cannot become one."""
     try:
         if not callable(python_function):
@@ -353,7 +353,11 @@ def function(
             executor=experimental_executor,
             max_traces=max_traces,
         )
-        return functools.partial(made, options=options) if func is None else made(func, options)
+        return (
+            functools.partial(make_function, options=options)
+            if func is None
+            else make_function(func, options)
+        )
     except Exception as error:
         api.strip_frames(error)
         api.leave_no_trace(error)

@@ -11,7 +11,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .cache_key import Parameters
 
 
@@ -96,7 +96,7 @@ def _fitted_leaf(value: Any, wanted: TypeSpec, argument: str, name: str) -> Any:
     if tensor.dtype is not wanted.dtype or not shapes.covers(
         shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
     ):
-        given = Spec(tensor.dtype, shapes.as_dims(tensor.shape))
+        given = TensorType(tensor.dtype, shapes.as_dims(tensor.shape))
         raise TypeError(
             f"{name}(): argument `{argument}` is {given}, which does not fit {wanted.spec} of input_signature"
         )

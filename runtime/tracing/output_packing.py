@@ -15,7 +15,7 @@ import numpy as np
 from .. import nest
 from ..core.abstract_value import kind_for
 from ..core.tensor import EagerArray, EagerTensor
-from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ir.value_types import AnySpec, ListType, TensorType
 from ..python_semantics.tensor_list import as_python
 from .trace import Composite, Output
 
@@ -27,10 +27,10 @@ _array, _as_array = np.ndarray, np.asarray
 
 def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
     """From what a run of the graph gives to what its caller gets."""
-    if _is_tensor(structure) and isinstance(specs[0], Spec):
+    if _is_tensor(structure) and isinstance(specs[0], TensorType):
         only = _maker(specs[0])
         return lambda results: only(results[0])
-    makers = [_maker(spec) if isinstance(spec, Spec) else _state_maker(spec) for spec in specs]
+    makers = [_maker(spec) if isinstance(spec, TensorType) else _state_maker(spec) for spec in specs]
     return lambda results: fill([make(result) for make, result in zip(makers, results, strict=True)])
 
 
@@ -38,7 +38,7 @@ def _state_maker(spec: AnySpec) -> Filler:
     return lambda result: eager(result, spec)
 
 
-def _maker(spec: Spec) -> Callable[[Any], EagerTensor]:
+def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
     """Makes a tensor of a result, its slots filled at once: that is spared the call of `__init__`."""
     dtype = spec.dtype.numpy
     scalar = dtype.type
@@ -59,7 +59,7 @@ def _maker(spec: Spec) -> Callable[[Any], EagerTensor]:
 
 def eager(result: Any, spec: AnySpec) -> Any:
     """What a run of a graph gives, as users and operations see it."""
-    if isinstance(spec, ArraySpec):
+    if isinstance(spec, ListType):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
 

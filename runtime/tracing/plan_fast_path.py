@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.argument_pattern import Part
+from ..core.argument_pattern import ArgumentPattern
 from ..core.tensor import EagerTensor
 from ..executors import plan_for
 from . import plan_fast_path_codegen
@@ -28,7 +28,7 @@ MOST = 40
 """Parts of the arguments; calls with more of them are looked up."""
 
 
-class Direct:
+class PlanFastPath:
     """A way for calls like one that went well. `call(fallback)` gives what is called."""
 
     def __init__(self, call: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -42,7 +42,7 @@ def direct(
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
     arguments: Sequence[Any],
-) -> Direct | None:
+) -> PlanFastPath | None:
     """The way for calls like this one, if a plan runs them; `arguments` are what that gets."""
     from .argument_flattening import parts_of
 
@@ -52,14 +52,14 @@ def direct(
     parts = parts_of(parameters, args, kwargs, leaves)
     if parts is None or _count(parts) > MOST or not all(map(_is_told, leaves)):
         return None
-    text = plan_fast_path_codegen.Text()
+    text = plan_fast_path_codegen.PlanFastPathCodegen()
     text.takes(parts, list(kwargs), leaves)
     text.runs(plan, concrete.references)
     text.gives(concrete._structure, concrete._output_specs(), concrete.finish)
-    return Direct(text.compiled())
+    return PlanFastPath(text.compiled())
 
 
-def _count(parts: Sequence[Part]) -> int:
+def _count(parts: Sequence[ArgumentPattern]) -> int:
     return sum(1 + _count(part.parts) for part in parts)
 
 

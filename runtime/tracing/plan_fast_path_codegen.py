@@ -39,12 +39,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from agc.autograph import api
 
-from ..core.abstract_value import kind_for, kind_of
-from ..core.argument_pattern import Part
+from ..core.abstract_value import abstract_value_of, kind_for
+from ..core.argument_pattern import ArgumentPattern
 from ..core.fast_path_guard import busy
 from ..core.fp_errors import SILENCE, begin, end
 from ..core.tensor import EagerTensor
-from ..ir.value_types import AnySpec, Spec
+from ..ir.value_types import AnySpec, TensorType
 from .cache_entry import IMMUTABLE
 from .trace import Output
 
@@ -75,7 +75,7 @@ def _handed(fallback: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     return fallback(*args[:count], **kwargs)
 
 
-class Text:
+class PlanFastPathCodegen:
     """Such a function, which is described in three steps, in this order: what it `takes`, `runs` and `gives`."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Text:
 
     # The arguments
 
-    def takes(self, parts: Sequence[Part], names: Sequence[str], leaves: Sequence[Any]) -> None:
+    def takes(self, parts: Sequence[ArgumentPattern], names: Sequence[str], leaves: Sequence[Any]) -> None:
         """Arguments that are such parts, the last of them by these names; `leaves` are the graph's inputs in them."""
         places = [f"_{place}" for place in range(len(parts) - len(names))]
         taken = [*[f"{place}=_absent" for place in places], *(["/"] if places else []), "*_more"]
@@ -140,11 +140,11 @@ class Text:
         self._line(3, "_api.leave_no_trace(_error)")
         self._line(3, "raise")
 
-    def _part(self, name: str, part: Part, leaves: Sequence[Any]) -> None:
+    def _part(self, name: str, part: ArgumentPattern, leaves: Sequence[Any]) -> None:
         if part.kind in _NESTS:
             self._nest(name, part, leaves)
         elif part.kind is EagerTensor:
-            kind = self._know(kind_of(leaves[part.number]))
+            kind = self._know(abstract_value_of(leaves[part.number]))
             self._questions.append(
                 f"{name}._kind is not {kind} and (_type({name}) is not _EagerTensor or _kind_of({name}) is not {kind})"
             )
@@ -167,7 +167,7 @@ class Text:
             return f"{name} is not {known}"  # signs of zero differ, and NaNs
         return f"{name} is not {known} and (_type({name}) is not {self._know(kind)} or {name} != {known})"
 
-    def _nest(self, name: str, part: Part, leaves: Sequence[Any]) -> None:
+    def _nest(self, name: str, part: ArgumentPattern, leaves: Sequence[Any]) -> None:
         inner = [f"{name}_{place}" for place in range(len(part.parts))]
         targets = "".join(f"{each}, " for each in inner)
         self._questions.append(
@@ -232,7 +232,7 @@ class Text:
     def _result(self, part: Any, specs: Sequence[AnySpec], tensors: set[int]) -> str | None:
         """An expression for a part of the results, and the tensors in it; None for what is not simple."""
         kind = type(part)
-        if kind is Output and part.array is None and isinstance(specs[part.number], Spec):
+        if kind is Output and part.array is None and isinstance(specs[part.number], TensorType):
             tensors.add(part.number)
             return f"_t{part.number}"
         if kind in IMMUTABLE:
@@ -252,7 +252,7 @@ class Text:
     def _tensor(self, number: int, spec: AnySpec) -> None:
         """Make one of a result: its slots filled at once, that is spared the call of `__init__`."""
         tensor, result = f"_t{number}", f"_r{number}"
-        assert isinstance(spec, Spec)
+        assert isinstance(spec, TensorType)
         scalar = None if spec.dtype.numpy.hasobject or spec.shape else spec.dtype.numpy.type
         self._line(1, f"{tensor} = _new(_EagerTensor)")
         depth = 1
@@ -280,7 +280,7 @@ _USED: dict[str, Any] = {
     "_copy": np.array,
     "_end": end,
     "_handed": _handed,
-    "_kind_of": kind_of,
+    "_kind_of": abstract_value_of,
     "_len": len,
     "_ndarray": np.ndarray,
     "_new": EagerTensor.__new__,

@@ -21,7 +21,7 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
 from ..ir.source_location import caller
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .cache_key import Identity, is_tensor_argument, key_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ IN_A_ROW = 5
 """So many calls that trace, without one that finds its graph, are worth a word."""
 
 
-class Watch:
+class RetraceMonitor:
     """Counts the traces of one function between calls that find their graph."""
 
     def __init__(self, name: str) -> None:
@@ -137,11 +137,11 @@ def _described(value: Any) -> str:
     return f"Python {type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
-def _spec(value: Any) -> Spec | None:
+def _spec(value: Any) -> TensorType | None:
     if isinstance(value, TensorSpec):
         return value.spec
     if isinstance(value, Tensor):
-        return Spec(value.dtype, value.shape.dims)
+        return TensorType(value.dtype, value.shape.dims)
     found = TensorSpec(value.shape, value.dtype) if hasattr(value, "dtype") else None
     return None if found is None else found.spec
 

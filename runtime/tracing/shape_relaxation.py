@@ -13,7 +13,7 @@ from .. import nest
 from ..composite import components
 from ..core import shapes
 from ..core.tensor_spec import TensorSpec
-from ..ir.value_types import Spec
+from ..ir.value_types import TensorType
 from .cache_key import Identity, is_tensor_argument, key_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _key(earlier: Any) -> Hashable:
     return earlier if isinstance(earlier, Identity) else key_of(earlier)
 
 
-def covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
+def find_covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
     """A graph of specs with unknown dimensions that a call fits: the one that knows most."""
     found = [
         concrete for concrete in graphs if not concrete.belongs_to_outer and _covers(concrete, arguments)
@@ -85,7 +85,7 @@ def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
 
 def _unknown(concrete: ConcreteFunction) -> int:
     """How much is unknown of the shapes that go into a graph: the dimensions, and more if even the rank is."""
-    known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, Spec)]
+    known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, TensorType)]
     return sum(_UNRANKED if dims is None else dims.count(None) for dims in known)
 
 

@@ -19,7 +19,7 @@ from .. import autograph_backend as plugged_in  # noqa: F401  (so what is traced
 from .. import nest
 from ..composite import components
 from ..control_flow import state_leaves
-from ..control_flow.exceptions import Ended, end, has_effects
+from ..control_flow.exceptions import RegionNeverReturns, end, has_effects
 from ..core.tensor import SymbolicArray, SymbolicTensor
 from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
@@ -105,7 +105,7 @@ def _result(
     """What the function gives, and whether it always fails: then the effects before that are kept in the graph."""
     try:
         return python_function(*args, **kwargs), False
-    except Ended:
+    except RegionNeverReturns:
         return None, True
     except BaseException as error:
         if not has_effects(builder):

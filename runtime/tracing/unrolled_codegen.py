@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.abstract_value import kind_of
+from ..core.abstract_value import abstract_value_of
 from ..core.tensor import EagerTensor
 
 MOST = 40
@@ -64,7 +64,7 @@ def _maker(count: int, given: Sequence[str], body: Sequence[str]) -> Callable[..
     return namespace["maker"]  # type: ignore[no-any-return]
 
 
-_USED: dict[str, Any] = {"EagerTensor": EagerTensor, "kind_of": kind_of}
+_USED: dict[str, Any] = {"EagerTensor": EagerTensor, "kind_of": abstract_value_of}
 """What written functions need besides what they are given."""
 
 

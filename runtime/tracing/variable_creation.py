@@ -18,7 +18,7 @@ from ..ops.framework.op import wrap
 from .cache_key import tensor_leaves
 
 
-class VariableMaker:
+class VariableCreator:
     """Gives new variables their initial values; `made` says whether there were any.
 
     `arguments` are those of the first call: a value that the graph would compute of them is computed now.

@@ -7,7 +7,7 @@ from typing import Any
 import gast
 import pytest
 from agc.autograph.analysis import scopes
-from agc.autograph.analysis.binding_time import Staging, static
+from agc.autograph.analysis.binding_time import BindingTimes, static
 from agc.autograph.analysis.cfg_builder import Flow
 from agc.autograph.analysis.definite_assignment import definedness
 from agc.autograph.analysis.live_in_out import plan
@@ -159,7 +159,7 @@ def test_what_is_provably_python(text: str, expected: bool) -> None:
 def staged(text: str) -> list[int]:
     """The lines of the blocks that are staged."""
     node = function(text)
-    staging = Staging(node)
+    staging = BindingTimes(node)
     return [block.lineno for block in blocks(node) if block in staging]
 
 
@@ -195,7 +195,7 @@ def test_a_function_that_looks_at_its_frame_is_not_staged() -> None:
 
 def plans(text: str) -> list[tuple[list[str], list[str], list[str]]]:
     node = function(text)
-    found = plan(node, Staging(node), set(), "ag__")
+    found = plan(node, BindingTimes(node), set(), "ag__")
     ordered = [found.blocks[id(block)] for block in blocks(node) if id(block) in found.blocks]
     return [(each.parameters, each.results, each.cells) for each in ordered]
 
@@ -226,5 +226,5 @@ def test_a_try_inside_the_block_makes_no_cell() -> None:
 def test_places_are_what_the_block_does_not_compute() -> None:
     text = "def f(a, i):\n for k in a:\n  a.x = a[0] = a[i].y = a[k] = 1\n  b = a\n  b.z = a.x.w = 2"
     node = function(text)
-    (found,) = plan(node, Staging(node), set(), "ag__").blocks.values()
+    (found,) = plan(node, BindingTimes(node), set(), "ag__").blocks.values()
     assert [gast.unparse(place) for place in found.places] == ["a.x", "a[0]", "a[i].y"]

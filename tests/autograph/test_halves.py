@@ -8,7 +8,7 @@ import pytest
 from agc.autograph import operators as ag__
 from agc.autograph import staging
 from agc.autograph.api import compile_source, strip_frames
-from agc.autograph.conversion.multiversioning import joined
+from agc.autograph.conversion.multiversioning import with_both_versions
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from agc.autograph.syntax.gast_bridge import Translation
@@ -24,7 +24,7 @@ def at_rest(monkeypatch):
 def both_halves(text):
     translation = Translation(ast.parse(text))
     after = pipeline.run(translation.tree, Context(source=text))
-    return unparse(joined(translation, after, "ag__"))
+    return unparse(with_both_versions(translation, after, "ag__"))
 
 
 def module(text, name="halves"):

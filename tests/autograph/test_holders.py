@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from agc.autograph import staging
-from agc.autograph.side_effects.aliasing.referrers import Search
+from agc.autograph.side_effects.aliasing.referrers import ReferrerSearch
 
 
 class Slots:
@@ -103,7 +103,7 @@ def test_a_way_to_an_object(way):
     held = Hashed()
     other = Hashed()
     variables = {"number": 1, "text": "a", "other": WAYS[way](other), "holder": WAYS[way](held)}
-    found = [name for name in Search(held).names(variables) if "." not in name]
+    found = [name for name in ReferrerSearch(held).names(variables) if "." not in name]
     assert found == ["holder"]
     del other
 
@@ -112,15 +112,15 @@ def test_attributes_are_told_as_well():
     held = []
     box = Open(Open(held))
     box.more = [1]
-    assert list(Search(held).names({"box": box})) == ["box", "box.held"]
+    assert list(ReferrerSearch(held).names({"box": box})) == ["box", "box.held"]
 
 
 def test_a_small_dict_which_the_collector_does_not_track():
     held = {"a": 1}
-    everything = Search()
+    everything = ReferrerSearch()
     everything.meet({"x": [held]})
     assert everything.has_met(held)
-    assert list(Search(held).names({"x": [held], "y": [{"a": 1}]})) == ["x"]
+    assert list(ReferrerSearch(held).names({"x": [held], "y": [{"a": 1}]})) == ["x"]
 
 
 def test_what_leads_elsewhere_is_gone_by():
@@ -137,7 +137,7 @@ def test_what_leads_elsewhere_is_gone_by():
         traceback = error.__traceback__
     staging.register(staging.PythonBackend(), Value)
     try:
-        assert list(Search(held).names({"traceback": traceback, "np": np, "value": Value()})) == []
+        assert list(ReferrerSearch(held).names({"traceback": traceback, "np": np, "value": Value()})) == []
     finally:
         del staging.backends.registered[Value]
         staging.backends.clear()
@@ -146,15 +146,15 @@ def test_what_leads_elsewhere_is_gone_by():
 def test_circles_end():
     ring = []
     ring.append(ring)
-    assert list(Search([]).names({"ring": ring})) == []
-    assert list(Search(ring).names({"a": [1], "b": [ring]})) == ["b"]
+    assert list(ReferrerSearch([]).names({"ring": ring})) == []
+    assert list(ReferrerSearch(ring).names({"a": [1], "b": [ring]})) == ["b"]
 
 
 def test_what_an_earlier_search_has_met_is_not_searched_again():
     shared, held = [1], []
-    earlier = Search()
+    earlier = ReferrerSearch()
     earlier.meet({"shared": shared, "one": [shared]})
     assert earlier.has_met(shared)
     assert not earlier.has_met(held)
     shared.append(held)  # the search is told that nothing of this leads there
-    assert list(Search(held, earlier).names({"one": shared, "two": [held]})) == ["two"]
+    assert list(ReferrerSearch(held, earlier).names({"one": shared, "two": [held]})) == ["two"]

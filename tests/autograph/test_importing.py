@@ -14,7 +14,7 @@ from agc.autograph import convert, install_import_hook
 from agc.autograph import operators as ag__
 from agc.autograph.import_hook import code_cache
 from agc.autograph.import_hook import hook as importing
-from agc.autograph.introspection.code_objects import nested
+from agc.autograph.introspection.code_objects import nested_code_objects
 
 FILES = {
     "model/__init__.py": "from .layers import *\nfrom . import layers\n",
@@ -76,7 +76,7 @@ def forget():
 
 def is_converted(f):
     """Whether the code of a function calls the operators."""
-    return any(constant is ag__ for code in nested(f.__code__) for constant in code.co_consts)
+    return any(constant is ag__ for code in nested_code_objects(f.__code__) for constant in code.co_consts)
 
 
 @pytest.mark.usefixtures("site")

@@ -9,10 +9,10 @@ from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
 from agc.autograph.analysis import bytecode_effects
 from agc.autograph.side_effects.aliasing.object_paths import drawn, objects, rebuilt
-from agc.autograph.side_effects.heap_snapshot import Survey
-from agc.autograph.side_effects.heap_walk import Walk
+from agc.autograph.side_effects.heap_snapshot import HeapSnapshot
+from agc.autograph.side_effects.heap_walk import HeapWalker
 from agc.autograph.side_effects.iterator_position import iterator_parts, position
-from agc.autograph.side_effects.snapshots import Trail
+from agc.autograph.side_effects.snapshots import AccessPath
 
 
 class Choice:
@@ -57,7 +57,7 @@ def found(value):
     """The names of the places in which a function changes something that can be reached from `value`."""
 
     def after(change):
-        survey = Survey([("change", change), ("x", value)])
+        survey = HeapSnapshot([("change", change), ("x", value)])
         change()
         changes = [change for record in survey.changed() for change in record.changes()]
         survey.restore()
@@ -72,7 +72,7 @@ class TestSurvey:
         inner, hidden = boxed(n=1), boxed(n=1)
         box = boxed(inner=inner, hidden=hidden)
         assert found(box)(lambda: box.inner.bump()) == ["x.inner.n"]
-        survey = Survey([("f", lambda: box.inner.n)])
+        survey = HeapSnapshot([("f", lambda: box.inner.n)])
         held = [record.holder for record in survey.records.values()]
         assert any(holder is vars(inner) for holder in held)
         assert not any(holder is vars(hidden) for holder in held)
@@ -162,7 +162,7 @@ def test_a_walk_passes_by_the_null_pointers_of_an_exhausted_iterator():
     numbers, letters = [1, 2, 3], ["a"]
     pairs = itertools.zip_longest(numbers, letters)
     next(pairs), next(pairs)
-    assert Walk([(pairs, Trail(None, "", "pairs"))], ()).has_seen(id(numbers))
+    assert HeapWalker([(pairs, AccessPath(None, "", "pairs"))], ()).has_seen(id(numbers))
     assert all(type(part) is not tuple for part in iterator_parts(pairs))
 
 

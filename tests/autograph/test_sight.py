@@ -7,11 +7,11 @@ import types
 import pytest
 from agc.autograph import operators
 from agc.autograph.conversion.in_place_code import code_in_place
-from agc.autograph.conversion.reachable_callables import Sight, names_of
+from agc.autograph.conversion.reachable_callables import ReachableCallables, names_of
 
 
 def seen(*roots):
-    return {f.__qualname__.rpartition("<locals>.")[2] for f in Sight().look(roots)}
+    return {f.__qualname__.rpartition("<locals>.")[2] for f in ReachableCallables().look(roots)}
 
 
 def key(x):

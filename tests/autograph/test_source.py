@@ -13,7 +13,7 @@ import zipfile
 
 import pytest
 from agc.autograph.errors import ConversionError
-from agc.autograph.introspection.code_objects import nested
+from agc.autograph.introspection.code_objects import nested_code_objects
 from agc.autograph.syntax import source
 from agc.autograph.syntax.function_source import owner_of, piece_of
 from agc.autograph.syntax.positions import lines_of, where_of
@@ -272,7 +272,7 @@ never run, at column 0
 def test_a_function_s_own_lines_have_the_tree_that_the_file_has():
     """Nothing else of the file is parsed, and what a method's class is shows in the name of its code."""
     file = source.File("pieces.py", PIECES, ast.parse(PIECES))
-    code = {inner.co_name: inner for inner in nested(compile(PIECES, "pieces.py", "exec"))}
+    code = {inner.co_name: inner for inner in nested_code_objects(compile(PIECES, "pieces.py", "exec"))}
     found = {name: piece_of(code[name], lines_of(PIECES)) for name in ("plain", "fit", "deep", "later")}
     for definition in file.definitions():
         if definition.name in found:

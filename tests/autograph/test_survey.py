@@ -7,7 +7,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.autograph.side_effects import heap_snapshot as surveys
-from agc.autograph.side_effects.heap_snapshot import Survey, remembering
+from agc.autograph.side_effects.heap_snapshot import HeapSnapshot, remembering
 
 
 class Node:
@@ -52,7 +52,7 @@ def changes(net):
         if net.use is not None:
             net.use(net.helper, net.spare, net.array)
 
-    survey = Survey([("block", block)])
+    survey = HeapSnapshot([("block", block)])
     block()
     changed = [change for record in survey.changed() for change in record.changes()]
     survey.restore()
@@ -176,9 +176,9 @@ class TestWhatHasChangedSince:
         assert changes(net) == ["net.array"]
 
     def test_names_that_other_code_says(self, net):
-        Survey([("block", lambda: net.nodes[0].touch())])
+        HeapSnapshot([("block", lambda: net.nodes[0].touch())])
         net.log = Node(0)
-        survey = Survey([("block", lambda: net.nodes[0].touch() and net.log.bump())])
+        survey = HeapSnapshot([("block", lambda: net.nodes[0].touch() and net.log.bump())])
         net.log.bump()
         assert [spot.name for record in survey.changed() for spot in record.changes()] == ["net.log.value"]
 
@@ -206,10 +206,10 @@ def test_the_value_of_a_backend_does_not_count():
 def test_one_object_by_two_names_has_both_as_labels():
     net = Net()
     with remembering():
-        Survey([("block", lambda: net.nodes)])
+        HeapSnapshot([("block", lambda: net.nodes)])
         again = net
         nodes = net.nodes
-        survey = Survey([("block", lambda: (again.nodes, nodes))])
+        survey = HeapSnapshot([("block", lambda: (again.nodes, nodes))])
         nodes.append(1)
         (record,) = survey.changed()
         assert record.labels == {"nodes"}

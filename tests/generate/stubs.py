@@ -37,7 +37,7 @@ SIMPLE = {
 """Annotations of parameters that mean the same for the caller; others say what an argument becomes."""
 
 RESULTS = {
-    "Spec": "_Tensor",
+    "TensorType": "_Tensor",
     "Tensor": "_Tensor",
     "TensorLike": "_Tensor",
     "None": "None",
@@ -168,7 +168,9 @@ def definition(name: str, value: Any) -> str:
         for p in signature.parameters.values()
     ]
     result = str(signature.return_annotation)
-    text = RESULTS.get(result) or ("builtins.list[_Tensor]" if result.startswith("tuple[Spec") else "Any")
+    text = RESULTS.get(result) or (
+        "builtins.list[_Tensor]" if result.startswith("tuple[TensorType") else "Any"
+    )
     if inspect.isfunction(value) and is_tensor_function(name, value):
         text = "_Tensor"
     return f"def {name}{signature.replace(parameters=parameters, return_annotation=Text(text))}: ..."

@@ -14,7 +14,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import Native, tiering
+from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.executors.llvm.diagnostics import CompilationError
 
 from .program import Program
@@ -96,18 +96,18 @@ def make_everything_hot(patch: pytest.MonkeyPatch) -> None:
     for name, value in (("HOT", -1.0), ("FEWEST", 1), ("TRIALS", 0)):
         patch.setattr(tiering, name, value)
     patch.setattr(tiering.compiler, "ask", tiering._compile)
-    patch.setattr(tiering.Trial, "_compared", lambda self, native, arguments: native(arguments))
+    patch.setattr(tiering.TierState, "_compared", lambda self, native, arguments: native(arguments))
 
 
 @contextmanager
 def what_fails(patch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The graphs whose native code has given up, and left it to the plan."""
     found: list[str] = []
-    original = Native.fail
+    original = JitFunction.fail
 
-    def fail(self: Native, arguments: Any) -> Any:
+    def fail(self: JitFunction, arguments: Any) -> Any:
         found.append(self.graph.name)
         return original(self, arguments)
 
-    patch.setattr(Native, "fail", fail)
+    patch.setattr(JitFunction, "fail", fail)
     yield found

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Operation, Value
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Op
 
 for _dtype in dtypes.NARROW_FLOATS:
@@ -138,7 +138,7 @@ def _formed(array: Any, form: str) -> Any:
 def as_operation(case: Case, number: int) -> tuple[Operation, list[Value]]:
     """The call as an operation of a graph, and its inputs. Raises what the rule of the operation does."""
     operands: list[Any] = [
-        Value(f"x{number}_{i}", Spec(dtypes.of_array(array), array.shape))
+        Value(f"x{number}_{i}", TensorType(dtypes.of_array(array), array.shape))
         if i in case.own
         else Constant(array)
         for i, array in enumerate(case.arrays)

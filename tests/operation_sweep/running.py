@@ -15,9 +15,9 @@ from agc.runtime.core.shapes import compatible
 from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.dtypes import bool_
 from agc.runtime.executors import EXECUTORS, interpret
-from agc.runtime.executors.llvm import CannotCompileError, Native, compile_graph
+from agc.runtime.executors.llvm import CannotCompileError, JitFunction, compile_graph
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
 from operation_examples import REFUSALS
 
@@ -181,7 +181,7 @@ def _strided(array: Any) -> Any:
 
 
 def _natively(graph: Graph, given: Sequence[Any]) -> Any:
-    native = Native(graph)
+    native = JitFunction(graph)
     return native.run(list(given))
 
 
@@ -228,12 +228,12 @@ def _rewritten(graph: Graph, given: Sequence[Any], replace: Callable[..., Any]) 
 
 
 def _of_ranks(value: Value, array: Any) -> Any:
-    new = Value(value.name, Spec(value.dtype, (None,) * array.ndim))
+    new = Value(value.name, TensorType(value.dtype, (None,) * array.ndim))
     return new, [new], [], [array]
 
 
 def _of_nothing(value: Value, array: Any) -> Any:
-    new = Value(value.name, Spec(value.dtype, None))
+    new = Value(value.name, TensorType(value.dtype, None))
     return new, [new], [], [array]
 
 
@@ -241,8 +241,8 @@ def _masked(value: Value, array: Any) -> Any:
     """An input whose first size shows only while the graph runs, which goes through a mask."""
     if not array.ndim:
         return value, [value], [], [array]
-    mask = Value(f"{value.name}_mask", Spec(bool_, array.shape[:1]))
-    found = Value(f"{value.name}_rows", Spec(value.dtype, (None, *array.shape[1:])))
+    mask = Value(f"{value.name}_mask", TensorType(bool_, array.shape[:1]))
+    found = Value(f"{value.name}_rows", TensorType(value.dtype, (None, *array.shape[1:])))
     made = Operation(REGISTRY["boolean_mask"], (value, mask), {"axis": 0}, (found,))
     return found, [value, mask], [made], [array, np.ones(array.shape[:1], bool)]
 
@@ -256,7 +256,7 @@ EXECUTORS_SWEPT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "plan of known ranks": (_of_ranks, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
     "plan of unknown ranks": (_of_nothing, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
     "native": (_as_known, _natively),
-    "native of unknown sizes": (_masked, lambda graph, given: Native(graph).run(list(given))),
+    "native of unknown sizes": (_masked, lambda graph, given: JitFunction(graph).run(list(given))),
     "automatic": (_as_known, _automatically),
 }
 """How inputs are replaced, and what runs the graph."""

@@ -7,7 +7,7 @@ import weakref
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing.dispatch import Calls
+from agc.runtime.tracing.dispatch import Dispatcher
 from agc.runtime.tracing.fast_paths import MOST_PLANNED
 
 ONE, TWO = tf.constant(1.0), tf.constant(2.0)
@@ -24,13 +24,13 @@ def called(python_function, *args):
 def searches(monkeypatch):
     """The calls that search for what they run."""
     seen = []
-    usual = Calls.call
+    usual = Dispatcher.call
 
     def call(self, *args, **kwargs):
         seen.append(args)
         return usual(self, *args, **kwargs)
 
-    monkeypatch.setattr(Calls, "call", call)
+    monkeypatch.setattr(Dispatcher, "call", call)
     return seen
 
 

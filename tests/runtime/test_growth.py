@@ -12,7 +12,7 @@ import agc.runtime as tf
 import pytest
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.printer import show
+from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import Options, dce
 
@@ -167,7 +167,7 @@ def work(python_function):
     step("third call", lambda: function(X))
     concrete = function.get_concrete_function(X)
     graph = concrete.graph
-    text = step("print", lambda: show(graph))
+    text = step("print", lambda: print_graph(graph))
     step("parse", lambda: parse(text))
     step("verify", lambda: verify(graph))
     step("names", lambda: [operation.name for operation in graph.get_operations()])
@@ -206,7 +206,7 @@ def test_ten_thousand_operations():
     assert float(f(X)) == 2.0
     graph = f.get_concrete_function(X).graph
     assert len(graph.operations) == 2 * length
-    text = show(graph)
+    text = print_graph(graph)
     verify(parse(text))
     assert float(gradient(f)) == 0.0
 

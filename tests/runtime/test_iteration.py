@@ -11,7 +11,7 @@ import pytest
 from agc import autograph
 from agc.autograph import staging
 from agc.runtime.autograph_backend import BACKEND
-from agc.runtime.python_semantics.indexed_iterables import Rows
+from agc.runtime.python_semantics.indexed_iterables import IndexedItems
 
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})
 V, EMPTY = [3, 1, -2, 7], [0][:0]
@@ -276,8 +276,8 @@ class Deck:
     def __init__(self, count: Any, step: Any) -> None:
         self.count, self.step = count, step
 
-    def __rows__(self) -> Rows:
-        return Rows(self.count, lambda index: (index, index * self.step))
+    def __rows__(self) -> IndexedItems:
+        return IndexedItems(self.count, lambda index: (index, index * self.step))
 
 
 staging.register(BACKEND, Deck)

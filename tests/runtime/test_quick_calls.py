@@ -23,7 +23,7 @@ def long_way(monkeypatch):
 
         monkeypatch.setattr(holder, name, step)
 
-    counted(dispatch.Calls, "_called")
+    counted(dispatch.Dispatcher, "_called")
     counted(cache_key.Parameters, "bind")
     counted(concrete_function.ConcreteFunction, "_checked")
     return counts
@@ -167,6 +167,6 @@ def test_entries_say_when_they_were_made_for_another_object():
     f = tf.function(lambda x, o: x + 1)
     one, other = object(), object()
     known = f.get_concrete_function(ONE, one)
-    found = cache_entry.entry_for(known, (ONE, one), [ONE])
+    found = cache_entry.build_entry(known, (ONE, one), [ONE])
     assert float(found((ONE, one))) == 2.0
     assert found((ONE, other)) is cache_entry.MISSED

@@ -2,7 +2,7 @@
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.ops.lists.tensor_array import Elements
+from agc.runtime.ops.lists.tensor_array import PersistentArray
 
 EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])
 
@@ -50,7 +50,7 @@ def test_an_old_version_keeps_its_elements(executor):
 
 
 def test_versions_in_any_order_of_reading():
-    base = Elements([0, 0, 0])
+    base = PersistentArray([0, 0, 0])
     one, two = base.written(0, 1), None
     two = one.written(1, 2)
     other = one.written(2, 3)

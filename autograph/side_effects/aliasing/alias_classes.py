@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .object_paths import Path
 
 
-class Run(NamedTuple):
+class BranchResult(NamedTuple):
     """The objects in the results of a block's function, and those that are perhaps one."""
 
     objects: dict[Path, Any]
@@ -40,13 +40,15 @@ class Known(NamedTuple):
     value: Any
 
 
-def classes(runs: Sequence[Run], paths: Iterable[Path]) -> dict[Path, Path]:
+def classes(runs: Sequence[BranchResult], paths: Iterable[Path]) -> dict[Path, Path]:
     """Of the ways that lead to one object in every run, the first."""
     first: dict[tuple[int, ...], Path] = {}
     return {path: first.setdefault(tuple(run.key(path) for run in runs), path) for path in paths}
 
 
-def disagreements(runs: Sequence[Run], paths: Iterable[Path]) -> Iterator[tuple[Path, Path | Known]]:
+def alias_conflicts(
+    runs: Sequence[BranchResult], paths: Iterable[Path]
+) -> Iterator[tuple[Path, Path | Known]]:
     """Ways that lead to one object in some of the runs only; and ways with an object that others know, perhaps."""
     paths = list(paths)
     first = classes(runs, paths)

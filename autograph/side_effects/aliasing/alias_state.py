@@ -18,17 +18,17 @@ from collections.abc import Sequence, Set
 from typing import Any, Protocol
 
 from ...errors import StagingError
-from ...staging import Changing, State
+from ...staging import MutableValue, State
 from ..diagnostics import rebound
 from ..mutable_values import extras, parts, refill
 from ..value_identity import alike
 from . import may_alias, object_selection
-from .alias_classes import Known, Run, disagreements
-from .backend_lists import HeldLists
-from .loop_entry import Entry, Reaches
-from .object_index import Numbers
+from .alias_classes import BranchResult, Known, alias_conflicts
+from .backend_lists import BackendLists
+from .loop_entry import LoopEntryAliases, Reaches
+from .object_index import ObjectIndex
 from .object_paths import Path, are_plain, drawn, fits, holds, objects, rebuilt
-from .object_selection import Choosing
+from .object_selection import ObjectSelection
 
 Held = dict[int, tuple[Any, dict[Any, Any]]]
 """Containers that are filled with something else for a trace, and what they held, by their numbers."""
@@ -36,7 +36,7 @@ Came = dict[Path, tuple[Any, dict[Any, Any]]]
 """The objects with which a trace begins, and what they hold then."""
 
 
-class Watch(Reaches, object_selection.Watch, Protocol):
+class AliasObserver(Reaches, object_selection.Watch, Protocol):
     """Who knows the code around a block, and what that goes on to do."""
 
     def target(self, path: Path) -> str:
@@ -81,7 +81,7 @@ class Watch(Reaches, object_selection.Watch, Protocol):
         ...
 
 
-class Aliases:
+class AliasState:
     """The objects in a block's state and in its results, which `names` and `gives` name; others are `known`, too.
 
     In a choice one of the runs takes place; in a loop perhaps none does. `entry` is what is known of a loop already.
@@ -94,18 +94,18 @@ class Aliases:
         names: tuple[str, ...],
         gives: tuple[str, ...],
         is_choice: bool,
-        entry: Entry,
-        numbers: Numbers,
-        watch: Watch,
+        entry: LoopEntryAliases,
+        numbers: ObjectIndex,
+        watch: AliasObserver,
     ) -> None:
         self.names, self.gives, self.is_choice = names, gives, is_choice
         self._entry, self._numbers, self._watch = entry, numbers, watch
-        self._choosing = Choosing(initial, known, numbers, is_choice, watch)
+        self._choosing = ObjectSelection(initial, known, numbers, is_choice, watch)
         self.before, self._own = self._choosing.before, self._choosing.own
         self.begun = self._choosing.begun
-        self._lists = HeldLists(initial, is_choice)
+        self._lists = BackendLists(initial, is_choice)
         self._begins_plain = are_plain(initial)
-        self._runs: list[Run] = []
+        self._runs: list[BranchResult] = []
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
     def enter(self, state: State) -> tuple[State, Held]:
@@ -143,14 +143,14 @@ class Aliases:
         extra = len(results) - len(self.gives)  # such as whether a loop goes on
         own = results[extra:]
         if self._are_plain(own):
-            self._runs.append(Run({}, may_alias.groups()))
+            self._runs.append(BranchResult({}, may_alias.groups()))
             self._choosing.see_nothing()
             self._entry.forget()
             return tuple(results)
         found = self._choosing.by_items(dict(objects(own)))
         self._choosing.see(own, found, self._named)
         hidden = self._choosing.hidden(own)
-        run = Run(found, may_alias.groups())
+        run = BranchResult(found, may_alias.groups())
         self._runs.append(run._replace(objects={**found, **self._lists.given(own)}))
         if not self.is_choice:
             if not self._entry.apart:  # otherwise rounds begin with objects of their own
@@ -174,7 +174,7 @@ class Aliases:
         """Whether there are no objects, neither before the block nor in what a run of it gets or gives."""
         return self._begins_plain and not self._numbers.objects and are_plain(values)
 
-    def _moving(self, run: Run) -> dict[Path, list[Any]]:
+    def _moving(self, run: BranchResult) -> dict[Path, list[Any]]:
         """Where a round of a loop ends with another object than the one with which it began."""
         given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
         return {path: [old, new] for path, (old, new) in given.items() if old is not None and old is not new}
@@ -187,7 +187,7 @@ class Aliases:
         """After all runs: an object that is changed later, and perhaps one of others, is carried by its number."""
         paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
         ways: set[Path] = set()
-        for path, other in disagreements(self._all_runs(), paths) if paths else ():
+        for path, other in alias_conflicts(self._all_runs(), paths) if paths else ():
             name = self._named(path)
             if not isinstance(other, Known):
                 is_noticed = self._watch.is_noticed((name, self._named(other)), None, set(self.gives))
@@ -200,7 +200,7 @@ class Aliases:
         ):
             raise self._watch.again()
 
-    def _look_for_lost(self, run: Run, came: Came) -> None:
+    def _look_for_lost(self, run: BranchResult, came: Came) -> None:
         """Where a loop changes an object that its variable loses: who knows that of the first round must not notice.
 
         Objects that change places are each in the place of the other in a later round.
@@ -265,11 +265,11 @@ class Aliases:
             value for path, value in before if any(run.objects.get(path) is not value for run in self._runs)
         ]
 
-    def _all_runs(self) -> list[Run]:
+    def _all_runs(self) -> list[BranchResult]:
         """The runs, and what the results are when a loop does not run."""
         if self.is_choice:
             return self._runs
-        return [Run({**self.before, **self._lists.before}, may_alias.groups()), *self._runs]
+        return [BranchResult({**self.before, **self._lists.before}, may_alias.groups()), *self._runs]
 
     def _was_at(self, path: Path, value: Any) -> bool:
         """Whether an object was there before the block already: then the results are what it holds."""
@@ -284,7 +284,7 @@ class Aliases:
         return self.gives[path[0]] or self._watch.target(path)
 
     def _knows(self, value: Any) -> bool:
-        return isinstance(value, Changing) or id(value) in self._own or self._watch.knows(value)
+        return isinstance(value, MutableValue) or id(value) in self._own or self._watch.knows(value)
 
     def _compare(self, path: Path, given: Sequence[Any]) -> None:
         """Objects between which the graph chooses differ in their parts, and in nothing else."""
@@ -296,7 +296,7 @@ class Aliases:
 
     def tell(self) -> None:
         """When everything is in its place: tell of what is one object in some runs, and two in others."""
-        for path, other in disagreements(self._all_runs(), self._found) if self._found else ():
+        for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):
                 self._watch.parted((name, self._named(other)), (result, self._found[other]))

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...staging import Changing, State
+from ...staging import MutableValue, State
 from ..mutable_values import attributes
 from ..value_identity import same
-from .alias_classes import Run, classes
+from .alias_classes import BranchResult, classes
 from .object_paths import Path, references
 
 
-class HeldLists:
+class BackendLists:
     """The lists of one attempt to trace a block."""
 
     def __init__(self, initial: State, is_choice: bool) -> None:
@@ -44,7 +44,7 @@ class HeldLists:
         }
         return {path: one.get(id(value), value) for path, value in _lists_in(results).items()}
 
-    def settled(self, results: Sequence[Any], runs: Sequence[Run]) -> dict[Path, Any]:
+    def settled(self, results: Sequence[Any], runs: Sequence[BranchResult]) -> dict[Path, Any]:
         """The lists in the results after the block, of which is one what is one in every run."""
         found = {
             path: value
@@ -55,7 +55,7 @@ class HeldLists:
         settled = {}
         for path, value in found.items():
             given = [run.objects.get(path) for run in runs]
-            if isinstance(given[0], Changing) and all(other is given[0] for other in given):
+            if isinstance(given[0], MutableValue) and all(other is given[0] for other in given):
                 settled[path] = given[0]
             else:
                 settled[path] = value if any(one is None for one in given) else found[first[path]]
@@ -65,7 +65,7 @@ class HeldLists:
 def _lists_in(values: Sequence[Any]) -> dict[Path, Any]:
     """The lists of a backend in values, other than copies that nobody else knows."""
     found = references(values)
-    return {path: value for path, value in found if isinstance(value, Changing) and not value.is_own}
+    return {path: value for path, value in found if isinstance(value, MutableValue) and not value.is_own}
 
 
 def _holds(value: Any, kept: dict[str, Any]) -> bool:

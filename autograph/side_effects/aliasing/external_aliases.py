@@ -17,16 +17,16 @@ from typing import Any
 
 from ...analysis import bytecode_effects
 from ..diagnostics import compared, parted, rebound, unlike
-from ..heap_snapshot import Survey
-from ..later_uses import Reach
+from ..heap_snapshot import HeapSnapshot
+from ..later_uses import LaterUses
 from . import may_alias
 from .object_paths import Path
 
 
-class Onlookers:
+class ExternalAliases:
     """All that sees the objects of one staged block; `again` has the block traced once more."""
 
-    def __init__(self, survey: Survey, reach: Reach, again: Callable[[], BaseException]) -> None:
+    def __init__(self, survey: HeapSnapshot, reach: LaterUses, again: Callable[[], BaseException]) -> None:
         self._survey, self._reach, self.again = survey, reach, again
 
     def target(self, path: Path) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any, Protocol
 
-from .alias_classes import Known, Run, classes, disagreements
+from .alias_classes import BranchResult, Known, alias_conflicts, classes
 from .object_paths import Path
 
 
@@ -28,7 +28,7 @@ class Reaches(Protocol):
         ...
 
 
-class Entry:
+class LoopEntryAliases:
     """What the traces of a loop's body have shown so far."""
 
     def __init__(self) -> None:
@@ -43,13 +43,15 @@ class Entry:
         if not self.apart:
             self.moving = {}
 
-    def learn(self, before: dict[Path, Any], run: Run, names: tuple[str, ...], watch: Reaches) -> bool:
+    def learn(
+        self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], watch: Reaches
+    ) -> bool:
         """Look at the objects after a round; whether the trace was wrong about those at the beginning of one."""
-        runs = Run(before, run.doubts), run
+        runs = BranchResult(before, run.doubts), run
         paths = list(dict.fromkeys((*before, *run.objects)))
         self.first = classes(runs, paths)
         has_learned = False
-        for path, other in disagreements(runs, paths):
+        for path, other in alias_conflicts(runs, paths):
             key = (path, id(other.value) if isinstance(other, Known) else other)
             if key in self._doubtful or not self._matters(other, before, names, watch):
                 continue

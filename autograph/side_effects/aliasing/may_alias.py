@@ -18,7 +18,7 @@ from ..value_identity import same
 from .object_paths import contents, holds
 
 
-class Doubt(NamedTuple):
+class MayAlias(NamedTuple):
     """Objects that are perhaps one, and what is wrong when one is changed."""
 
     objects: tuple[Any, ...]
@@ -27,19 +27,19 @@ class Doubt(NamedTuple):
 
 class _Memory(threading.local):
     def __init__(self) -> None:
-        self.scopes: list[Scope] = []
+        self.scopes: list[AliasScope] = []
 
 
 _memory = _Memory()
 
 
-class Scope:
+class AliasScope:
     """The trace of a block or function: it is opened when that begins, checked when it ends, and closed."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[Doubt, list[Any]]] = []
+        self._kept: list[tuple[MayAlias, list[Any]]] = []
 
-    def __enter__(self) -> Scope:
+    def __enter__(self) -> AliasScope:
         self.open()
         return self
 
@@ -59,10 +59,10 @@ class Scope:
         if self in _memory.scopes:
             _memory.scopes.remove(self)
 
-    def watch(self, doubt: Doubt) -> None:
+    def watch(self, doubt: MayAlias) -> None:
         self._kept.append((doubt, [contents(value) for value in doubt.objects]))
 
-    def doubts(self) -> Iterator[Doubt]:
+    def doubts(self) -> Iterator[MayAlias]:
         for doubt, _ in self._kept:
             yield doubt
 
@@ -83,7 +83,7 @@ def _is_as_kept(value: Any, kept: tuple[dict[Any, Any], dict[str, Any]]) -> bool
     )
 
 
-def all_doubts() -> Iterator[Doubt]:
+def all_doubts() -> Iterator[MayAlias]:
     """All doubts in what is being traced."""
     return _memory.scopes[-1].doubts() if _memory.scopes else iter(())
 
@@ -96,5 +96,5 @@ def groups() -> list[tuple[Any, ...]]:
 def note(objects: Sequence[Any], error: Exception) -> bool:
     """From now on, until the end of the innermost block or function, these are perhaps one; whether one is traced."""
     if _memory.scopes:
-        _memory.scopes[-1].watch(Doubt(tuple(objects), error))
+        _memory.scopes[-1].watch(MayAlias(tuple(objects), error))
     return bool(_memory.scopes)

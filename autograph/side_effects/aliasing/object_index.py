@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...staging import Undefined, is_chosen
-from .object_paths import Behind, Path, at, behind, is_within, references
-from .select_proxy import can_be_chosen, choice_of, made, number_in
+from .object_paths import OpaqueLeaf, Path, at, behind, is_within, references
+from .select_proxy import can_be_chosen, choice_of, make_select_proxy, number_in
 
 
-class Numbers:
+class ObjectIndex:
     """The ways to such objects, and which objects each can be."""
 
     def __init__(self) -> None:
         self.objects: dict[Path, list[Any]] = {}
-        self._behind: dict[int, Behind] = {}
+        self._behind: dict[int, OpaqueLeaf] = {}
         self._never: set[Path] = set()  # the ways at whose end a trace has found a new object
 
     def covers(self, path: Path) -> bool:
@@ -87,9 +87,9 @@ class Numbers:
             if isinstance(number, int):
                 shown[path] = objects[number]
             elif number is not None and not isinstance(number, Undefined):
-                shown[path] = made(number, objects, name_of(path))
+                shown[path] = make_select_proxy(number, objects, name_of(path))
         if self._behind:
-            shown.update((path, one.value) for path, one in references(values) if isinstance(one, Behind))
+            shown.update((path, one.value) for path, one in references(values) if isinstance(one, OpaqueLeaf))
         return shown
 
 

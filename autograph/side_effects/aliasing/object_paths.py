@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ... import policy
-from ...staging import PYTHON, Changing, Maybe, OwnList, backends, is_chosen
+from ...staging import PYTHON, Maybe, MutableValue, UnescapedList, backends, is_chosen
 from ..class_traits import ATOMS
 from ..mutable_values import (
     attributes,
@@ -30,7 +30,7 @@ from ..mutable_values import (
 from ..value_identity import same
 
 
-class Behind:
+class OpaqueLeaf:
     """What a backend gets in place of an object that it shall not look into."""
 
     __slots__ = ("value",)
@@ -40,9 +40,9 @@ class Behind:
 
 
 @functools.lru_cache(maxsize=1024)
-def behind(kind: Any) -> type[Behind]:
-    """A `Behind` with the name of the user's class, for messages."""
-    return type(kind.__name__, (Behind,), {"__slots__": ()})
+def behind(kind: Any) -> type[OpaqueLeaf]:
+    """A `OpaqueLeaf` with the name of the user's class, for messages."""
+    return type(kind.__name__, (OpaqueLeaf,), {"__slots__": ()})
 
 
 Path = tuple[Any, ...]
@@ -111,7 +111,7 @@ def _references(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tup
 
 @functools.lru_cache(maxsize=1024)
 def _is_reference_kind(kind: Any) -> bool:
-    if is_chosen(kind) or issubclass(kind, (Behind, Changing)):
+    if is_chosen(kind) or issubclass(kind, (OpaqueLeaf, MutableValue)):
         return True
     return kind not in ATOMS and backends[kind] is PYTHON and policy.is_user_class(kind)
 
@@ -159,14 +159,14 @@ def is_leaf(value: Any) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _is_leaf_kind(kind: Any) -> bool:
     """Whether the values of a class have no parts: most are tensors and numbers."""
-    return not (issubclass(kind, (tuple, OwnList, Maybe)) or has_parts(kind))
+    return not (issubclass(kind, (tuple, UnescapedList, Maybe)) or has_parts(kind))
 
 
 def children(value: Any) -> Mapping[Any, Any]:
     """The parts of a nest, mutable or not; none of a leaf."""
     if is_mutable(value):
         return parts(value)
-    return dict(enumerate(value)) if isinstance(value, (tuple, OwnList)) else fixed_fields(value)
+    return dict(enumerate(value)) if isinstance(value, (tuple, UnescapedList)) else fixed_fields(value)
 
 
 def at(values: Any, path: Path) -> Any:
@@ -197,7 +197,7 @@ def rebuilt(value: Any, path: Path, choose: Choose, instead: Mapping[Path, Any] 
     changed = {key: rebuilt(part, (*path, key), choose, instead) for key, part in old.items()}
     if all(changed[key] is part for key, part in old.items()):
         return value
-    if isinstance(value, OwnList):
+    if isinstance(value, UnescapedList):
         return getattr(value, "__rebuilt__", type(value))(changed.values())
     if not isinstance(value, tuple):
         return with_fields(value, changed)

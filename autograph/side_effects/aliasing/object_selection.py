@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ...staging import State, is_chosen
 from ..diagnostics import circles, rebound
 from ..mutable_values import is_mutable
-from .object_index import Numbers
+from .object_index import ObjectIndex
 from .object_paths import Path, circular, drawn, objects, references
 
 
@@ -30,11 +30,11 @@ class Watch(Protocol):
         ...
 
 
-class Choosing:
+class ObjectSelection:
     """The objects of one attempt to trace a block; `numbers` lasts for all of them. Others are `known`, too."""
 
     def __init__(
-        self, initial: State, known: Sequence[Any], numbers: Numbers, is_choice: bool, watch: Watch
+        self, initial: State, known: Sequence[Any], numbers: ObjectIndex, is_choice: bool, watch: Watch
     ) -> None:
         self.numbers, self._is_choice, self._watch = numbers, is_choice, watch
         found = dict(objects(initial))

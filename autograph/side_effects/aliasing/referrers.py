@@ -27,16 +27,16 @@ _OF_PYTHON = frozenset({"__builtins__", "__loader__", "__spec__"})
 _CLOSED = CodeType, FrameType, TracebackType
 _NOBODY = object()
 
-Parts = Callable[["Search", Any], Iterable[Any]]
+Parts = Callable[["ReferrerSearch", Any], Iterable[Any]]
 
 
-class Search:
+class ReferrerSearch:
     """A search for the variables that lead to an object, of one mapping after the other.
 
     What leads there no more than an `earlier` search has found is not searched again.
     """
 
-    def __init__(self, sought: Any = _NOBODY, earlier: Search | None = None) -> None:
+    def __init__(self, sought: Any = _NOBODY, earlier: ReferrerSearch | None = None) -> None:
         self._sought = sought
         self._earlier: set[int] = set() if earlier is None else earlier._without
         # The numbers of what has been searched, and does not lead to the object.
@@ -61,7 +61,7 @@ class Search:
         """Those that lead to the object; also their attributes that do.
 
         >>> d = {}
-        >>> list(Search(d).names({"d": d, "e": [1], "all": [d], "far": ({"d": [d]},), "__spec__": [d]}))
+        >>> list(ReferrerSearch(d).names({"d": d, "e": [1], "all": [d], "far": ({"d": [d]},), "__spec__": [d]}))
         ['d', 'all', 'far']
         """
         for name, value in variables.items():
@@ -128,30 +128,30 @@ def _rule_for(kind: type) -> Parts | None:
     return next((rule for base, rule in _RULES if issubclass(kind, base)), None)
 
 
-def _nothing(search: Search, value: Any) -> Iterable[Any]:
+def _nothing(search: ReferrerSearch, value: Any) -> Iterable[Any]:
     return ()
 
 
-def _function(search: Search, function: FunctionType) -> Iterable[Any]:
+def _function(search: ReferrerSearch, function: FunctionType) -> Iterable[Any]:
     """What a function shares with others, and with its module."""
     yield from (function.__closure__, function.__defaults__, function.__kwdefaults__, function.__dict__)
     if policy.is_user_code(function):
         yield from search.variables_of(function.__globals__)
 
 
-def _class(search: Search, owner: type) -> Iterable[Any]:
+def _class(search: ReferrerSearch, owner: type) -> Iterable[Any]:
     return (*vars(owner).values(), *policy.bases_of(owner)[1:]) if policy.is_user_class(owner) else ()
 
 
-def _module(search: Search, module: ModuleType) -> Iterable[Any]:
+def _module(search: ReferrerSearch, module: ModuleType) -> Iterable[Any]:
     return () if policy.is_library_module(module) else search.variables_of(policy.attributes_of(module))
 
 
-def _reference(search: Search, reference: weakref.ref[Any]) -> Iterable[Any]:
+def _reference(search: ReferrerSearch, reference: weakref.ref[Any]) -> Iterable[Any]:
     return (reference(),)
 
 
-def _array(search: Search, array: Any) -> Iterable[Any]:
+def _array(search: ReferrerSearch, array: Any) -> Iterable[Any]:
     """The objects in an array of NumPy's, of which the collector does not know."""
     yield from gc.get_referents(array)
     if array.dtype.hasobject:

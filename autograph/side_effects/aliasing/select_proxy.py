@@ -17,7 +17,7 @@ from types import MappingProxyType, MemberDescriptorType
 from typing import Any, NamedTuple, NoReturn
 
 from ... import policy
-from ...staging import PYTHON, Backend, backends, is_chosen, is_whole, settled
+from ...staging import PYTHON, Backend, backends, is_chosen, is_opaque_leaf, settled
 from .. import mutable_values
 from ..diagnostics import ambiguous
 from ..value_identity import same
@@ -28,7 +28,7 @@ _HOOKS = frozenset({"__getattribute__", "__setattr__", "__delattr__"})
 _PYTHONS = frozenset({object, list, dict})
 
 
-class Choice(NamedTuple):
+class Select(NamedTuple):
     """What an object stands for; `name` is how the user calls it."""
 
     number: Any
@@ -36,11 +36,11 @@ class Choice(NamedTuple):
     name: str
 
 
-def choice_of(value: Any) -> Choice:
+def choice_of(value: Any) -> Select:
     """What an object stands for: itself alone, if it is an ordinary one."""
     if not is_chosen(type(value)):
-        return Choice(0, (value,), "")
-    found: Choice = object.__getattribute__(value, "__chosen__")
+        return Select(0, (value,), "")
+    found: Select = object.__getattribute__(value, "__chosen__")
     return found
 
 
@@ -55,7 +55,7 @@ def can_be_chosen(kinds: Iterable[type]) -> bool:
 def _is_fit(kind: Any) -> bool:
     if kind in (list, dict):
         return True
-    if not policy.is_user_class(kind) or is_whole(kind) or backends[kind] is not PYTHON:
+    if not policy.is_user_class(kind) or is_opaque_leaf(kind) or backends[kind] is not PYTHON:
         return False
     if type(kind) not in (type, abc.ABCMeta) or issubclass(kind, (tuple, *_IMMUTABLE, BaseException)):
         return False
@@ -69,10 +69,10 @@ _IS_HEAP = 1 << 9  # a class that was made while the program runs, not one of Py
 def chosen(number: Any, values: Sequence[Any], name: str) -> Any:
     """The value that has this number, all being objects: one of them if all are the same."""
     objects: list[Any] = []
-    number = one_of(number, [number_in(value, objects) for value in values], name)
+    number = select_object(number, [number_in(value, objects) for value in values], name)
     if isinstance(number, int):
         return objects[number]
-    return made(number, objects, name)
+    return make_select_proxy(number, objects, name)
 
 
 def number_in(value: Any, objects: list[Any]) -> Any:
@@ -86,17 +86,17 @@ def number_in(value: Any, objects: list[Any]) -> Any:
         numbers.append(found)
     if numbers == list(range(len(numbers))):
         return choice.number
-    return one_of(choice.number, numbers, choice.name)
+    return select_object(choice.number, numbers, choice.name)
 
 
-def made(number: Any, objects: Sequence[Any], name: str) -> Any:
+def make_select_proxy(number: Any, objects: Sequence[Any], name: str) -> Any:
     """An object that stands for one of these."""
     if not can_be_chosen(map(type, objects)):
         raise ambiguous(name, "are of different classes, or of one that cannot stand for another")
     kind: Any = type(objects[0])
     kind = _class_of(kind)
     new = _base_of(kind).__new__(kind)
-    object.__setattr__(new, "__chosen__", Choice(number, tuple(objects), name))
+    object.__setattr__(new, "__chosen__", Select(number, tuple(objects), name))
     return new
 
 
@@ -105,7 +105,7 @@ def _base_of(kind: Any) -> Any:
     return next(base for base in (list, dict, object) if issubclass(kind, base))
 
 
-def one_of(number: Any, values: Sequence[Any], name: str) -> Any:
+def select_object(number: Any, values: Sequence[Any], name: str) -> Any:
     """The value that has this number."""
     if isinstance(number, int):
         return values[number]
@@ -116,7 +116,7 @@ def one_of(number: Any, values: Sequence[Any], name: str) -> Any:
         return chosen(number, values, name)
     if all(_is_like(value, first) for value in values):
         columns = enumerate(zip(*values, strict=True))
-        parts = [one_of(number, column, f"{name}[{at}]") for at, column in columns]
+        parts = [select_object(number, column, f"{name}[{at}]") for at, column in columns]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
     if not all(isinstance(value, _IMMUTABLE) or backends[type(value)] is not PYTHON for value in values):
         raise ambiguous(name, "are of different kinds, or of one that the graph cannot choose between")
@@ -142,7 +142,7 @@ def _giving(value: Any) -> Any:
     return lambda: (value,)
 
 
-class Chosen:
+class SelectProxy:
     """What comes before the methods of the user's class: attributes are those of the objects."""
 
     __slots__ = ()
@@ -163,7 +163,7 @@ class Chosen:
         values = [getattr(one, name, _MISSING) for one in choice.objects]
         if any(value is _MISSING for value in values):
             raise ambiguous(choice.name, f"differ in whether they have `{name}`")
-        return one_of(choice.number, values, f"{choice.name}.{name}")
+        return select_object(choice.number, values, f"{choice.name}.{name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         choice = choice_of(self)
@@ -198,16 +198,16 @@ class Chosen:
         return _copy(self, lambda part: settled(part) if is_chosen(type(part)) else part)
 
 
-def replaced(choice: Choice, old: Sequence[Any], value: Any, what: Any) -> list[Any]:
+def replaced(choice: Select, old: Sequence[Any], value: Any, what: Any) -> list[Any]:
     """What each of the objects holds when the one that is meant gets a value in place of the `old` ones."""
     name = f"{choice.name}.{what}"
     return [
-        one_of(choice.number, [value if at == own else before for at in range(len(old))], name)
+        select_object(choice.number, [value if at == own else before for at in range(len(old))], name)
         for own, before in enumerate(old)
     ]
 
 
-def _is_held(choice: Choice, name: str) -> bool:
+def _is_held(choice: Select, name: str) -> bool:
     """Whether an attribute is in the objects themselves, rather than in their class."""
     member = _member(choice, name)
     if isinstance(member, (MemberDescriptorType, functools.cached_property)):
@@ -215,7 +215,7 @@ def _is_held(choice: Choice, name: str) -> bool:
     return not hasattr(type(member), "__set__") and any(name in _dict_of(one) for one in choice.objects)
 
 
-def _member(choice: Choice, name: str) -> Any:
+def _member(choice: Select, name: str) -> Any:
     bases = policy.bases_of(type(choice.objects[0]))
     return next((vars(base)[name] for base in bases if name in vars(base)), None)
 
@@ -272,5 +272,5 @@ def _class_of(kind: Any) -> Any:
     if kind.__eq__ is object.__eq__:
         members.update(__eq__=_no_identity, __ne__=_no_identity, __hash__=_no_identity)
     behind = ListItems if issubclass(kind, list) else DictItems if issubclass(kind, dict) else None
-    bases = tuple(base for base in (Chosen, kind, behind) if base not in (None, list, dict))
+    bases = tuple(base for base in (SelectProxy, kind, behind) if base not in (None, list, dict))
     return type(kind)(kind.__name__, bases, members)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from ..diagnostics import ambiguous
-from .select_proxy import choice_of, one_of, replaced
+from .select_proxy import choice_of, replaced, select_object
 
 
 def _refuse(what: str) -> Callable[..., NoReturn]:
@@ -53,7 +53,7 @@ class ListItems(list[Any]):
         choice = choice_of(self)
         if isinstance(key, slice):
             return [self[at] for at in range(*key.indices(len(self)))]
-        return one_of(choice.number, [one[key] for one in choice.objects], f"{choice.name}[{key!r}]")
+        return select_object(choice.number, [one[key] for one in choice.objects], f"{choice.name}[{key!r}]")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
@@ -131,7 +131,7 @@ class DictItems(dict[Any, Any]):
                 raise ambiguous(choice_of(self).name, f"get {key!r} for the first time")
             raise KeyError(key)
         choice = choice_of(self)
-        return one_of(choice.number, [one[key] for one in choice.objects], f"{choice.name}[{key!r}]")
+        return select_object(choice.number, [one[key] for one in choice.objects], f"{choice.name}[{key!r}]")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         choice = choice_of(self)

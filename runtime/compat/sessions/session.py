@@ -21,10 +21,10 @@ from ...core.variable import Variable
 from ...executors import EXECUTORS, Runner
 from ...ir.builder import eagerly
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...ops.arrays.placeholder import const
 from .graph_builder import GraphBuilder, as_default, builder_of, get_default_graph
-from .variable_store import Cell
+from .variable_store import SessionVariable
 
 MOST_PLANS = 1_000
 
@@ -71,7 +71,7 @@ class Session:
         self.graph = get_default_graph() if graph is None else graph
         self.sess_str = target
         self._builder: GraphBuilder = builder_of(self.graph)
-        self._cells: dict[Reference, Cell] = {}
+        self._cells: dict[Reference, SessionVariable] = {}
         self._parts: dict[Any, _Part] = {}
         self._is_open = True
         self._blocks: list[Any] = []
@@ -205,7 +205,7 @@ class Session:
             return reference.deref()
         found = self._cells.get(reference)
         if found is None:
-            found = self._cells[reference] = Cell(reference.deref())
+            found = self._cells[reference] = SessionVariable(reference.deref())
         return found
 
     def load(self, variable: Variable, value: Any) -> None:
@@ -300,7 +300,7 @@ def _with_reads(outputs: list[Operand]) -> tuple[list[Operation], list[Operand]]
 
     reads, results = [], []
     for operand in outputs:
-        if isinstance(operand.spec, RefSpec):
+        if isinstance(operand.spec, VariableType):
             value = Value("read", operand.spec.content)
             reads.append(Operation(read_variable, (operand,), {}, (value,)))
             operand = value
@@ -334,7 +334,7 @@ def _array_for(tensor: Any, given: Any) -> Any:
             f"strings, lists, numpy ndarrays. For reference, the tensor object was {given} which was passed to the "
             f"feed with key {tensor}."
         )
-    spec = Spec(tensor.dtype, tensor.shape.dims)
+    spec = TensorType(tensor.dtype, tensor.shape.dims)
     source = given._array if isinstance(given, EagerTensor) else given
     try:
         array = to_array(source, tensor.dtype)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ...core.variable import Variable
 
 
-class Cell:
+class SessionVariable:
     """Stands for a variable while a graph runs in a session; it has no value until one is assigned."""
 
     def __init__(self, variable: Variable) -> None:

@@ -14,7 +14,7 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...ir.builder import current
 from ...ir.name_scopes import name_scope
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...ops.state import variable_ops
 from .graph_builder import (
     GLOBAL_VARIABLES,
@@ -41,8 +41,8 @@ def declare(variable: Variable, builder: GraphBuilder, value: Any, dtype: Any, s
             f"explicitly supplied `shape` argument ({shapes.show(declared)})."
         )
     variable.short_name = _unique(builder, variable.short_name)
-    variable.content_spec = Spec(tensor.dtype, declared)
-    variable.spec = RefSpec(variable.content_spec)
+    variable.content_spec = TensorType(tensor.dtype, declared)
+    variable.spec = VariableType(variable.content_spec)
     variable._owner = builder
     variable._initial = tensor
     with builder.after(None), name_scope(""):

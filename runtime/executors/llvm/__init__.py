@@ -43,7 +43,7 @@ from .llvm_engine import INSTALL, missing
 
 if TYPE_CHECKING:
     from .compile_graph import text
-    from .jit_function import Native
+    from .jit_function import JitFunction
 
 
 def available() -> bool:
@@ -55,7 +55,7 @@ __all__ = [
     "INSTALL",
     "CannotCompileError",
     "CompilationError",
-    "Native",
+    "JitFunction",
     "available",
     "missing",
     "text",
@@ -63,11 +63,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Native` and `text`, with the rules of all operations: for what is compiled, which may be nothing."""
-    if name == "Native":
-        from .jit_function import Native
+    """`JitFunction` and `text`, with the rules of all operations: for what is compiled, which may be nothing."""
+    if name == "JitFunction":
+        from .jit_function import JitFunction
 
-        return Native
+        return JitFunction
     if name == "text":
         from .compile_graph import text
 

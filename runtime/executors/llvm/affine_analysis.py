@@ -29,7 +29,7 @@ _LARGEST = (1 << 31) - 1
 """The size of an axis whose size is not known, at most."""
 
 
-def apart(start: Any, stop: Any, makers: Makers) -> int | None:
+def constant_difference(start: Any, stop: Any, makers: Makers) -> int | None:
     """How much larger `stop` is than `start`, which are ints or operands; None when that is not known."""
     forms: dict[Operand, _Form] = {}
     first, last = (_form(one, makers, forms, _DEEPEST) for one in (start, stop))
@@ -100,7 +100,7 @@ def _length(item: slice, size: int | None, makers: Makers) -> int | None:
         return None
     if not all(_reaches(bound, size) for bound in (item.start, item.stop)):
         return None
-    length = apart(item.start, item.stop, makers)
+    length = constant_difference(item.start, item.stop, makers)
     return None if length is None or length < 0 else -(-length // step)
 
 

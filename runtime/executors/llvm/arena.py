@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from .codegen.llvm_types import Register, integer, ir, null, pointer
 from .codegen.routine_builder import Routine
 from .codegen.shared_functions import declared, outside, shared
@@ -35,7 +35,7 @@ NAME = "kept"
 """What the table of a module is called among what is known only when the code is loaded."""
 
 
-class Kept:
+class Arena:
     """The places where the memory of a module is kept between calls."""
 
     def __init__(self, module: Any) -> None:
@@ -125,12 +125,12 @@ def _(r: Routine) -> None:
     b.ret(r.at(integer(8), new, word(HEAD)))
 
 
-def is_worth_keeping(spec: Spec) -> bool:
+def is_worth_keeping(spec: TensorType) -> bool:
     """Whether the arrays of a result are kept for the next call."""
     return _SMALLEST <= size_of(spec) <= LARGEST
 
 
-def size_of(spec: Spec) -> int:
+def size_of(spec: TensorType) -> int:
     """The bytes of a tensor."""
     return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
 
@@ -146,7 +146,7 @@ class Memory:
             ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
 
 
-class Spares:
+class FreeList:
     """The arrays, or tensors, that a function keeps for its next results."""
 
     def __init__(self, count: int) -> None:

@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 
 from ...ir.graph import Graph, Operation
-from ...ir.value_types import ArraySpec, RefSpec, Spec
-from .arena import Kept
+from ...ir.value_types import ListType, TensorType, VariableType
+from .arena import Arena
 from .codegen.function_builder import Emitter
-from .codegen.instrumentation import Meter
-from .codegen.lazy_values import Buffer, Node, Scalar
+from .codegen.instrumentation import Instrumentation
+from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer
 from .codegen.region_lowering import Region
 from .codegen.value_names import Names
 from .diagnostics import CannotCompileError
 from .kernel_callbacks import Callback, Sizes
-from .list_abi import description, handed_over, sizes_described, taken_in, tensors_handed_over
+from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .llvm_printer import printed
 from .opt_levels import DONE, Level, can_be_done, level
 from .post_vectorize import addresses_read, finish
-from .split_module import set_apart
-from .vectorize import widen
+from .split_module import split_module
+from .vectorize import vectorize
 
 _EMBEDDED = 1024
 """Bytes of a constant that becomes part of the module."""
@@ -87,14 +87,14 @@ class Host:
         self.variable.initializer = ir().Constant(kind, None)
 
 
-class Unit:
+class CompilationUnit:
     """A specialised graph, written down as a module; with `is_measured`, one that takes notes for profiles."""
 
     def __init__(self, graph: Graph, is_measured: bool = False) -> None:
         self.graph = graph
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
-        self.module.kept = Kept(self.module)
+        self.module.kept = Arena(self.module)
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
@@ -107,7 +107,7 @@ class Unit:
         self.kernel.attributes.add("noinline")  # what is known of its arguments would cost much to keep
         self._define_run()
         e = Emitter(self.module, self.kernel)
-        self.meter = e.meter = Meter(e) if is_measured else None
+        self.meter = e.meter = Instrumentation(e) if is_measured else None
         self._write(e)
         if e.meter is not None:
             e.meter.finish()
@@ -123,11 +123,11 @@ class Unit:
 
     def _write(self, e: Emitter) -> None:
         arguments = list(self.kernel.args)
-        inputs: list[Node] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
+        inputs: list[LazyValue] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
         targets = [_target(value.spec, arguments.pop(0)) for value in self.graph.outputs]
         region = Region(e, self.graph, inputs)
         specs = [value.spec for value in self.graph.outputs]
-        are_lists = [isinstance(spec, ArraySpec) for spec in specs]
+        are_lists = [isinstance(spec, ListType) for spec in specs]
         self.sized = {i: spec for i, spec in enumerate(specs) if _is_sized(spec)}
         large = [
             target if target.shape and not x and i not in self.sized else None
@@ -139,7 +139,7 @@ class Unit:
                 e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
         sized = [region.settled(nodes[i]) for i in self.sized]
         lists = [list(itertools.compress(found, are_lists)) for found in (nodes, specs, targets)]
-        self.lists = handed_over(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
+        self.lists = export_list(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
         tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
     def _define_run(self) -> None:
@@ -158,15 +158,15 @@ class Unit:
         """A part of the module for another thread to compile, as `code` gives the rest; None where one is enough."""
         if not can_be_done(self.graph) or self.meter is not None:
             return None
-        self._apart = set_apart(self.module, self.kernel, self._nests, self._users)
+        self._apart = split_module(self.module, self.kernel, self._nests, self._users)
         if self._apart is None:
             return None
-        is_done = widen(self._apart)
+        is_done = vectorize(self._apart)
         return printed(self._apart, with_loops=not is_done), DONE if is_done else level(self.graph)
 
     def code(self) -> tuple[str, Level]:
         """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
-        if not widen(self.module, can_be_done(self.graph)):
+        if not vectorize(self.module, can_be_done(self.graph)):
             return self.text(), level(self.graph)
         finish(self.kernel, self.module.globals["run"], self.pieces)
         return self.text(with_loops=False), DONE
@@ -206,26 +206,26 @@ def _listens_soon(graph: Graph) -> bool:
     ) and not any(operation.type == "while" for region in regions for operation in region.walk())
 
 
-def content(spec: Any) -> Spec:
+def content(spec: Any) -> TensorType:
     """The tensor that an input is, or that a variable holds, or that describes a list or one of unknown size."""
-    if isinstance(spec, ArraySpec):
+    if isinstance(spec, ListType):
         return description(spec)
-    found = spec.content if isinstance(spec, RefSpec) else spec
-    assert isinstance(found, Spec), found
+    found = spec.content if isinstance(spec, VariableType) else spec
+    assert isinstance(found, TensorType), found
     return sizes_described(found) if _is_sized(found) else found
 
 
 def _is_sized(spec: Any) -> bool:
     """Whether a result is a tensor of a size that is known only while the code runs."""
-    return isinstance(spec, Spec) and spec.shape is not None and None in spec.shape
+    return isinstance(spec, TensorType) and spec.shape is not None and None in spec.shape
 
 
-def _argument(e: Emitter, spec: Any, address: Register) -> Node:
-    if isinstance(spec, ArraySpec):
-        return taken_in(e, spec, address)
+def _argument(e: Emitter, spec: Any, address: Register) -> LazyValue:
+    if isinstance(spec, ListType):
+        return import_list(e, spec, address)
     tensor = content(spec)
     buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
-    if tensor.shape == () and isinstance(spec, Spec):
+    if tensor.shape == () and isinstance(spec, TensorType):
         return Scalar(tensor.dtype, e.load(tensor.dtype, address, e.word(0)))
     return buffer
 

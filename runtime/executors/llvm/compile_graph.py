@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from ...ir.graph import Constant, Graph
-from ...ir.value_types import ArraySpec, RefSpec
+from ...ir.value_types import ListType, VariableType
 from . import list_abi, llvm_engine
 from .codegen.llvm_types import STORED
 from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError
@@ -34,8 +34,8 @@ def _of_inputs(graph: Graph) -> list[str]:
     """Why the inputs cannot be given to native code."""
     reasons = []
     for value in graph.inputs:
-        spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
-        if isinstance(spec, ArraySpec):
+        spec = value.spec.content if isinstance(value.spec, VariableType) else value.spec
+        if isinstance(spec, ListType):
             list_abi.demand_compiled(spec)
         elif spec.dtype not in STORED and not any(value in each.inputs for each in graph.operations):
             reasons.append(f"`{value.name}` is {spec}, which is not compiled")
@@ -49,7 +49,7 @@ def _of_results(graph: Graph) -> list[str]:
         if isinstance(output, Constant):
             if output.dtype not in STORED:
                 reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
-        elif isinstance(output.spec, ArraySpec):
+        elif isinstance(output.spec, ListType):
             list_abi.demand_compiled(output.spec)
     return reasons
 
@@ -94,12 +94,12 @@ def lowered(
         raise CannotCompileError([why])
     from ...optimize import Options, batch_loop_matmul, dce, optimise
     from . import lowering  # noqa: F401  (the table of operations is filled)
-    from .compilation_unit import Unit
+    from .compilation_unit import CompilationUnit
     from .shape_specialization import specialised
 
     needed = dce.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
     plain = optimise(specialised(needed, arguments, with_sizes))
-    unit = Unit(batch_loop_matmul.run(plain), is_measured)
+    unit = CompilationUnit(batch_loop_matmul.run(plain), is_measured)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]

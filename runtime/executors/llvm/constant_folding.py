@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ir.value_types import AnySpec, Spec
+from ...ir.value_types import AnySpec, TensorType
 
 LARGEST_FOLDED = 4096
 """Elements that a result may have which is computed while compiling."""
@@ -28,7 +28,7 @@ def of_shapes(
     if operation.type not in OF_SHAPES:
         return None
     spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
-    if not isinstance(spec, Spec) or shape is None or (operation.type == "size" and None in shape):
+    if not isinstance(spec, TensorType) or shape is None or (operation.type == "size" and None in shape):
         return None
     found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
     return [Constant(np.array(found, spec.dtype.numpy))]
@@ -40,7 +40,7 @@ def folded(
     """The results of a pure operation on constants; None where they are not to be computed now."""
     if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
         return None
-    if not all(isinstance(spec, Spec) and _size(spec) <= LARGEST_FOLDED for spec in specs):
+    if not all(isinstance(spec, TensorType) and _size(spec) <= LARGEST_FOLDED for spec in specs):
         return None
     if operation.type in ("assert", "raise", "custom_gradient"):
         return None
@@ -60,7 +60,7 @@ def folded(
     ]
 
 
-def _size(spec: Spec) -> float:
+def _size(spec: TensorType) -> float:
     if spec.shape is None or None in spec.shape:
         return float("inf")
     return float(np.prod(spec.shape, dtype=np.float64))  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.lists.tensor_array import Elements
-from .jit_function import Native
+from ...ops.lists.tensor_array import PersistentArray
+from .jit_function import JitFunction
 
 TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
 """By the bytes of a float, or of a part of a complex number."""
@@ -33,7 +33,7 @@ class Copy:
         self._array = array
 
 
-def compared(native: Native, plan: Runner, arguments: Sequence[Any]) -> tuple[Sequence[Any], str | None]:
+def compared(native: JitFunction, plan: Runner, arguments: Sequence[Any]) -> tuple[Sequence[Any], str | None]:
     """Return the plan's results, and how those of native code differ: "" for not at all, None where it gave up.
 
     Raises what the plan raises.
@@ -127,7 +127,7 @@ def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
 def _arrays(results: Sequence[Any]) -> Iterator[Any]:
     """The arrays of results, with those in lists."""
     for result in results:
-        if isinstance(result, Elements):
+        if isinstance(result, PersistentArray):
             yield from _arrays([item for item in result.items() if item is not None])
         else:
             yield np.asarray(result)

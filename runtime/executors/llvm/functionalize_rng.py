@@ -19,11 +19,11 @@ import numpy as np
 from ... import dtypes
 from ...ir.clone import with_parts
 from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...kernels.random import seeds
 from ...ops.framework.op import REGISTRY
 
-STATE = Spec(dtypes.int64, (3,))
+STATE = TensorType(dtypes.int64, (3,))
 _HALF = (1 << 64) - 1
 
 Key = tuple[str, int, int, int]
@@ -123,7 +123,7 @@ def _key(operation: Operation) -> Key:
 
 
 def _rewritten(graph: Graph, keys: Sequence[Key]) -> Graph:
-    streams = {key: Value("stream", RefSpec(STATE)) for key in keys}
+    streams = {key: Value("stream", VariableType(STATE)) for key in keys}
     operations: list[Operation] = []
     for operation in graph.live_operations():
         own = list(dict.fromkeys(_keys(Graph("one", (), [operation], operation.outputs))))

@@ -17,7 +17,7 @@ from typing import Any
 from ...core import shapes
 from ...ir.clone import with_new_results, with_parts
 from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...ops.framework.op import REGISTRY
 from .diagnostics import CannotCompileError, Reason
 
@@ -28,7 +28,7 @@ Cells = dict[int, Operand]
 def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
     """The graph, and which of its inputs are variables that it assigns: their last values follow its outputs."""
     inputs = [_plain(value) for value in graph.inputs]
-    keys = {value: i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)}
+    keys = {value: i for i, value in enumerate(graph.inputs) if isinstance(value.spec, VariableType)}
     if not keys:
         return graph, []
     cells: Cells = {i: inputs[i] for i in keys.values()}
@@ -39,7 +39,7 @@ def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
 
 
 def _plain(value: Value) -> Value:
-    return Value(value.name, value.spec.content) if isinstance(value.spec, RefSpec) else value
+    return Value(value.name, value.spec.content) if isinstance(value.spec, VariableType) else value
 
 
 class _Writer:
@@ -58,7 +58,7 @@ class _Writer:
                 write(self, operation)
             elif operation.type == "custom_gradient":  # gradients of a graph that runs are not taken
                 known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
-            elif not any(isinstance(operand.spec, RefSpec) for operand in operation.inputs):
+            elif not any(isinstance(operand.spec, VariableType) for operand in operation.inputs):
                 self._add(operation, operation.inputs)
             elif operation.type in ("cond", "switch", "call"):
                 self._branches(operation)
@@ -98,7 +98,11 @@ class _Writer:
         variable, value = operation.inputs
         key = self._key(variable)
         new, old = self._operand(value), self._cells[key]
-        if old.spec != new.spec or not isinstance(old.spec, Spec) or not shapes.is_static(old.spec.shape):
+        if (
+            old.spec != new.spec
+            or not isinstance(old.spec, TensorType)
+            or not shapes.is_static(old.spec.shape)
+        ):
             raise CannotCompileError(
                 [Reason(operation, "the shapes of variable and value are not known to be equal")]
             )
@@ -195,8 +199,8 @@ class _Writer:
         self._cells.update(made)
 
     def _parted(self, operands: Sequence[Operand]) -> tuple[list[Operand], list[int]]:
-        plain = [operand for operand in operands if not isinstance(operand.spec, RefSpec)]
-        keys = [self._key(operand) for operand in operands if isinstance(operand.spec, RefSpec)]
+        plain = [operand for operand in operands if not isinstance(operand.spec, VariableType)]
+        keys = [self._key(operand) for operand in operands if isinstance(operand.spec, VariableType)]
         return plain, list(dict.fromkeys(keys))
 
     def _region(
@@ -212,7 +216,7 @@ class _Writer:
         keys = {
             value: self._key(operand)
             for value, operand in zip(region.inputs, operands, strict=True)
-            if isinstance(operand.spec, RefSpec)
+            if isinstance(operand.spec, VariableType)
         }
         plain = [value for value in region.inputs if value not in keys]
         cells: Cells = {key: Value("variable", self._cells[key].spec) for key in (*state, *read)}

@@ -2,7 +2,7 @@
 
 >>> from agc.runtime import constant, function
 >>> double = function(lambda x: x + x).get_concrete_function(constant([1, 2]))
->>> Native(double.graph).run([np.array([3, 4], np.int32)])
+>>> JitFunction(double.graph).run([np.array([3, 4], np.int32)])
 (array([6, 8], dtype=int32),)
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir.graph import Graph
-from ...ir.value_types import ArraySpec, RefSpec, Spec
+from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.state.compare_and_swap import exchange
 from ..plan.blas_threads import wants_one_thread, with_one_thread
 from ..plan.plan import Plan
@@ -43,7 +43,7 @@ Compiled = Callable[[Sequence[Any]], Any]
 _FAILED = object()
 
 
-class Native:
+class JitFunction:
     """A graph, compiled for each combination of shapes that it is run with.
 
     Where that is not possible, `run` raises CompilationError with the reasons. `by_value` are the inputs, integers,
@@ -61,13 +61,15 @@ class Native:
         self._code: dict[Any, Compiled] = {}
         self._kernels: dict[Any, Kernel] = {}  # of code that is called with nothing around it
         self._assigned: list[int] = []
-        self._variables = [i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, RefSpec)]
+        self._variables = [
+            i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, VariableType)
+        ]
         self._lists = {
-            i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
+            i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
         }
         self._varies = False  # whether there were too many values to compile the graph for each
         self._is_sized = False  # whether a result has a size that is known only while the code runs
-        self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ArraySpec)]
+        self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ListType)]
         self._specs: dict[Any, dict[int, Any]] = {}  # of results that are described, by the key of the code
 
     @property
@@ -283,4 +285,4 @@ def _shapes(arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _is_fixed(spec: Any) -> bool:
-    return isinstance(spec, Spec) and spec.shape is not None and None not in spec.shape
+    return isinstance(spec, TensorType) and spec.shape is not None and None not in spec.shape

@@ -1,4 +1,4 @@
-"""Lists at the ends of a graph: an address and a length in compiled code, `Elements` outside of it.
+"""Lists at the ends of a graph: an address and a length in compiled code, `PersistentArray` outside of it.
 
     h: array float32[2, 3]          int64[2]: where the elements stand, and how many there are
     hs: array array float32[2]      int64[4]: the elements of all lists, and how many each of them has
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import ArraySpec, Spec
-from ...ops.lists.tensor_array import Elements, Growing
+from ...ir.value_types import ListType, TensorType
+from ...ops.lists.tensor_array import Growing, PersistentArray
 from .arena import HEAD
 from .codegen.function_builder import Emitter
-from .codegen.lazy_values import Buffer, Node
+from .codegen.lazy_values import Buffer, LazyValue
 from .codegen.llvm_types import COMPILED, Register, integer, pointer
 from .codegen.rule_registry import RefusedError
 from .diagnostics import CannotCompileError
@@ -28,15 +28,15 @@ from .list_length_analysis import GrowingSpec, SizedSpec
 from .lowering.list_memory import COUNT, List, Lists, View, made, parts_of
 
 
-def description(spec: ArraySpec) -> Spec:
+def description(spec: ListType) -> TensorType:
     """What stands for a list of this kind at the end of a graph."""
-    return Spec(dtypes.int64, (2 * len(parts_of(spec)),))
+    return TensorType(dtypes.int64, (2 * len(parts_of(spec)),))
 
 
 # In compiled code
 
 
-def taken_in(e: Emitter, spec: ArraySpec, address: Register) -> Node:
+def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
     """The list that an argument describes."""
     parts = []
     size = spec.size if isinstance(spec, SizedSpec) else None
@@ -48,9 +48,9 @@ def taken_in(e: Emitter, spec: ArraySpec, address: Register) -> Node:
     return List(*parts) if len(parts) == 1 else Lists(*parts)
 
 
-def handed_over(
-    e: Emitter, nodes: Sequence[Node], specs: Sequence[Any], targets: Sequence[Buffer]
-) -> list[ArraySpec]:
+def export_list(
+    e: Emitter, nodes: Sequence[LazyValue], specs: Sequence[Any], targets: Sequence[Buffer]
+) -> list[ListType]:
     """Write the descriptions of lists that are results. Nothing may fail behind this but for want of memory.
 
     Gives the specs of the results.
@@ -75,12 +75,12 @@ def handed_over(
     ]
 
 
-def sizes_described(spec: Spec) -> Spec:
+def sizes_described(spec: TensorType) -> TensorType:
     """What stands for a tensor whose size is known only while the code runs: an address, and its shape."""
-    return Spec(dtypes.int64, (1 + len(spec.shape or ()),))
+    return TensorType(dtypes.int64, (1 + len(spec.shape or ()),))
 
 
-def tensors_handed_over(e: Emitter, nodes: Sequence[Node], targets: Sequence[Buffer]) -> None:
+def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequence[Buffer]) -> None:
     """Write the descriptions of such tensors. Nothing may fail behind this but for want of memory."""
     slots = [node.slot for node in nodes if isinstance(node, Buffer) and node.is_own]
     for node, target in zip(nodes, targets, strict=True):
@@ -104,7 +104,7 @@ def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return np.asarray(_Memory(address, shape, dtype)).view(dtype)
 
 
-class Rows(Elements):
+class Rows(PersistentArray):
     """A list whose elements are the rows of an array; of lists, where `counts` says how many rows each has."""
 
     __slots__ = ("counts", "rows")
@@ -143,9 +143,9 @@ class _Memory:
         ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(self._address))
 
 
-def received(description: Any, spec: ArraySpec | Spec) -> Any:
+def received(description: Any, spec: ListType | TensorType) -> Any:
     """The list, or the tensor, that a result describes."""
-    if isinstance(spec, Spec):
+    if isinstance(spec, TensorType):
         address, *shape = description.tolist()
         return _owned(address, tuple(shape), spec.dtype.numpy)
     numbers = iter(description.tolist())
@@ -157,30 +157,32 @@ def received(description: Any, spec: ArraySpec | Spec) -> Any:
     return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else Rows(*arrays)
 
 
-def described(value: Elements, spec: ArraySpec, by_length: bool = False) -> tuple[Any, ArraySpec, list[Any]]:
+def described(
+    value: PersistentArray, spec: ListType, by_length: bool = False
+) -> tuple[Any, ListType, list[Any]]:
     """What stands for a list that goes in, its spec with the shape of its elements, and the arrays that it reads."""
-    if isinstance(spec.element, ArraySpec):
+    if isinstance(spec.element, ListType):
         rows, counts = _rows_of_lists(value, spec)
         arrays = [rows, counts]
-        found = ArraySpec(ArraySpec(Spec(spec.element.element.dtype, rows.shape[1:])))
+        found = ListType(ListType(TensorType(spec.element.element.dtype, rows.shape[1:])))
     else:
         rows = _rows(value, spec.element)
         arrays = [rows]
-        element = Spec(spec.element.dtype, rows.shape[1:])
-        found = SizedSpec(element, len(rows)) if by_length else ArraySpec(element)
+        element = TensorType(spec.element.dtype, rows.shape[1:])
+        found = SizedSpec(element, len(rows)) if by_length else ListType(element)
         if type(value) is Growing:
             found = GrowingSpec(element)
     numbers = [number for array in arrays for number in (array.ctypes.data, len(array))]
     return np.array(numbers, np.int64), found, arrays
 
 
-def _rows(value: Elements, element: Spec) -> Any:
+def _rows(value: PersistentArray, element: TensorType) -> Any:
     if isinstance(value, Rows):
         return np.ascontiguousarray(value.rows)
     return _stacked(value.items(), element)
 
 
-def _stacked(items: Sequence[Any], element: Spec) -> Any:
+def _stacked(items: Sequence[Any], element: TensorType) -> Any:
     known = [np.shape(item) for item in items if item is not None]
     shape = known[0] if known else element.shape
     if shape is None or None in shape or any(other != shape for other in known):
@@ -192,20 +194,20 @@ def _stacked(items: Sequence[Any], element: Spec) -> Any:
     return rows
 
 
-def _rows_of_lists(value: Elements, spec: ArraySpec) -> tuple[Any, Any]:
+def _rows_of_lists(value: PersistentArray, spec: ListType) -> tuple[Any, Any]:
     if isinstance(value, Rows):
         return np.ascontiguousarray(value.rows), value.counts
-    inner = [item or Elements([]) for item in value.items()]
+    inner = [item or PersistentArray([]) for item in value.items()]
     counts = np.array([len(item.items()) for item in inner], COUNT.dtype.numpy)
     return _stacked(list(_all_items(inner)), spec.element.element), counts
 
 
-def _all_items(lists: Sequence[Elements]) -> Iterator[Any]:
+def _all_items(lists: Sequence[PersistentArray]) -> Iterator[Any]:
     for one in lists:
         yield from one.items()
 
 
-def demand_compiled(spec: ArraySpec) -> None:
+def demand_compiled(spec: ListType) -> None:
     """Refuse lists that compiled code does not have."""
     try:
         elements = parts_of(spec)

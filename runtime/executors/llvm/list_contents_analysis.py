@@ -16,15 +16,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ir.graph import Constant, Operand, Operation
-from ...ir.value_types import AnySpec, ArraySpec, Spec
+from ...ir.value_types import AnySpec, ListType, TensorType
 
 
-class SameSpec(ArraySpec):
+class SameSpec(ListType):
     """A list with one constant again and again; or, where that is None, with nothing yet."""
 
     __slots__ = ("constant",)
 
-    def __init__(self, element: Spec, constant: Constant | None) -> None:
+    def __init__(self, element: TensorType, constant: Constant | None) -> None:
         super().__init__(element)
         self.constant = constant
 
@@ -53,10 +53,10 @@ def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnyS
     if operation.type in _TAKING:
         return specs
     if operation.type in _EMPTY:
-        return [SameSpec(spec.element, None) for spec in specs if isinstance(spec, ArraySpec)]
+        return [SameSpec(spec.element, None) for spec in specs if isinstance(spec, ListType)]
     if operation.type in ("list_append", "list_keep"):
         held, value = inputs[0].spec, inputs[1]
-        assert isinstance(held, ArraySpec)
+        assert isinstance(held, ListType)
         return [_appended(held, value, spec) for spec in specs]
     if operation.type == "array_sum":
         return [_sum(inputs[0].spec, inputs[1].spec, spec) for spec in specs]
@@ -71,23 +71,23 @@ def _sum(one: AnySpec, other: AnySpec, spec: AnySpec) -> AnySpec:
     return plain(spec)
 
 
-def _appended(held: ArraySpec, value: Operand, spec: AnySpec) -> AnySpec:
+def _appended(held: ListType, value: Operand, spec: AnySpec) -> AnySpec:
     is_empty = isinstance(held, SameSpec) and held.constant is None
     if isinstance(value, Constant):
         more = SameSpec(value.spec, value)
         return more if is_empty or more == held else plain(spec)
     if is_empty:
-        return ArraySpec(value.spec)
-    return ArraySpec(value.spec) if held.element == value.spec else plain(spec)
+        return ListType(value.spec)
+    return ListType(value.spec) if held.element == value.spec else plain(spec)
 
 
 def plain(spec: AnySpec) -> AnySpec:
     """A spec that knows nothing of what is in lists."""
-    if not isinstance(spec, ArraySpec) or not (
+    if not isinstance(spec, ListType) or not (
         isinstance(spec, SameSpec) or isinstance(spec.element, SameSpec)
     ):
         return spec
-    return ArraySpec(plain(spec.element))
+    return ListType(plain(spec.element))
 
 
 def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Operand]:
@@ -102,7 +102,7 @@ def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Ope
     return outputs
 
 
-def of_both(one: ArraySpec, other: ArraySpec) -> ArraySpec | None:
+def of_both(one: ListType, other: ListType) -> ListType | None:
     """The spec of lists that are the one or the other, where what is in them decides it."""
     for first, second in ((one, other), (other, one)):
         if isinstance(first, SameSpec) and first.constant is None:

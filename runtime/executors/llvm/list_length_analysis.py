@@ -13,16 +13,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...ir.graph import Constant, Operand, Operation
-from ...ir.value_types import AnySpec, ArraySpec, Spec
+from ...ir.value_types import AnySpec, ListType, TensorType
 from . import list_contents_analysis
 
 
-class SizedSpec(ArraySpec):
+class SizedSpec(ListType):
     """A TensorArray whose number of elements is known."""
 
     __slots__ = ("size",)
 
-    def __init__(self, element: Spec, size: int) -> None:
+    def __init__(self, element: TensorType, size: int) -> None:
         super().__init__(element)
         self.size = size
 
@@ -39,7 +39,7 @@ class SizedSpec(ArraySpec):
         return f"array of {self.size} {self.element}"
 
 
-class GrowingSpec(ArraySpec):
+class GrowingSpec(ListType):
     """A TensorArray that comes into a graph, and may be written past its end."""
 
     __slots__ = ()
@@ -55,39 +55,39 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
         return specs
     first, *rest = specs
     given = inputs[0].spec if inputs else None
-    if operation.type == "array_new" and isinstance(first, ArraySpec):
+    if operation.type == "array_new" and isinstance(first, ListType):
         size = inputs[0]
         if isinstance(size, Constant) and not operation.attrs["dynamic"]:
             return [SizedSpec(first.element, int(size.value))]
-    if operation.type in KEEPING and isinstance(given, SizedSpec) and isinstance(first, ArraySpec):
+    if operation.type in KEEPING and isinstance(given, SizedSpec) and isinstance(first, ListType):
         return [SizedSpec(first.element, given.size)]
-    if operation.type == "array_split" and isinstance(first, ArraySpec) and isinstance(inputs[2], Constant):
+    if operation.type == "array_split" and isinstance(first, ListType) and isinstance(inputs[2], Constant):
         sizes, whole = inputs[2].value.tolist(), inputs[1].spec
-        if isinstance(whole, Spec) and whole.shape and len(set(sizes)) == 1:
-            return [SizedSpec(Spec(whole.dtype, (int(sizes[0]), *whole.shape[1:])), len(sizes))]
-    if operation.type == "occurrences" and not operation.attrs["by_row"] and isinstance(first, Spec):
+        if isinstance(whole, TensorType) and whole.shape and len(set(sizes)) == 1:
+            return [SizedSpec(TensorType(whole.dtype, (int(sizes[0]), *whole.shape[1:])), len(sizes))]
+    if operation.type == "occurrences" and not operation.attrs["by_row"] and isinstance(first, TensorType):
         least, most = inputs[2:]
         if (
             isinstance(least, Constant)
             and isinstance(most, Constant)
             and 0 <= int(most.value) <= int(least.value)
         ):
-            return [Spec(first.dtype, (int(most.value),))]
-    if operation.type == "array_concat" and isinstance(given, SizedSpec) and isinstance(first, Spec):
+            return [TensorType(first.dtype, (int(most.value),))]
+    if operation.type == "array_concat" and isinstance(given, SizedSpec) and isinstance(first, TensorType):
         shape = given.element.shape
         if shape and shape[0] is not None:
-            return [Spec(first.dtype, (given.size * shape[0], *shape[1:]))]
-    if operation.type == "array_stack" and isinstance(given, SizedSpec) and isinstance(first, Spec):
+            return [TensorType(first.dtype, (given.size * shape[0], *shape[1:]))]
+    if operation.type == "array_stack" and isinstance(given, SizedSpec) and isinstance(first, TensorType):
         shape = first.shape
-        return [first if shape is None else Spec(first.dtype, (given.size, *shape[1:])), *rest]
+        return [first if shape is None else TensorType(first.dtype, (given.size, *shape[1:])), *rest]
     return specs
 
 
-def of_both(element: Spec, one: ArraySpec, other: ArraySpec) -> ArraySpec:
+def of_both(element: TensorType, one: ListType, other: ListType) -> ListType:
     """The spec of lists of such elements that are the one or the other: as long as both, where both are as long."""
     if isinstance(one, SizedSpec) and isinstance(other, SizedSpec) and one.size == other.size:
         return SizedSpec(element, one.size)
-    return list_contents_analysis.of_both(one, other) or ArraySpec(list_contents_analysis.plain(element))
+    return list_contents_analysis.of_both(one, other) or ListType(list_contents_analysis.plain(element))
 
 
 MAKING = frozenset({
@@ -106,7 +106,7 @@ def readers_first(operations: list[Operation]) -> list[Operation]:
     waits: dict[Operation, list[Operation]] = {}
     for maker in operations:
         if maker.type in MAKING:
-            lists = [operand for operand in maker.inputs if isinstance(operand.spec, ArraySpec)]
+            lists = [operand for operand in maker.inputs if isinstance(operand.spec, ListType)]
             readers = {user for operand in lists for user in users[operand] if user.type not in MAKING}
             if readers:
                 waits[maker] = [reader for reader in readers if reader not in _dependents(maker, users)]

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from . import runtime_library
-from .arena import NAME, Memory, Spares, is_worth_keeping
+from .arena import NAME, FreeList, Memory, is_worth_keeping
 from .call.call_codegen import WORD, Words
 from .call.cpython_layout import Method, builtin
 from .call.ctypes_entry import CtypesEntry
 from .call.entry_stub import ENTRY_HEADER
 from .call.layout_check import unknown_layout
 from .codegen.instrumentation import TABLE
-from .compilation_unit import Unit, content
+from .compilation_unit import CompilationUnit, content
 from .llvm_engine import Code
 
 _TAKES_ONE = 8  # METH_O
@@ -30,8 +30,8 @@ class Kernel(NamedTuple):
     """Machine code for inputs of some shapes: `address` is that of a function of their addresses and the results'."""
 
     address: int
-    inputs: Sequence[Spec]
-    results: Sequence[Spec]
+    inputs: Sequence[TensorType]
+    results: Sequence[TensorType]
     assigned: Sequence[int]
     """The inputs, variables, whose new values are the last results."""
     is_long: bool
@@ -56,7 +56,9 @@ class Table(np.ndarray[Any, Any]):
 class Loader:
     """Fills the table of a unit's code with what is known only now."""
 
-    def __init__(self, unit: Unit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]):
+    def __init__(
+        self, unit: CompilationUnit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]
+    ):
         self.unit = unit
         self.code = code
         self.inputs = [content(value.spec) for value in unit.graph.inputs]
@@ -71,7 +73,7 @@ class Loader:
         table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
         for name, number in numbers.items():
             table[number] = self._address(name)
-        first = self._data(Spares(len(unit.results)))
+        first = self._data(FreeList(len(unit.results)))
         self.spares = {i: first + WORD * i for i, spec in enumerate(unit.results) if is_worth_keeping(spec)}
 
     def _address(self, name: str) -> int:

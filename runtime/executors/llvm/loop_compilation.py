@@ -15,29 +15,29 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.clone import Substitution, read_as, twin, with_parts
+from ...ir.clone import Substitution, clone_value, substitute, with_parts
 from ...ir.graph import Graph, Operation, Value
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.framework.region_ops import StructuredOp
 from ..plan.plan import Plan
 from .codegen.rule_registry import ELEMENTWISE, LOWERINGS
 from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError, tell, tell_of_difference
 from .first_call_check import compared
-from .jit_function import Native
+from .jit_function import JitFunction
 
 PART = StructuredOp("native_part", "Run a part of the graph as native code.")
 
 
 @PART.kernel
-def _(*inputs: Any, part: Part) -> Sequence[Any]:
+def _(*inputs: Any, part: JitLoop) -> Sequence[Any]:
     return part.run(inputs)
 
 
-class Part:
+class JitLoop:
     """A loop that is compiled when it is first run."""
 
     def __init__(self, graph: Graph) -> None:
-        self._native = Native(graph)
+        self._native = JitFunction(graph)
         self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans keep numbers as Python's own
         self._plan: Plan | None = None
         self._is_trusted = False
@@ -93,11 +93,11 @@ def _replaced(operation: Operation) -> Operation:
         is_entered = operation.type in ("while", "cond", "switch")
         is_new = any(new is not old for new, old in zip(regions, operation.regions, strict=True))
         return with_parts(operation, regions=regions) if is_entered and is_new else operation
-    known: Substitution = {x: twin(x) for x in operation.inputs if isinstance(x, Value)}
-    outputs = tuple(map(twin, operation.outputs))
-    loop = with_parts(operation, read_as(operation.inputs, known), outputs=outputs)
+    known: Substitution = {x: clone_value(x) for x in operation.inputs if isinstance(x, Value)}
+    outputs = tuple(map(clone_value, operation.outputs))
+    loop = with_parts(operation, substitute(operation.inputs, known), outputs=outputs)
     inputs = [value for value in known.values() if isinstance(value, Value)]
-    part = Part(Graph("loop", inputs, [loop], outputs))
+    part = JitLoop(Graph("loop", inputs, [loop], outputs))
     return Operation(PART, tuple(known), {"part": part}, operation.outputs, (), operation.origin)
 
 
@@ -108,7 +108,8 @@ def _is_plain(operation: Operation) -> bool:
     return (
         not operation.stateful
         and all(
-            isinstance(spec, Spec) and spec.dtype.kind != "S" and spec.shape is not None for spec in specs
+            isinstance(spec, TensorType) and spec.dtype.kind != "S" and spec.shape is not None
+            for spec in specs
         )
         and all(each.type in ELEMENTWISE or each.type in LOWERINGS for each in inside)
     )

@@ -22,7 +22,7 @@ from ...core.shapes import generalise, is_static
 from ...errors import OpError
 from ...ir.clone import are_same, with_parts
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ir.value_types import AnySpec, ArraySpec, Spec
+from ...ir.value_types import AnySpec, ListType, TensorType
 from ...ops.arrays.undefined_values import of_size_zero
 from ...ops.framework.op_errors import OF_COMPUTING
 from . import list_contents_analysis
@@ -95,19 +95,19 @@ class _Writer:
         if operation.op.known is not None and outputs:
             outputs[0].elements = operation.op.known(*operation.op.grouped(list(inputs)), **operation.attrs)
             elements = outputs[0].elements
-            if elements is not None and None not in elements and isinstance(specs[0], Spec):
+            if elements is not None and None not in elements and isinstance(specs[0], TensorType):
                 self.operations.pop()
                 values = np.array(elements, specs[0].dtype.numpy)
                 return [Constant(values.reshape(specs[0].shape))]
         return list_contents_analysis.taken(operation, inputs, outputs)
 
-    def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> Spec:
+    def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:
         """The spec of part of a tensor; the lengths of slices are known where their ends move together."""
         whole: Any = inputs[0].spec
         if spec.shape is None or None not in spec.shape:
             return spec  # type: ignore[no-any-return]
         index = index_of(operation.attrs["key"], inputs[1:])
-        return Spec(spec.dtype, tuple(selected_sizes(index, whole.shape, self._makers)))
+        return TensorType(spec.dtype, tuple(selected_sizes(index, whole.shape, self._makers)))
 
     def _add(
         self,
@@ -155,7 +155,7 @@ class _Writer:
         return self._add(operation, [index, *passed], specs, tuple(regions))
 
     def _blank(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
-        return [_Blank(of_size_zero(Spec(operation.attrs["dtype"], operation.attrs["like"])))]
+        return [_Blank(of_size_zero(TensorType(operation.attrs["dtype"], operation.attrs["like"])))]
 
     def _while(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
         test, body = operation.regions
@@ -188,7 +188,7 @@ class _Writer:
 
     def _met(self, operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
         found = self._of_both(one, other)
-        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one != other:
+        if isinstance(one, ListType) and isinstance(other, ListType) and one != other:
             wide, narrow = (other, one) if other.element.covers(one.element) else (one, other)
             found = of_both(narrow.element, one, other) if wide.element.covers(narrow.element) else None
         if found is None:
@@ -197,7 +197,7 @@ class _Writer:
 
     def _settled(self, operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
         found = self._of_both(one, other)
-        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.element.covers(other.element):
+        if isinstance(one, ListType) and isinstance(other, ListType) and one.element.covers(other.element):
             found = one if one == other else of_both(other.element, one, other)
         if found is None:
             name = operation.outputs[place].name
@@ -209,10 +209,10 @@ class _Writer:
         """The spec of tensors that are the one or the other; None where their rank is not the same."""
         if one == other:
             return one
-        if not self._with_sizes or not (isinstance(one, Spec) and isinstance(other, Spec)):
+        if not self._with_sizes or not (isinstance(one, TensorType) and isinstance(other, TensorType)):
             return None
         shape = generalise(one.shape, other.shape)
-        return None if shape is None or one.dtype is not other.dtype else Spec(one.dtype, shape)
+        return None if shape is None or one.dtype is not other.dtype else TensorType(one.dtype, shape)
 
 
 _STRUCTURES: dict[str, Any] = {
@@ -243,7 +243,7 @@ def _says_all(operation: Operation) -> bool:
 
 def _is_settled(value: Value) -> bool:
     spec = value.spec
-    return isinstance(spec, Spec) and is_static(spec.shape) and spec.dtype is not dtypes.string
+    return isinstance(spec, TensorType) and is_static(spec.shape) and spec.dtype is not dtypes.string
 
 
 def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
@@ -251,7 +251,9 @@ def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
     if not any(isinstance(output, _Blank) for output in region.outputs):
         return region
     outputs = [
-        Constant(of_size_zero(spec)) if isinstance(output, _Blank) and isinstance(spec, Spec) else output
+        Constant(of_size_zero(spec))
+        if isinstance(output, _Blank) and isinstance(spec, TensorType)
+        else output
         for output, spec in zip(region.outputs, specs, strict=True)
     ]
     return Graph(region.name, region.inputs, region.operations, outputs)
@@ -280,7 +282,7 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
 
 
 def _demand_known(operation: Operation, spec: AnySpec, with_sizes: bool) -> None:
-    if isinstance(spec, Spec) and (spec.shape is None or (None in spec.shape and not with_sizes)):
+    if isinstance(spec, TensorType) and (spec.shape is None or (None in spec.shape and not with_sizes)):
         raise CannotCompileError([Reason(operation, f"the shape of its result, {spec}, depends on values")])
-    if isinstance(spec, Spec) and spec.dtype is dtypes.string:
+    if isinstance(spec, TensorType) and spec.dtype is dtypes.string:
         raise CannotCompileError([Reason(operation, "strings are not compiled")])

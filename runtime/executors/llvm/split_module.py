@@ -17,7 +17,15 @@ from typing import Any
 from .codegen.liveness import operands_of
 from .codegen.llvm_types import ir
 from .codegen.merge_functions import Users
-from .codegen.outlining import Whole, captured, fill, instructions_of, new_part, redirect, replace_by
+from .codegen.outlining import (
+    OutermostLoopNest,
+    captured,
+    fill,
+    instructions_of,
+    new_part,
+    redirect,
+    replace_by,
+)
 from .codegen.parallel_loops import count as count_of_threads
 from .libm.registry import shared
 
@@ -28,7 +36,7 @@ _PART = 0.4
 """How much is set apart: loops are more work than they seem, as they are in lanes then, and their rests as well."""
 
 
-def set_apart(module: Any, kernel: Any, nests: Sequence[Whole], users: Users) -> Any:
+def split_module(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], users: Users) -> Any:
     """A new module with functions of this one, and with nests of its kernel; None where one is enough."""
     if count_of_threads() == 1:
         return None
@@ -38,12 +46,14 @@ def set_apart(module: Any, kernel: Any, nests: Sequence[Whole], users: Users) ->
     chosen = _chosen(module, kernel, [nest for nest in nests if users.is_apart(nest)], total * _PART)
     if not chosen:
         return None
-    slots = {id(nest): set(users.own_slots(nest)) for nest in chosen if isinstance(nest, Whole)}
+    slots = {id(nest): set(users.own_slots(nest)) for nest in chosen if isinstance(nest, OutermostLoopNest)}
     apart = ir().Module("agc apart")
     apart.metadata, apart._metadatacache = module.metadata, module._metadatacache  # notes keep their numbers
     apart.host = module.host
     for each in chosen:
-        _move(_outlined(kernel, each, slots[id(each)]) if isinstance(each, Whole) else each, apart)
+        _move(
+            _outlined(kernel, each, slots[id(each)]) if isinstance(each, OutermostLoopNest) else each, apart
+        )
     return apart
 
 
@@ -63,7 +73,7 @@ def _weight(blocks: Iterable[Any]) -> int:
     )
 
 
-def _chosen(module: Any, kernel: Any, nests: Sequence[Whole], most: float) -> list[Any]:
+def _chosen(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], most: float) -> list[Any]:
     """The largest functions and nests that can be moved, no more than so many instructions."""
     there = set(kernel.blocks)
     sizes = [
@@ -103,7 +113,7 @@ def _globals_of(blocks: Iterable[Any]) -> Iterator[Any]:
     )
 
 
-def _outlined(kernel: Any, nest: Whole, slots: set[Any]) -> Any:
+def _outlined(kernel: Any, nest: OutermostLoopNest, slots: set[Any]) -> Any:
     """A function of a nest of the kernel."""
     given = captured(nest.blocks, slots)
     part = new_part(kernel.module, kernel.scope, [value.type for value in given], "agc_apart")

@@ -26,14 +26,14 @@ import numpy as np
 
 from ...config import optimizer
 from ...ir.graph import Graph
-from ...ops.lists.tensor_array import Elements
+from ...ops.lists.tensor_array import PersistentArray
 from .. import kernel_for
 from . import llvm_engine
 from .diagnostics import CannotCompileError, CompilerFaultError, tell, tell_of_difference
 
 if TYPE_CHECKING:
     from .. import Plan
-    from .jit_function import Native
+    from .jit_function import JitFunction
 
 HOT = 0.05
 """Seconds that a graph must have run for before it is compiled."""
@@ -61,15 +61,15 @@ def is_wanted() -> bool:
     return os.environ.get("AGC_JIT") != "0" and optimizer.is_jit_allowed() and llvm_engine.missing() is None
 
 
-class Automatic:
+class TieredRunner:
     """A graph that may become native code while it is used."""
 
     def __init__(self, graph: Graph, plan: Runner) -> None:
         self._graph = graph
         self._plan = plan
-        self._trials: dict[Any, Trial] = {}
+        self._trials: dict[Any, TierState] = {}
         self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
-        self._only: Trial | None = None
+        self._only: TierState | None = None
         self._waiting: list[Callable[[], None]] = []
         self._by_value: tuple[int, ...] = ()  # the inputs whose values native code is compiled for
 
@@ -106,15 +106,15 @@ class Automatic:
         for call in waiting:
             call()
 
-    def _trial(self, arguments: Sequence[Any]) -> Trial:
+    def _trial(self, arguments: Sequence[Any]) -> TierState:
         key = self._key(arguments)
         trial = self._trials.get(key)
         if trial is None:
             if len(self._trials) >= (MOST_VALUES if self._by_value else _MOST_SHAPES):
                 if self._by_value:
-                    return Trial(self, self._graph, self._plan, is_decided=True)
+                    return TierState(self, self._graph, self._plan, is_decided=True)
                 self._trials.pop(next(iter(self._trials)))
-            trial = self._trials[key] = Trial(self, self._graph, self._plan)
+            trial = self._trials[key] = TierState(self, self._graph, self._plan)
         if self._has_one_shape:
             self._only = trial
         return trial
@@ -125,7 +125,7 @@ class Automatic:
         shapes = [np.shape(getattr(x, "_array", x)) for x in arguments]
         return (*shapes, *[_value(arguments[i]) for i in self._by_value])
 
-    def depends_on(self, by_value: tuple[int, ...], trial: Trial, arguments: Sequence[Any]) -> None:
+    def depends_on(self, by_value: tuple[int, ...], trial: TierState, arguments: Sequence[Any]) -> None:
         """From now on this trial is for the values of these inputs in these arguments, too; others begin anew."""
         if by_value != self._by_value:
             self._by_value, self._has_one_shape, self._only = by_value, False, None
@@ -134,7 +134,7 @@ class Automatic:
 
 def _value(argument: Any) -> Any:
     """What native code knows of an input whose value it is for; of a list that is its length."""
-    return len(argument.items()) if isinstance(argument, Elements) else np.asarray(argument).tobytes()
+    return len(argument.items()) if isinstance(argument, PersistentArray) else np.asarray(argument).tobytes()
 
 
 def _is_fixed(spec: Any) -> bool:
@@ -143,17 +143,17 @@ def _is_fixed(spec: Any) -> bool:
     return shape is not None and None not in shape
 
 
-class Trial:
+class TierState:
     """What is known of a graph with inputs of some shapes: how long the plan took, and native code if there is any.
 
     `chosen` is what runs it from now on, once that is decided.
     """
 
-    def __init__(self, owner: Automatic, graph: Graph, plan: Runner, is_decided: bool = False) -> None:
+    def __init__(self, owner: TieredRunner, graph: Graph, plan: Runner, is_decided: bool = False) -> None:
         self.owner = owner
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
-        self.doubted: Native | None = None  # native code whose results have not been compared yet
+        self.doubted: JitFunction | None = None  # native code whose results have not been compared yet
         self._graph = graph
         self._plan = plan
         self._calls = 0
@@ -178,7 +178,7 @@ class Trial:
             compiler.ask(self, self._graph, list(arguments))
         return results
 
-    def _trusted(self, native: Native, arguments: Sequence[Any]) -> Sequence[Any]:
+    def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run both, and leave native code that gives other results."""
         from .first_call_check import compared
 
@@ -235,7 +235,7 @@ class Compiler:
         self._busy = threading.Lock()
         self._is_closing = False
 
-    def ask(self, trial: Trial, graph: Graph, arguments: list[Any]) -> None:
+    def ask(self, trial: TierState, graph: Graph, arguments: list[Any]) -> None:
         """Compile a graph for arguments like these, some time soon."""
         self._jobs.put((trial, graph, arguments))
         if self._thread is None:
@@ -262,7 +262,7 @@ class Compiler:
 compiler = Compiler()
 
 
-def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
+def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
     if sum(1 for _ in graph.walk()) > _LARGEST:
         trial.give_up()
         return
@@ -274,13 +274,13 @@ def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
         trial.give_up()
 
 
-def _compiled(trial: Trial, graph: Graph, arguments: list[Any]) -> Runner | None:
+def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
     from .jit_function import (
-        Native,  # and the rules of all operations: most programs end before anything is hot
+        JitFunction,  # and the rules of all operations: most programs end before anything is hot
     )
     from .loop_compilation import with_native_parts
 
-    native = Native(graph)
+    native = JitFunction(graph)
     try:
         native.compiled(arguments)
     except CannotCompileError:

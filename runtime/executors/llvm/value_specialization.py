@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.graph import Constant, Graph
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from .compile_graph import lowered
 from .diagnostics import CannotCompileError, NeverRunsError
 from .list_abi import described
@@ -81,15 +81,15 @@ def _first(
 
 def _known(spec: Any, argument: Any, by_value: bool) -> Any:
     """What a graph is specialised to."""
-    if isinstance(spec, ArraySpec):
+    if isinstance(spec, ListType):
         return described(argument, spec, by_value)[1]
     array = getattr(argument, "_array", argument)
-    return Constant(np.asarray(array)) if by_value else Spec(spec.dtype, np.shape(array))
+    return Constant(np.asarray(array)) if by_value else TensorType(spec.dtype, np.shape(array))
 
 
 def _may_be_shape(spec: Any, argument: Any) -> bool:
-    if isinstance(spec, ArraySpec):
-        return isinstance(spec.element, Spec)
+    if isinstance(spec, ListType):
+        return isinstance(spec.element, TensorType)
     if not spec.dtype.is_integer or hasattr(argument, "_array"):
         return False
     return np.ndim(argument) <= 1 and np.size(argument) <= MOST_ELEMENTS

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.shapes import is_static
 from ...ir.graph import Operand, Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.framework.fusion_traits import works_on_elements
 
 _TYPES = frozenset({"add", "subtract", "multiply", "realdiv", "maximum", "minimum"})
@@ -47,8 +47,8 @@ def repeated(loop: Operation) -> dict[tuple[Operation, int], tuple[int, ...]]:
 
 def _has_short_rows(operation: Operation) -> bool:
     spec = operation.outputs[0].spec
-    shape: Any = spec.shape if isinstance(spec, Spec) else None
-    if not isinstance(spec, Spec) or not is_static(shape) or len(shape) < 2:
+    shape: Any = spec.shape if isinstance(spec, TensorType) else None
+    if not isinstance(spec, TensorType) or not is_static(shape) or len(shape) < 2:
         return False
     *rows, columns = shape
     count = math.prod(rows)

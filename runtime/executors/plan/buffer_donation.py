@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
 from .fusion.elementwise_templates import formula
@@ -65,7 +65,7 @@ class Context(Protocol):
 def is_big(value: object) -> bool:
     """Whether a value is an array whose size is known, and worth the trouble."""
     spec = value.spec if isinstance(value, Value) else None
-    if not isinstance(spec, Spec) or not spec.shape or None in spec.shape:
+    if not isinstance(spec, TensorType) or not spec.shape or None in spec.shape:
         return False
     size = spec.dtype.numpy.itemsize * math.prod(spec.shape)  # type: ignore[arg-type]
     return size >= BIG and spec.dtype.kind in "biufc" and not narrow_floats.is_narrow(spec)
@@ -85,7 +85,7 @@ def updates(operation: Operation) -> bool:
     if operation.type not in _UPDATES:
         return False
     variable, value = operation.inputs
-    return is_big(value) and isinstance(variable.spec, RefSpec) and variable.spec.content == value.spec
+    return is_big(value) and isinstance(variable.spec, VariableType) and variable.spec.content == value.spec
 
 
 def written(operation: Operation) -> str | None:
@@ -104,7 +104,7 @@ def written(operation: Operation) -> str | None:
     return statements[0] if is_call and "copyto" not in statements[0] else None
 
 
-class Owning:
+class BufferOwnership:
     """The arrays of one graph. `given` are the inputs that are owned.
 
     Attributes: `into`, for results the operands whose arrays they take; `kept`, the values whose arrays can be
@@ -247,8 +247,8 @@ def _owned_states(loop: Operation, context: Context) -> frozenset[int]:
     }
     if not candidates:
         return frozenset()
-    watched = Owning(test, test.live_operations(), context)
-    inside = Owning(body, body.live_operations(), context, frozenset(candidates.values()))
+    watched = BufferOwnership(test, test.live_operations(), context)
+    inside = BufferOwnership(body, body.live_operations(), context, frozenset(candidates.values()))
     overwritten = set(map(inside.root, inside.into))
     return frozenset(
         number
@@ -269,8 +269,8 @@ def _is_changed(loop: Operation, body: Graph, number: int) -> bool:
     return own and fits and old not in body.outputs
 
 
-def body_of(loop: Operation, owned: frozenset[int], context: Context) -> Owning:
+def body_of(loop: Operation, owned: frozenset[int], context: Context) -> BufferOwnership:
     """What is owned in the body of a loop with these states."""
     body = loop.regions[1]
     given: Any = frozenset(body.inputs[number] for number in owned)
-    return Owning(body, body.live_operations(), context, given)
+    return BufferOwnership(body, body.live_operations(), context, given)

@@ -14,16 +14,16 @@ import functools
 
 from ... import dtypes
 from ...ir.graph import Constant, Graph, Operation, Value
-from ...ir.value_types import RefSpec, Spec
+from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.state.compare_and_swap import update_into
 from . import blas_threads
-from .buffer_donation import Owning, updates
+from .buffer_donation import BufferOwnership, updates
 from .constant_buffers import small_blank
 from .kernel_results import returns_many
 from .list_ownership import changing, may_write
 from .liveness import last_uses
-from .parallel_sort import beside, companions
+from .parallel_sort import beside, independent_operations
 from .peephole import is_scalar, shortcut
 from .region_codegen import STRUCTURES, Regions
 from .rng_prefetch import drawing, draws_ahead, pairs
@@ -33,17 +33,17 @@ from .unboxing.deferred_conditions import deferred
 from .unboxing.scalar_statements import statement, takes_number
 
 
-def compiled(graph: Graph, writer: type[Writer] | None = None) -> Module:
+def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
     """The source of the plan of a graph; `writer` may be a class that writes more."""
     module = Module(graph)
     for each, name in module.functions():
-        (writer or Writer)(module, each, name, is_main=each is graph)
+        (writer or PlanCodegen)(module, each, name, is_main=each is graph)
     for recipe in module.recipes.values():
         module.lines += ["", *recipe.lines]
     return module
 
 
-class Writer(Regions):
+class PlanCodegen(Regions):
     """Writes one function of a module."""
 
     has_threads = True  # whether operations may run beside each other
@@ -65,7 +65,7 @@ class Writer(Regions):
     def _unpack(self, graph: Graph, scope: Scope) -> None:
         """Scalars arrive as arrays of rank 0."""
         for value in graph.inputs:
-            if isinstance(value.spec, Spec) and value.shape == () and value.dtype is not dtypes.string:
+            if isinstance(value.spec, TensorType) and value.shape == () and value.dtype is not dtypes.string:
                 self.line(1, f"{scope[value]} = {scope[value]}[()]")
 
     def operations(
@@ -74,7 +74,7 @@ class Writer(Regions):
         scope: Scope,
         depth: int,
         wanted: Scope,
-        owning: Owning | None = None,
+        owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> None:
         """Write the live operations of `graph`, and put the names of their results into `scope`.
@@ -83,10 +83,10 @@ class Writer(Regions):
         """
         live = graph.live_operations()
         dying = last_uses(graph, live)
-        outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
+        outer, self.owning = self.owning, owning or BufferOwnership(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
         self.pairs |= pairs(graph, live)
-        together = companions(graph) if self.has_threads and not graph.is_scalar else {}
+        together = independent_operations(graph) if self.has_threads and not graph.is_scalar else {}
         moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
             if operation in together:
@@ -274,10 +274,10 @@ def _one_dtype(operation: Operation) -> bool:
     found = None
     for operand in operation.inputs:
         spec = operand.spec
-        if isinstance(spec, Spec):
+        if isinstance(spec, TensorType):
             if spec.dtype in _BY_KERNEL or (found is not None and spec.dtype is not found):
                 return False
             found = spec.dtype
-        elif not isinstance(spec, RefSpec):
+        elif not isinstance(spec, VariableType):
             return False
     return True

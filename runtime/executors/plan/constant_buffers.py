@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.shapes import num_elements
 from ...ir.graph import Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
 from .buffer_donation import is_big
 
@@ -24,7 +24,7 @@ def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
     if number is None or narrow_floats.is_used_by(operation):
         return None
     (blank,) = operation.outputs
-    assert isinstance(blank.spec, Spec)
+    assert isinstance(blank.spec, TensorType)
     if num_elements(blank.spec.shape) is None or blank.spec.dtype.kind not in "biufc" or is_big(blank):
         return None
     return np.full(blank.spec.shape, number, blank.spec.dtype.numpy)

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-class Watch:
+class ExecutionHooks:
     """Told of new plans, and of functions that run for the first time. None: nobody."""
 
     plan: Callable[[Plan], None] | None = None
     concrete: Callable[[Any], None] | None = None
 
 
-watch = Watch()
+watch = ExecutionHooks()
 
 plans: weakref.WeakSet[Plan] = weakref.WeakSet()
 """All that there are."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.graph import Constant, Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
 from ...ops.framework.op_families import Elementwise
 
@@ -25,7 +25,7 @@ def kernel_of(operation: Operation) -> Callable[..., Any]:
     if isinstance(operation.op, Elementwise):
         return compute
     specs = [operand.spec for operand in operation.inputs]
-    tensors = [spec for spec in specs if isinstance(spec, Spec)]
+    tensors = [spec for spec in specs if isinstance(spec, TensorType)]
     is_vague = len(tensors) == len(specs) and any(spec.shape is None for spec in tensors)
     return _checked(compute, operation) if is_vague else compute
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import ArraySpec
+from ...ir.value_types import ListType
 from ...ops.framework import narrow_floats
 from .kernel_lookup import kernel_of
 
@@ -186,7 +186,7 @@ class _Lists:
         self._join(inside)
         for number, value in enumerate(operation.outputs):
             pairs = zip(operation.regions, inside, strict=True)
-            if isinstance(value.spec, ArraySpec) and all(
+            if isinstance(value.spec, ListType) and all(
                 _is_given_back(region.outputs, number, each) for region, each in pairs
             ):
                 self.owned.add(value)

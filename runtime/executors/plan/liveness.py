@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 
 
 def may_be_big(value: Value) -> bool:
     """Whether a value is worth deleting as soon as it is not needed."""
     spec = value.spec
-    return isinstance(spec, Spec) and spec.shape != ()
+    return isinstance(spec, TensorType) and spec.shape != ()
 
 
 def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:

@@ -20,9 +20,9 @@ from typing import Any
 from ...config.threading import threads_between
 from ...core.fp_errors import SILENCE, begin, end
 from ...ir.graph import Graph, Operand, Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
-from .fusion.thread_pool import with_help
+from .fusion.thread_pool import run_in_pool
 
 PAYS = 150_000.0
 """The nanoseconds that each must take at least: to wake a thread takes some ten thousand of them."""
@@ -36,13 +36,15 @@ def is_heavy(operation: Operation) -> bool:
     each = _NANOSECONDS.get(operation.type)
     if each is None or narrow_floats.is_used_by(operation):
         return False
-    sizes = [size for x in operation.inputs if isinstance(x.spec, Spec) for size in (x.shape or (None,))]
+    sizes = [
+        size for x in operation.inputs if isinstance(x.spec, TensorType) for size in (x.shape or (None,))
+    ]
     return (
         None not in sizes and math.prod(size or 0 for size in operation.inputs[0].shape or ()) * each >= PAYS
     )
 
 
-def companions(graph: Graph) -> dict[Operation, list[Operation]]:
+def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
     """For live operations those that can run beside them, though they stand behind them.
 
     What stands between cannot fail: so the first failure of the program remains the first.
@@ -53,7 +55,9 @@ def companions(graph: Graph) -> dict[Operation, list[Operation]]:
     heavy = [place for place, operation in enumerate(live) if is_heavy(operation)]
     if len(heavy) < 2:
         return {}
-    from ...optimize.speculation import is_total  # when first used: importing the runtime needs no optimiser
+    from ...optimize.speculation import (
+        is_speculatable,  # when first used: importing the runtime needs no optimiser
+    )
 
     made: dict[Operand, int] = {
         value: place for place, operation in enumerate(live) for value in operation.outputs
@@ -64,7 +68,7 @@ def companions(graph: Graph) -> dict[Operation, list[Operation]]:
         others = []
         for other in heavy[number + 1 :] if first not in taken else ():
             between = (each for each in live[first + 1 : other] if not is_heavy(each))
-            if not all(map(is_total, between)):
+            if not all(map(is_speculatable, between)):
                 break
             if other not in taken and all(made.get(x, -1) < first for x in live[other].inputs):
                 taken.add(other)
@@ -104,7 +108,7 @@ def beside(*works: Callable[[], Any]) -> list[Any]:
     if threads < 2:
         return [work() for work in works]
     run = _Works(works)
-    with_help(run.work, threads)
+    run_in_pool(run.work, threads)
     if run.failures:
         raise run.failures[min(run.failures)]
     return run.results

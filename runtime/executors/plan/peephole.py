@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...ir.graph import Constant, Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...ops.arrays.getitem import HOLE, parsed
 from .escaping import literal
 
@@ -89,13 +89,13 @@ def _sum(operation: Operation) -> str | None:
 
 def is_scalar(spec: object) -> bool:
     """Whether the plan computes such a value on NumPy's scalars."""
-    return isinstance(spec, Spec) and spec.shape == () and spec.dtype.kind != "S"
+    return isinstance(spec, TensorType) and spec.shape == () and spec.dtype.kind != "S"
 
 
 def _indexing(operation: Operation) -> str | None:
     """The key as an index, its holes filled."""
     spec = operation.inputs[0].spec
-    if not isinstance(spec, Spec) or not spec.shape or spec.dtype.kind == "S":
+    if not isinstance(spec, TensorType) or not spec.shape or spec.dtype.kind == "S":
         return None  # Python's bytes for an element of strings, and scalars, are the kernel's matter
     places = itertools.count(1)
     items = [_item(item, places) for item in parsed(operation.attrs["key"])]
@@ -118,7 +118,7 @@ def picks_element(operation: Operation) -> bool:
     vector, index = (operand.spec for operand in operation.inputs)
     return (
         is_scalar(index)
-        and isinstance(vector, Spec)
+        and isinstance(vector, TensorType)
         and vector.shape is not None
         and len(vector.shape) == 1
         and vector.dtype.kind != "S"

@@ -29,7 +29,7 @@ import numpy as np
 from ...core.fp_errors import SILENCE, begin, end
 from ...errors import OpError
 from ...ir.graph import Constant, Graph, Operand, Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from .blas_threads import is_big, wants_one_thread, with_one_thread
 from .codegen import compiled
 from .escaping import check_names, identifier
@@ -126,9 +126,9 @@ def _value(operand: Operand, found: Any) -> Any:
         return operand.value
     if type(found) is str:
         found = _literal(found)
-    if type(found) in (bool, int, float) and isinstance(operand.spec, Spec):
+    if type(found) in (bool, int, float) and isinstance(operand.spec, TensorType):
         return operand.dtype.numpy.type(found)
-    if type(found) is tuple and isinstance(operand.spec, Spec):  # a seed
+    if type(found) is tuple and isinstance(operand.spec, TensorType):  # a seed
         return np.array(found, operand.dtype.numpy)
     return found
 

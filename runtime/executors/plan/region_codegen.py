@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from . import identifiers
 from .broadcast_hoisting import repeated
-from .buffer_donation import Owning, body_of
+from .buffer_donation import BufferOwnership, body_of
 from .codegen_limits import DEEPEST, is_inlined
 from .escaping import literal
 from .liveness import in_place, may_be_big
@@ -33,7 +33,7 @@ class Regions(Lines):
 
     def __init__(self, module: Module, graph: Graph) -> None:
         super().__init__(module, graph)
-        self.owning = Owning(graph, (), module)
+        self.owning = BufferOwnership(graph, (), module)
         self.buffers: Scope = {}
         self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and number of the operand
 
@@ -43,7 +43,7 @@ class Regions(Lines):
         scope: Scope,
         depth: int,
         wanted: Scope,
-        owning: Owning | None = None,
+        owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> None:
         """Write the operations of a graph; see `Writer`."""
@@ -185,7 +185,7 @@ class Regions(Lines):
             self.line(depth + 1, "break")
 
     def _body(
-        self, loop: Operation, body: Graph, state: list[str], depth: int, owning: Owning | None
+        self, loop: Operation, body: Graph, state: list[str], depth: int, owning: BufferOwnership | None
     ) -> list[str]:
         """Write the body of a loop; the texts of its results, as what stands for the state."""
         if depth > DEEPEST:
@@ -200,7 +200,7 @@ class Regions(Lines):
         self.operations(body, scope, depth, wanted, owning)
         return self._results(body, loop.outputs, scope)
 
-    def _prepare(self, operation: Operation, targets: list[str], depth: int) -> Owning | None:
+    def _prepare(self, operation: Operation, targets: list[str], depth: int) -> BufferOwnership | None:
         """Make what a loop works in: copies of state that it may not change, and buffers; what its body owns."""
         owned = self.owning.states.get(operation, frozenset())
         for number in sorted(owned):
@@ -233,7 +233,7 @@ class Regions(Lines):
         inputs: list[str],
         depth: int,
         wanted: Scope,
-        owning: Owning | None = None,
+        owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> list[str]:
         """Write a region; the texts of its results."""

@@ -19,7 +19,7 @@ from ... import dtypes
 from ...core.shapes import is_static
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...kernels.random import distributions, rejection_samplers, seed_hash
-from ...kernels.random.prefetch import Ahead, Seed
+from ...kernels.random.prefetch import RandomPrefetcher, Seed
 from ...ops.framework import narrow_floats
 from .kernel_lookup import kernel_of
 
@@ -143,7 +143,7 @@ def drawing(operation: Operation, pairs: set[Operation]) -> tuple[Callable[..., 
     return lambda seed, value: reads(take(seed), value, operation), [seed, operation.inputs[0]]
 
 
-def _ahead(operation: Operation) -> Ahead:
+def _ahead(operation: Operation) -> RandomPrefetcher:
     draw, each = _DRAWS[operation.type], _blocks(operation)
     count: Any = draw.amount(operation)
     sizes = (count,) if draw.reads else tuple(_constants(operation)[0].tolist())
@@ -155,7 +155,7 @@ def _ahead(operation: Operation) -> Ahead:
     def one(seed: Seed) -> Any:
         return many(seed, (0, 0), 1)[0] if draw.reads else _by_kernel(operation, seed)
 
-    return Ahead(one, many, _MOST_BLOCKS // each)
+    return RandomPrefetcher(one, many, _MOST_BLOCKS // each)
 
 
 def _by_kernel(operation: Operation, seed: Seed) -> Any:

@@ -12,7 +12,7 @@ from ...ir.graph import Graph, Operation, Value
 from ...ops.reduce.minmax_kernels import largest, smallest
 from . import identifiers
 from .escaping import BUILT_IN, checked_identifier, is_literal, literal
-from .fusion import Fused, Recipe, may_take, write
+from .fusion import Fused, FusedKernelSource, may_take, write
 from .kernel_lookup import kernel_of
 from .list_ownership import writer
 
@@ -41,7 +41,7 @@ class Module:
         self._pending: list[Graph] = []
         self.fused: list[tuple[Fused, str]] = []
         self.owned: dict[Operation, frozenset[int]] = {}
-        self.recipes: dict[Operation, Recipe] = {}
+        self.recipes: dict[Operation, FusedKernelSource] = {}
         self.main = self.function(graph)
 
     def functions(self) -> Iterator[tuple[Graph, str]]:
@@ -59,7 +59,7 @@ class Module:
         for runner, whole in self.fused:
             runner.bind(self.globals[runner.recipe.name], self.globals[whole])
 
-    def recipe(self, operation: Operation) -> Recipe:
+    def recipe(self, operation: Operation) -> FusedKernelSource:
         """How a fused operation is computed in blocks."""
         if operation not in self.recipes:
             name = self._names.unique(f"block_{identifiers.local(operation.outputs[0].name)}")

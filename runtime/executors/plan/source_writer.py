@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...ir.graph import Constant, Graph, Operand, Value
 from . import identifiers
 from .source_module import Module, Place, Scope
-from .unboxing import Numbers
+from .unboxing import UnboxedScalars
 
 
 class Lines:
@@ -16,7 +16,7 @@ class Lines:
     def __init__(self, module: Module, graph: Graph) -> None:
         self.module = module
         self.names = identifiers.Names()
-        self.numbers = Numbers(graph)
+        self.numbers = UnboxedScalars(graph)
 
     def fresh(self, value: Value) -> str:
         return self.names.unique(identifiers.local(value.name))

@@ -18,12 +18,12 @@ _FIRST, _MOST, _FASTER = 8, 128, 4
 _LONGEST_WAIT = 64
 
 
-class Ahead:
+class RandomPrefetcher:
     """Draws by seeds: `one(seed)` for a seed, `many(seed, step, count)` for so many that are a step from each other.
 
     `most` is the most that are drawn at once.
 
-    >>> drawn = Ahead(lambda seed: ("one", seed), lambda seed, step, count: [("many", count)] * count, 100)
+    >>> drawn = RandomPrefetcher(lambda seed: ("one", seed), lambda seed, step, count: [("many", count)] * count, 100)
     >>> [drawn.draw((1, i)) for i in range(4)]
     [('one', (1, 0)), ('one', (1, 1)), ('many', 8), ('many', 8)]
     """

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, nest
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import (
     convert_to_tensor,
@@ -26,7 +26,7 @@ from ...core.conversion import (
     to_array,
 )
 from ...core.tensor import EagerTensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, Results
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
@@ -48,7 +48,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
 
 
 @op(name="concat")
-def join(values: Inputs, axis: Axis, name: Name = None) -> Spec:
+def join(values: Inputs, axis: Axis, name: Name = None) -> TensorType:
     """Tensors joined along an axis that they have.
 
     >>> join([[1, 2], [3]], axis=0)
@@ -58,7 +58,7 @@ def join(values: Inputs, axis: Axis, name: Name = None) -> Spec:
         raise ValueError("ConcatOp : Expected at least one tensor in `values`")
     known = [value.shape for value in values if value.shape is not None]
     if not known:
-        return Spec(values[0].dtype, None)
+        return TensorType(values[0].dtype, None)
     rank = len(known[0])
     place = _concat_axis(known, axis, rank)
     result: shapes.Dims = None
@@ -72,7 +72,7 @@ def join(values: Inputs, axis: Axis, name: Name = None) -> Spec:
         result = shapes.merge(result, with_axis(shape, place, None))
     sizes = [value.shape and value.shape[place] for value in values]
     assert result is not None
-    return Spec(values[0].dtype, with_axis(result, place, None if None in sizes else sum(sizes)))
+    return TensorType(values[0].dtype, with_axis(result, place, None if None in sizes else sum(sizes)))
 
 
 def _concat_axis(known: Sequence[Any], axis: int, rank: int) -> int:
@@ -116,7 +116,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
     return split_sizes(dy, sizes, len(values), axis)
 
 
-@accepted("stack")
+@dispatching_composites("stack")
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors of one shape joined along a new axis.
 
@@ -137,7 +137,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 
 
 @op(name="stack")
-def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> Spec:
+def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> TensorType:
     """Tensors of one shape joined along a new axis.
 
     >>> pack([1, 2])
@@ -154,9 +154,9 @@ def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> Spec:
             )
         shape = shapes.merge(shape, value.shape)
     if shape is None:
-        return Spec(values[0].dtype, None)
+        return TensorType(values[0].dtype, None)
     place = _axis(axis, len(shape) + 1)
-    return Spec(values[0].dtype, (*shape[:place], len(values), *shape[place:]))
+    return TensorType(values[0].dtype, (*shape[:place], len(values), *shape[place:]))
 
 
 def _axis(axis: int, rank: int) -> int:
@@ -218,18 +218,18 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
 
 
 @op(name="unstack")
-def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
+def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
     """The `num` slices of `value` along `axis`.
 
     >>> unpack([1, 2], 2)[0]
     <tf.Tensor: shape=(), dtype=int32, numpy=1>
     """
     if value.shape is None:
-        return (Spec(value.dtype, None),) * num
+        return (TensorType(value.dtype, None),) * num
     place = _axis(axis, len(value.shape))
     if value.shape[place] not in (None, num):
         raise ValueError(f"Input shape axis {place} must equal {num}, got shape {listed(value.shape)}")
-    return (Spec(value.dtype, (*value.shape[:place], *value.shape[place + 1 :])),) * num
+    return (TensorType(value.dtype, (*value.shape[:place], *value.shape[place + 1 :])),) * num
 
 
 @unpack.kernel
@@ -250,7 +250,7 @@ def _all(dy: list[Any], y: list[Any]) -> list[Any]:
     return [zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True)]
 
 
-@accepted("split")
+@dispatching_composites("split")
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None
 ) -> Any:
@@ -272,19 +272,21 @@ def split(
 
 
 @op(name="split")
-def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
+def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
     """`value` cut along `axis` into `num` equal parts.
 
     >>> split_evenly([1, 2, 3, 4], 2)[1]
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>
     """
     if value.shape is None:
-        return (Spec(value.dtype, None),) * num
+        return (TensorType(value.dtype, None),) * num
     place = shapes.normal_axis(axis, len(value.shape))
     size = value.shape[place]
     if size is not None:
         _check_even(size, num, place)
-    return (Spec(value.dtype, with_axis(value.shape, place, None if size is None else size // num)),) * num
+    return (
+        TensorType(value.dtype, with_axis(value.shape, place, None if size is None else size // num)),
+    ) * num
 
 
 def _check_even(size: int, num: int, axis: int) -> None:
@@ -317,20 +319,20 @@ def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
 @op
 def split_sizes(
     value: Input, size_splits: Ints, num: Results, axis: Axis = 0, name: Name = None
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """`value` cut along `axis` into `num` parts of these sizes.
 
     >>> split_sizes([1, 2, 3, 4], [1, 3], 2)[1]
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 3, 4], dtype=int32)>
     """
     if value.shape is None:
-        return (Spec(value.dtype, None),) * num
+        return (TensorType(value.dtype, None),) * num
     place = shapes.normal_axis(axis, len(value.shape))
     sizes = integers(size_splits) or (None,) * num
     if None not in sizes and value.shape[place] is not None:
         sizes = _part_sizes(sizes, value.shape[place])  # type: ignore[arg-type]
     return tuple(
-        Spec(value.dtype, with_axis(value.shape, place, None if size == -1 else size)) for size in sizes
+        TensorType(value.dtype, with_axis(value.shape, place, None if size == -1 else size)) for size in sizes
     )
 
 

@@ -17,7 +17,7 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import EagerTensor
 from ...ir.builder import current, eagerly
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework import static_values
 from ..framework.attribute_parsers import DType, OptionalDType
 from ..framework.op import Input, Ints, Name, op
@@ -64,13 +64,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 
 @op
-def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> Spec:
+def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Zeros (False, or empty strings) in this shape.
 
     >>> zeros([2], int)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 0], dtype=int32)>
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @zeros.kernel
@@ -79,13 +79,13 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
 
 
 @op
-def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> Spec:
+def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Ones in this shape.
 
     >>> ones([2])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 1.], dtype=float32)>
     """
-    return Spec(_numeric(dtype), dims(shape))
+    return TensorType(_numeric(dtype), dims(shape))
 
 
 @ones.kernel
@@ -94,13 +94,13 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
 
 
 @op
-def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> Spec:
+def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Zeros in the shape of `input`, and of its dtype unless another is given.
 
     >>> zeros_like([1.5, 2.5])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
     """
-    return Spec(dtype or input.dtype, input.shape)
+    return TensorType(dtype or input.dtype, input.shape)
 
 
 @zeros_like.kernel
@@ -112,13 +112,13 @@ zeros_like.no_gradient("it is constant")
 
 
 @op
-def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> Spec:
+def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Ones in the shape of `input`, and of its dtype unless another is given.
 
     >>> ones_like([3, 4])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 1], dtype=int32)>
     """
-    return Spec(_numeric(dtype or input.dtype), input.shape)
+    return TensorType(_numeric(dtype or input.dtype), input.shape)
 
 
 @ones_like.kernel
@@ -142,7 +142,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, value: int) -> Array:
 
 
 @op
-def fill(dims: Ints, value: Input, name: Name = None) -> Spec:
+def fill(dims: Ints, value: Input, name: Name = None) -> TensorType:
     """The scalar `value`, repeated in the shape `dims`.
 
     >>> fill([2, 3], 7)
@@ -152,7 +152,7 @@ def fill(dims: Ints, value: Input, name: Name = None) -> Spec:
     """
     if value.shape not in (None, ()):
         raise ValueError(f"value must be a scalar, but its shape is {shapes.show(value.shape)}")
-    return Spec(value.dtype, static_values.dims(dims))
+    return TensorType(value.dtype, static_values.dims(dims))
 
 
 @fill.kernel
@@ -185,14 +185,16 @@ def eye(
 
 
 @op
-def identity_matrix(rows: Ints, columns: Ints, batch_shape: Ints, dtype: DType, name: Name = None) -> Spec:
+def identity_matrix(
+    rows: Ints, columns: Ints, batch_shape: Ints, dtype: DType, name: Name = None
+) -> TensorType:
     """Matrices with ones on the diagonal, in the shape `batch_shape`.
 
     >>> identity_matrix(1, 2, [], int)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
     """
     batch = dims(batch_shape)
-    return Spec(dtype, None if batch is None else (*batch, integer(rows), integer(columns)))
+    return TensorType(dtype, None if batch is None else (*batch, integer(rows), integer(columns)))
 
 
 @identity_matrix.kernel

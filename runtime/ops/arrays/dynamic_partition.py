@@ -19,7 +19,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Results
 from ..framework.op import Input, Ints, Name, Tensors, op
 from ..framework.op_families import Array
@@ -34,7 +34,7 @@ from .shape_ops import size
 @op
 def dynamic_partition(
     data: Input, partitions: Ints, num_partitions: Results, name: Name = None
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """`num_partitions` tensors: the rows of `data` that `partitions` gives to each.
 
     Args:
@@ -51,10 +51,10 @@ def dynamic_partition(
         raise ValueError(f"partitions must be int32, not {partitions.dtype.name}")
     _check_prefix(data.shape, partitions.shape)
     if data.shape is None or partitions.shape is None:
-        return (Spec(data.dtype, None),) * num_partitions
+        return (TensorType(data.dtype, None),) * num_partitions
     rest, known = data.shape[len(partitions.shape) :], partitions.value
     counts = [None if known is None else int(np.sum(known == part)) for part in range(num_partitions)]
-    return tuple(Spec(data.dtype, (count, *rest)) for count in counts)
+    return tuple(TensorType(data.dtype, (count, *rest)) for count in counts)
 
 
 def _check_prefix(data: shapes.Dims, partitions: shapes.Dims) -> None:
@@ -107,7 +107,7 @@ def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
 
 
 @op(name="dynamic_stitch")
-def stitch(parts: Tensors, name: Name = None) -> Spec:
+def stitch(parts: Tensors, name: Name = None) -> TensorType:
     """The tensors in the second half of `parts`, put where the indices in its first half say.
 
     >>> stitch([[1, 0], [7, 8]]).numpy().tolist()
@@ -122,10 +122,10 @@ def stitch(parts: Tensors, name: Name = None) -> Spec:
         if index.shape is not None and rows.shape is not None:
             rest = shapes.merge(rest, rows.shape[len(index.shape) :])
     if rest is None:
-        return Spec(data[0].dtype, None)
+        return TensorType(data[0].dtype, None)
     known = [index.value for index in indices]
     count = None if any(value is None for value in known) else _rows(known)
-    return Spec(data[0].dtype, (count, *rest))
+    return TensorType(data[0].dtype, (count, *rest))
 
 
 def _halves(parts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

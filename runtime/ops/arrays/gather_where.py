@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
@@ -47,7 +47,7 @@ def gather(
 
 
 @op(name="gather")
-def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> Spec:
+def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> TensorType:
     """The slices of `params` along `axis` at `indices`.
 
     >>> take([[1, 2, 3], [4, 5, 6]], [2, 1], axis=1)
@@ -57,7 +57,7 @@ def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, nam
     """
     _check_indices(indices)
     if params.shape is None or indices.shape is None:
-        return Spec(params.dtype, None)
+        return TensorType(params.dtype, None)
     rank = len(params.shape)
     if not -rank <= axis < rank:
         need = axis + 1 if axis >= 0 else -axis
@@ -67,7 +67,9 @@ def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, nam
     if batch > place:
         raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({place})")
     shapes.merge(params.shape[:batch], indices.shape[:batch])
-    return Spec(params.dtype, (*params.shape[:place], *indices.shape[batch:], *params.shape[place + 1 :]))
+    return TensorType(
+        params.dtype, (*params.shape[:place], *indices.shape[batch:], *params.shape[place + 1 :])
+    )
 
 
 def _check_indices(indices: Any) -> None:
@@ -103,14 +105,14 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
 @op
 def put_back(
     rows: Input, indices: Input, shape: Ints, axis: Axis, batch_dims: int, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The opposite of `gather`: zeros in this shape, with slices added where `gather` takes them from.
 
     >>> put_back([1, 2, 4], [2, 0, 2], [3], 0, 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 0, 5], dtype=int32)>
     """
     _check_indices(indices)
-    return Spec(rows.dtype, dims(shape))
+    return TensorType(rows.dtype, dims(shape))
 
 
 @put_back.kernel
@@ -170,7 +172,7 @@ def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
 
 
 @op
-def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = None) -> Spec:
+def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = None) -> TensorType:
     """The elements or slices of `params` at `indices`, whose last axis holds a coordinate for each axis.
 
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
@@ -180,14 +182,14 @@ def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = N
     if indices.shape == ():
         raise ValueError("indices must be at least a vector")
     if params.shape is None or indices.shape is None or indices.shape[-1] is None:
-        return Spec(params.dtype, None)
+        return TensorType(params.dtype, None)
     depth = indices.shape[-1] + batch_dims
     if depth > len(params.shape):
         raise ValueError(
             f"index innermost dimension length must be <= params rank; "
             f"saw: {indices.shape[-1]} vs. {len(params.shape)}"
         )
-    return Spec(params.dtype, (*indices.shape[:-1], *params.shape[depth:]))
+    return TensorType(params.dtype, (*indices.shape[:-1], *params.shape[depth:]))
 
 
 @gather_nd.kernel
@@ -204,14 +206,16 @@ def _(dy: Any, y: Any, params: Any, indices: Any, batch_dims: int) -> Any:
 
 
 @op
-def put_back_nd(updates: Input, indices: Input, shape: Ints, batch_dims: int, name: Name = None) -> Spec:
+def put_back_nd(
+    updates: Input, indices: Input, shape: Ints, batch_dims: int, name: Name = None
+) -> TensorType:
     """The opposite of `gather_nd`: zeros in this shape, with what `gather_nd` takes added where it takes it from.
 
     >>> put_back_nd([1, 2], [[0, 1], [0, 1]], [1, 2], 0)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 3]], dtype=int32)>
     """
     _check_indices(indices)
-    return Spec(updates.dtype, dims(shape))
+    return TensorType(updates.dtype, dims(shape))
 
 
 @put_back_nd.kernel
@@ -228,7 +232,7 @@ def _(dy: Any, y: Any, updates: Any, indices: Any, shape: Any, batch_dims: int) 
 
 
 @op
-def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> Spec:
+def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> TensorType:
     """Elements along one axis: each index picks from its own row.
 
     >>> take_along([[1, 2], [3, 4]], [[1, 0], [0, 0]], 1).numpy().tolist()
@@ -237,7 +241,7 @@ def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> Spec:
     _check_indices(indices)
     if x.shape is not None:
         shapes.normal_axis(axis, len(x.shape))
-    return Spec(x.dtype, indices.shape)
+    return TensorType(x.dtype, indices.shape)
 
 
 @take_along.kernel
@@ -251,14 +255,14 @@ def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
 
 
 @op
-def put_along(values: Input, indices: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+def put_along(values: Input, indices: Input, shape: Ints, axis: Axis, name: Name = None) -> TensorType:
     """The opposite of `take_along`: zeros in this shape, with the values added where it takes them from.
 
     >>> put_along([[5, 7]], [[1, 1]], [1, 3], 1).numpy().tolist()
     [[0, 12, 0]]
     """
     _check_indices(indices)
-    return Spec(values.dtype, dims(shape))
+    return TensorType(values.dtype, dims(shape))
 
 
 @put_along.kernel
@@ -318,7 +322,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 @op(name="where")
-def choose(condition: Input, x: Same, y: Same, name: Name = None) -> Spec:
+def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
     """Elements of `x` where `condition` is true, of `y` elsewhere.
 
     >>> choose(False, 1, 2)
@@ -326,7 +330,7 @@ def choose(condition: Input, x: Same, y: Same, name: Name = None) -> Spec:
     """
     if not condition.dtype.is_bool:
         raise TypeError(f"where() needs a condition of dtype bool, not {condition.dtype.name}")
-    return Spec(x.dtype, shapes.broadcast(condition.shape, shapes.broadcast(x.shape, y.shape)))
+    return TensorType(x.dtype, shapes.broadcast(condition.shape, shapes.broadcast(x.shape, y.shape)))
 
 
 @choose.kernel
@@ -345,13 +349,13 @@ def _(dy: Any, z: Any, condition: Any, x: Any, y: Any) -> Any:
 
 
 @op
-def true_indices(condition: Input, name: Name = None) -> Spec:
+def true_indices(condition: Input, name: Name = None) -> TensorType:
     """The coordinates of the elements that are true (not zero), one in each row.
 
     >>> true_indices([[False, True]])
     <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[0, 1]])>
     """
-    return Spec(dtypes.int64, (None, None if condition.shape is None else len(condition.shape)))
+    return TensorType(dtypes.int64, (None, None if condition.shape is None else len(condition.shape)))
 
 
 @true_indices.kernel
@@ -359,7 +363,7 @@ def _(condition: Array) -> Array:
     return np.argwhere(condition).astype(np.int64, copy=False)
 
 
-@accepted("boolean_mask")
+@dispatching_composites("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
     """The slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.
 
@@ -379,7 +383,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
 
 
 @op(name="boolean_mask")
-def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> Spec:
+def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> TensorType:
     """The slices of `tensor` where `mask` is true.
 
     >>> masked([[1, 2], [3, 4]], [True, False], axis=1)
@@ -390,8 +394,8 @@ def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> Spe
     if not (mask.dtype.is_bool or mask.dtype.is_numeric):
         raise TypeError(f"boolean_mask() needs a mask of booleans or numbers, not {mask.dtype.name}")
     if tensor.shape is None or mask.shape is None:
-        return Spec(tensor.dtype, None)
-    return Spec(tensor.dtype, (*tensor.shape[:axis], None, *tensor.shape[axis + len(mask.shape) :]))
+        return TensorType(tensor.dtype, None)
+    return TensorType(tensor.dtype, (*tensor.shape[:axis], None, *tensor.shape[axis + len(mask.shape) :]))
 
 
 @masked.kernel
@@ -411,7 +415,7 @@ def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
 
 
 @op
-def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Name = None) -> TensorType:
     """The opposite of `boolean_mask`: zeros in this shape, with slices where the mask is true.
 
     >>> put_back_masked([5, 7], [True, False, True], [3], 0)
@@ -419,7 +423,7 @@ def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Nam
     """
     if not (mask.dtype.is_bool or mask.dtype.is_numeric):
         raise TypeError(f"a mask consists of booleans or numbers, not of {mask.dtype.name}")
-    return Spec(rows.dtype, dims(shape))
+    return TensorType(rows.dtype, dims(shape))
 
 
 @put_back_masked.kernel

@@ -17,7 +17,7 @@ import numpy as np
 from ... import errors
 from ...core import conversion
 from ...core.tensor import EagerTensor, Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
 from .gather_where import boolean_mask
@@ -145,7 +145,7 @@ def _holes(index: tuple[Any, ...]) -> int:
 
 
 @op(name="getitem")
-def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
+def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorType:
     """`tensor[key]`, where `parts` are the values of the `_` in the key.
 
     >>> select([[1, 2], [3, 4]], [1], "_, :1")
@@ -160,8 +160,8 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
     if index.count(Ellipsis) > 1:
         raise ValueError("Multiple ellipses in slice spec not allowed")
     if tensor.shape is None:
-        return Spec(tensor.dtype, None)
-    return Spec(tensor.dtype, tuple(result_sizes(index, tensor.shape)))
+        return TensorType(tensor.dtype, None)
+    return TensorType(tensor.dtype, tuple(result_sizes(index, tensor.shape)))
 
 
 def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
@@ -229,13 +229,13 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
 
 
 @op
-def put_back_item(value: Input, shape: Ints, parts: Inputs, key: str, name: Name = None) -> Spec:
+def put_back_item(value: Input, shape: Ints, parts: Inputs, key: str, name: Name = None) -> TensorType:
     """The opposite of `getitem`: zeros in this shape, with `value` at the key.
 
     >>> put_back_item([5, 7], [4], [], "::2")
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([5, 0, 7, 0], dtype=int32)>
     """
-    return Spec(value.dtype, dims(shape))
+    return TensorType(value.dtype, dims(shape))
 
 
 @put_back_item.kernel

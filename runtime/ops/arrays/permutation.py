@@ -13,10 +13,10 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import Array, DTypes, demand
+from ..framework.op_families import Array, DTypes, require_dtype
 from ..framework.static_values import integers
 from .sort import first_appearances
 
@@ -24,16 +24,16 @@ _INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
 
 @op
-def invert_permutation(x: Input, name: Name = None) -> Spec:
+def invert_permutation(x: Input, name: Name = None) -> TensorType:
     """`y` with `y[x[i]] == i`, for a permutation of 0, 1, … n - 1; InvalidArgumentError when `x` is none.
 
     >>> invert_permutation([3, 0, 2, 1]).numpy().tolist()
     [1, 3, 2, 0]
     """
-    demand(x, _INDICES, "invert_permutation")
+    require_dtype(x, _INDICES, "invert_permutation")
     if x.shape is not None and len(x.shape) != 1:
         raise ValueError("invert_permutation expects a 1D vector.")
-    return Spec(x.dtype, x.shape or (None,))
+    return TensorType(x.dtype, x.shape or (None,))
 
 
 @invert_permutation.kernel
@@ -50,7 +50,7 @@ def _(x: Array) -> Array:
 
 
 @op
-def unravel_index(indices: Same, dims: Same, name: Name = None) -> Spec:
+def unravel_index(indices: Same, dims: Same, name: Name = None) -> TensorType:
     """The coordinates of flat indices in a tensor of shape `dims`: one row for each axis.
 
     Raises InvalidArgumentError for an index that is not in the tensor.
@@ -58,15 +58,15 @@ def unravel_index(indices: Same, dims: Same, name: Name = None) -> Spec:
     >>> unravel_index([5, 3], [2, 3]).numpy().tolist()
     [[1, 1], [2, 0]]
     """
-    demand(indices, _INDICES, "unravel_index")
+    require_dtype(indices, _INDICES, "unravel_index")
     if indices.shape is not None and len(indices.shape) > 1:
         raise ValueError("unravel_index: the indices must be a scalar or a vector")
     if dims.shape is not None and len(dims.shape) != 1:
         raise ValueError("unravel_index: dims must be a vector")
     sizes = integers(dims)
     if indices.shape is None:
-        return Spec(indices.dtype, None)
-    return Spec(indices.dtype, (None if sizes is None else len(sizes), *indices.shape))
+        return TensorType(indices.dtype, None)
+    return TensorType(indices.dtype, (None if sizes is None else len(sizes), *indices.shape))
 
 
 @unravel_index.kernel
@@ -95,7 +95,9 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 @op(name="unique_with_counts")
-def counted(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec, Spec]:
+def counted(
+    x: Input, out_idx: DType = dtypes.int32, name: Name = None
+) -> tuple[TensorType, TensorType, TensorType]:
     """`unique_with_counts`.
 
     >>> [part.numpy().tolist() for part in counted([7, 8, 7])]
@@ -104,7 +106,7 @@ def counted(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple
     demand_indices(out_idx)
     if x.shape is not None and len(x.shape) != 1:
         raise ValueError("unique expects a 1D vector.")
-    return Spec(x.dtype, (None,)), Spec(out_idx, x.shape or (None,)), Spec(out_idx, (None,))
+    return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,)), TensorType(out_idx, (None,))
 
 
 counted.no_gradient("whether elements are equal is no matter of degree")

@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.graph import Operation, Value
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Input, Name, op
 
 
 @op(stateful=True)
-def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> Spec:
+def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> TensorType:
     """A tensor whose value is fed when the graph runs.
 
     Args:
@@ -29,7 +29,7 @@ def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> Spec:
     Traceback (most recent call last):
     agc.runtime.errors.InvalidArgumentError: You must feed a value for a placeholder of dtype ... [op placeholder]
     """
-    return Spec(dtype, shape)
+    return TensorType(dtype, shape)
 
 
 @placeholder.kernel
@@ -42,18 +42,18 @@ def _(dtype: dtypes.DType, shape: shapes.Dims) -> NoReturn:
 def placeholder_of(value: Value) -> Operation:
     """What stands for the input of a function's graph among its operations."""
     spec = value.spec
-    attrs: dict[str, Any] = {"dtype": spec.dtype, "shape": spec.shape} if isinstance(spec, Spec) else {}
+    attrs: dict[str, Any] = {"dtype": spec.dtype, "shape": spec.shape} if isinstance(spec, TensorType) else {}
     return Operation(placeholder, (), attrs, (value,))
 
 
 @op
-def const(value: Input, name: Name = None) -> Spec:
+def const(value: Input, name: Name = None) -> TensorType:
     """A value that a graph knows, as a tensor of its own.
 
     >>> const(3)
     <tf.Tensor: shape=(), dtype=int32, numpy=3>
     """
-    spec: Spec = value.spec
+    spec: TensorType = value.spec
     return spec
 
 
@@ -83,7 +83,7 @@ def _() -> tuple[()]:
 
 
 @op(stateful=True)
-def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None) -> Spec:
+def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None) -> TensorType:
     """A tensor that has the value of `input` unless another one is fed.
 
     >>> placeholder_with_default([1, 2], [None]).numpy()
@@ -93,7 +93,7 @@ def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None
         raise ValueError(
             f"the shape {shapes.show(shape)} does not fit the default, {shapes.show(input.shape)}"
         )
-    return Spec(input.dtype, shape)
+    return TensorType(input.dtype, shape)
 
 
 @placeholder_with_default.kernel

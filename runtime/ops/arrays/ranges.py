@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
 from ...core.tensor import EagerTensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import INTEGERS, demand
+from ..framework.op_families import INTEGERS, require_dtype
 from ..framework.static_values import checked_size, integer, size
 
 Array = Any
@@ -44,7 +44,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
 
 @op(name="range")
-def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: Name = None) -> Spec:
+def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: Name = None) -> TensorType:
     """The numbers from `start` towards `limit` in steps of `delta`.
 
     >>> number_range(0., 1., 0.25, float)
@@ -54,8 +54,8 @@ def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: N
         if not kind.is_numeric or kind.is_complex:
             raise TypeError(f"range() does not count in {kind.name}")
     if any(bound.value is None for bound in (start, limit, delta)):
-        return Spec(dtype, (None,))
-    return Spec(dtype, (_range_length(*(bound.value.item() for bound in (start, limit, delta))),))
+        return TensorType(dtype, (None,))
+    return TensorType(dtype, (_range_length(*(bound.value.item() for bound in (start, limit, delta))),))
 
 
 def _range_length(start: Any, limit: Any, delta: Any) -> int:
@@ -95,7 +95,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 
 
 @op(name="linspace")
-def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name = None) -> Spec:
+def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name = None) -> TensorType:
     """`num` numbers from `start` to `stop` at even distances.
 
     >>> evenly_spaced(1., 2., 2)
@@ -106,9 +106,9 @@ def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name
         raise ValueError(f"Requires num > 0: {count}")
     shape = shapes.broadcast(start.shape, stop.shape)
     if shape is None:
-        return Spec(start.dtype, None)
+        return TensorType(start.dtype, None)
     place = shapes.normal_axis(axis, len(shape) + 1)
-    return Spec(start.dtype, (*shape[:place], count, *shape[place:]))
+    return TensorType(start.dtype, (*shape[:place], count, *shape[place:]))
 
 
 @evenly_spaced.kernel
@@ -138,7 +138,7 @@ def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
     )
 
 
-@accepted("one_hot")
+@dispatching_composites("one_hot")
 def one_hot(
     indices: Any,
     depth: Any,
@@ -169,7 +169,7 @@ def one_hot(
 @op(name="one_hot")
 def chosen_rows(
     indices: Input, depth: Ints, on_value: Same, off_value: Same, axis: Axis = -1, name: Name = None
-) -> Spec:
+) -> TensorType:
     """`on_value` at the index, `off_value` elsewhere.
 
     >>> chosen_rows([1, 0], 2, True, False)
@@ -177,12 +177,12 @@ def chosen_rows(
     array([[False,  True],
            [ True, False]])>
     """
-    demand(indices, INTEGERS, "one_hot, argument `indices`,")
+    require_dtype(indices, INTEGERS, "one_hot, argument `indices`,")
     number = size(depth, "depth")
     if indices.shape is None:
-        return Spec(on_value.dtype, None)
+        return TensorType(on_value.dtype, None)
     place = shapes.normal_axis(axis, len(indices.shape) + 1)
-    return Spec(on_value.dtype, (*indices.shape[:place], number, *indices.shape[place:]))
+    return TensorType(on_value.dtype, (*indices.shape[:place], number, *indices.shape[place:]))
 
 
 @chosen_rows.kernel

@@ -16,7 +16,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
@@ -28,7 +28,7 @@ Array = Any
 
 
 @op
-def reshape(tensor: Input, shape: Ints, name: Name = None) -> Spec:
+def reshape(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
     """The elements of `tensor`, in row-major order, in another shape; one dimension may be -1: what is left.
 
     >>> reshape([1, 2, 3, 4], [2, -1])
@@ -38,9 +38,9 @@ def reshape(tensor: Input, shape: Ints, name: Name = None) -> Spec:
     """
     wanted = integers(shape)
     if wanted is None:
-        return Spec(tensor.dtype, None)
+        return TensorType(tensor.dtype, None)
     _check_sizes(wanted)
-    return Spec(tensor.dtype, _fitted(tensor.shape, wanted))
+    return TensorType(tensor.dtype, _fitted(tensor.shape, wanted))
 
 
 def _check_sizes(wanted: Sequence[int | None]) -> None:
@@ -88,19 +88,19 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
 
 
 @op
-def expand_dims(input: Input, axis: Axis, name: Name = None) -> Spec:
+def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     """`input` with a new axis of size 1.
 
     >>> expand_dims([1, 2], axis=0)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
     """
     if input.shape is None:
-        return Spec(input.dtype, input.shape)
+        return TensorType(input.dtype, input.shape)
     rank = len(input.shape)
     if not -rank - 1 <= axis <= rank:
         raise ValueError(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
     place = axis % (rank + 1)
-    return Spec(input.dtype, (*input.shape[:place], 1, *input.shape[place:]))
+    return TensorType(input.dtype, (*input.shape[:place], 1, *input.shape[place:]))
 
 
 @expand_dims.kernel
@@ -114,7 +114,7 @@ def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
 
 
 @op
-def squeeze(input: Input, axis: Axes = None, name: Name = None) -> Spec:
+def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     """`input` without its axes of size 1, or without those in `axis`.
 
     >>> squeeze([[[1], [2]]])
@@ -122,15 +122,15 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> Spec:
     """
     shape = input.shape
     if shape is None or (not axis and None in shape):
-        return Spec(input.dtype, None)
+        return TensorType(input.dtype, None)
     if not axis:
-        return Spec(input.dtype, tuple(size for size in shape if size != 1))
+        return TensorType(input.dtype, tuple(size for size in shape if size != 1))
     assert not isinstance(axis, int)  # its reader makes tuples
     gone = {shapes.normal_axis(place, len(shape)) for place in axis}
     for place in sorted(gone):
         if shape[place] not in (1, None):
             raise ValueError(f"Can not squeeze dim[{place}], expected a dimension of 1, got {shape[place]}")
-    return Spec(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
+    return TensorType(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
 
 
 @squeeze.kernel
@@ -160,7 +160,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
 
 
 @op(name="transpose")
-def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = None) -> Spec:
+def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = None) -> TensorType:
     """`a` with its axes in the order of `perm`.
 
     >>> permute_axes([[1, 2, 3]], [1, 0]).shape
@@ -168,19 +168,19 @@ def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = Non
     """
     order = integers(perm)
     if a.shape is None or order is None:
-        return Spec(a.dtype, None if order is None else (None,) * len(order))
+        return TensorType(a.dtype, None if order is None else (None,) * len(order))
     count = len(a.shape)
     if len(order) != count:
         raise ValueError(
             f"transpose expects a vector of size {count}. But input(1) is a vector of size {len(order)}"
         )
     if None in order:
-        return Spec(a.dtype, (None,) * count)
+        return TensorType(a.dtype, (None,) * count)
     places = [shapes.normal_axis(place, count) for place in order if place is not None]
     missing = next((i for i in range(count) if i not in places), None)
     if missing is not None:
         raise ValueError(f"{missing} is missing from {{{','.join(map(str, order))}}}.")
-    return Spec(a.dtype, tuple(a.shape[place] for place in places))
+    return TensorType(a.dtype, tuple(a.shape[place] for place in places))
 
 
 @permute_axes.kernel
@@ -195,7 +195,7 @@ def _(dy: Any, y: Any, a: Any, perm: Any, conjugate: bool) -> Any:
 
 
 @op
-def inverse_permutation(perm: Ints, name: Name = None) -> Spec:
+def inverse_permutation(perm: Ints, name: Name = None) -> TensorType:
     """The permutation that undoes `perm`, which may count from the end.
 
     >>> inverse_permutation([2, 0, 1])
@@ -203,7 +203,7 @@ def inverse_permutation(perm: Ints, name: Name = None) -> Spec:
     """
     if perm.shape is not None and len(perm.shape) != 1:
         raise ValueError(f"a permutation is a vector, not of shape {shapes.show(perm.shape)}")
-    return Spec(perm.dtype, perm.shape or (None,))
+    return TensorType(perm.dtype, perm.shape or (None,))
 
 
 @inverse_permutation.elements
@@ -224,7 +224,7 @@ def _from_start(perm: Any) -> Array:
 
 
 @op
-def broadcast_to(input: Input, shape: Ints, name: Name = None) -> Spec:
+def broadcast_to(input: Input, shape: Ints, name: Name = None) -> TensorType:
     """`input` repeated along axes of size 1, and along new ones in front, to this shape.
 
     >>> broadcast_to([1, 2], [2, 2])
@@ -242,7 +242,7 @@ def broadcast_to(input: Input, shape: Ints, name: Name = None) -> Spec:
         pairs = zip(old, wanted[len(wanted) - len(old) :], strict=True)
         if not all(size in (1, None, new) or new is None for size, new in pairs):
             raise ValueError(f"Incompatible shapes: {listed(old)} vs. {listed(wanted)}")
-    return Spec(input.dtype, wanted)
+    return TensorType(input.dtype, wanted)
 
 
 @broadcast_to.kernel
@@ -264,7 +264,7 @@ def fitted(dy: Any, x: Any) -> Any:
 
 
 @op
-def sum_to(tensor: Input, shape: Ints, name: Name = None) -> Spec:
+def sum_to(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
     """The opposite of `broadcast_to`: sums along the axes that a tensor of this shape is broadcast along.
 
     >>> sum_to([[1, 2], [3, 4]], [2, 1]).numpy().tolist(), sum_to([[1, 2], [3, 4]], []).numpy().tolist()
@@ -279,7 +279,7 @@ def sum_to(tensor: Input, shape: Ints, name: Name = None) -> Spec:
         pairs = zip(wanted, tensor.shape[len(tensor.shape) - len(wanted) :], strict=True)
         if not all(size in (1, None, whole) or whole is None for size, whole in pairs):
             raise ValueError(f"no tensor of shape {listed(wanted)} is broadcast to {listed(tensor.shape)}")
-    return Spec(tensor.dtype, wanted)
+    return TensorType(tensor.dtype, wanted)
 
 
 @sum_to.kernel
@@ -298,14 +298,14 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
 
 
 @op
-def ensure_shape(x: Input, shape: Dims, name: Name = None) -> Spec:
+def ensure_shape(x: Input, shape: Dims, name: Name = None) -> TensorType:
     """`x`, checked to have this shape (None for a dimension that may be anything).
 
     >>> ensure_shape([[1, 2]], [None, 2])
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
     """
     _check_shape(x.shape, shape)
-    return Spec(x.dtype, shapes.merge(x.shape, shape))
+    return TensorType(x.dtype, shapes.merge(x.shape, shape))
 
 
 def _check_shape(actual: shapes.Dims, expected: shapes.Dims) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
@@ -23,7 +23,7 @@ Array = Any
 
 
 @op
-def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> Spec:
+def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> TensorType:
     """Zeros in this shape, with the `updates` added at the `indices`.
 
     >>> scatter_nd([[2], [0], [2]], [1, 2, 3], [4])
@@ -31,7 +31,7 @@ def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) ->
     """
     sizes = dims(shape)
     check_updates(indices.shape, updates.shape, sizes)
-    return Spec(updates.dtype, sizes)
+    return TensorType(updates.dtype, sizes)
 
 
 @scatter_nd.kernel
@@ -80,9 +80,9 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
     `combine` is what becomes of one place: a function of the old value and the update, into the old value.
     """
 
-    def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> Spec:
+    def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> TensorType:
         check_updates(indices.shape, updates.shape, tensor.shape)
-        return Spec(tensor.dtype, tensor.shape)
+        return TensorType(tensor.dtype, tensor.shape)
 
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
         result = tensor.copy()

@@ -14,7 +14,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import Array
 from ..framework.static_values import integers
@@ -37,7 +37,7 @@ def combined_sets(
     b_shape: Ints,
     operation: str,
     name: Name = None,
-) -> tuple[Spec, Spec, Spec]:
+) -> tuple[TensorType, TensorType, TensorType]:
     """The sets of each two rows, combined: "a-b", "b-a", "intersection" or "union"; as coordinates, elements, shape.
 
     Both shapes are the same but for the last size; that of the result is the size of its largest set.
@@ -50,7 +50,11 @@ def combined_sets(
         raise ValueError(f"operation must be one of {', '.join(_COMBINED)}, not {operation!r}")
     ranks = _rank(a_indices, a_values, a_shape), _rank(b_indices, b_values, b_shape)
     rank = _check_shapes(integers(a_shape), integers(b_shape)) or ranks[0] or ranks[1]
-    return Spec(dtypes.int64, (None, rank)), Spec(a_values.dtype, (None,)), Spec(dtypes.int64, (rank,))
+    return (
+        TensorType(dtypes.int64, (None, rank)),
+        TensorType(a_values.dtype, (None,)),
+        TensorType(dtypes.int64, (rank,)),
+    )
 
 
 def _rank(indices: Operand, values: Operand, shape: Operand) -> int | None:
@@ -125,7 +129,7 @@ def _positions(group: Array) -> tuple[Array, int]:
 
 
 @op
-def set_sizes(indices: Ints, values: Input, shape: Ints, name: Name = None) -> Spec:
+def set_sizes(indices: Ints, values: Input, shape: Ints, name: Name = None) -> TensorType:
     """How many different elements each row holds.
 
     >>> set_sizes([[0, 0], [0, 1], [1, 0]], [5, 5, 6], [3, 2]).numpy().tolist()
@@ -133,7 +137,7 @@ def set_sizes(indices: Ints, values: Input, shape: Ints, name: Name = None) -> S
     """
     rank, known = _rank(indices, values, shape), integers(shape)
     _check_shapes(known)
-    return Spec(
+    return TensorType(
         dtypes.int32, known[:-1] if known is not None else None if rank is None else (None,) * (rank - 1)
     )
 
@@ -170,7 +174,7 @@ def sequence_distances(
     truth_shape: Ints,
     normalize: bool = True,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """How many elements have to be inserted, deleted or changed to make each row of one tensor that of the other.
 
     >>> sequence_distances([[0, 0], [0, 1]], [1, 2], [1, 2], [[0, 0]], [2], [1, 1], normalize=False).numpy().tolist()
@@ -185,13 +189,13 @@ def sequence_distances(
                 f"Input SparseTensors must have rank at least 2, but {what} rank is: {len(shape)}"
             )
     if one is None or other is None:
-        return Spec(dtypes.float32, None if rank is None else (None,) * (rank - 1))
+        return TensorType(dtypes.float32, None if rank is None else (None,) * (rank - 1))
     if len(one) != len(other):
         raise ValueError(
             f"Expected hypothesis and truth to have the same rank, got {len(one)} and {len(other)}"
         )
     sizes = [None if a is None or b is None else max(a, b) for a, b in zip(one[:-1], other[:-1], strict=True)]
-    return Spec(dtypes.float32, tuple(sizes))
+    return TensorType(dtypes.float32, tuple(sizes))
 
 
 @sequence_distances.kernel

@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Name, Same, op
 from ..framework.static_values import listed
 from .gather_where import masked
@@ -41,7 +41,7 @@ def setitem(tensor: Any, key: Any, value: Any) -> Any:
 
 
 @op(name="setitem")
-def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = None) -> Spec:
+def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = None) -> TensorType:
     """`tensor` with `value` at `[key]`, where `parts` are the values of the `_` in the key.
 
     >>> replace([1, 2, 3, 4], 0, [1], "_::2")
@@ -55,7 +55,7 @@ def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = Non
     _check_key(index)
     if tensor.shape is not None and value.shape is not None:
         _check_broadcast(value.shape, tuple(result_sizes(index, tensor.shape)))
-    return Spec(tensor.dtype, tensor.shape)
+    return TensorType(tensor.dtype, tensor.shape)
 
 
 def _check_key(index: tuple[Any, ...]) -> None:
@@ -99,7 +99,7 @@ def _(dy: Any, y: Any, tensor: Any, value: Any, parts: list[Any], key: str) -> A
 
 
 @op
-def replace_masked(tensor: Same, value: Same, mask: Input, name: Name = None) -> Spec:
+def replace_masked(tensor: Same, value: Same, mask: Input, name: Name = None) -> TensorType:
     """`tensor` with `value` where `mask`, which covers its first axes, is true.
 
     The value is broadcast, or has one row for each place that is true.
@@ -110,13 +110,13 @@ def replace_masked(tensor: Same, value: Same, mask: Input, name: Name = None) ->
     if not mask.dtype.is_bool:
         raise TypeError(f"a mask consists of booleans, not of {mask.dtype.name}")
     if tensor.shape is None or mask.shape is None:
-        return Spec(tensor.dtype, tensor.shape)
+        return TensorType(tensor.dtype, tensor.shape)
     covered = len(mask.shape)
     if covered == 0 or not shapes.compatible(mask.shape, tensor.shape[:covered]):
         raise ValueError(f"a mask of shape {listed(mask.shape)} for a tensor of shape {listed(tensor.shape)}")
     if value.shape is not None:
         _check_broadcast(value.shape, (None, *tensor.shape[covered:]))
-    return Spec(tensor.dtype, tensor.shape)
+    return TensorType(tensor.dtype, tensor.shape)
 
 
 @replace_masked.kernel

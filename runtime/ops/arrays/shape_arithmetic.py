@@ -16,9 +16,9 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.builder import current
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Name, Same, op
-from ..framework.op_families import Array, DTypes, demand
+from ..framework.op_families import Array, DTypes, require_dtype
 from ..framework.static_values import integers, listed
 from ..math.arithmetic import add, floormod
 from ..math.cast import identity
@@ -39,18 +39,18 @@ def broadcast_static_shape(shape_x: shapes.TensorShape, shape_y: shapes.TensorSh
 
 
 @op(name="broadcast_dynamic_shape")
-def broadcast_sizes(shape_x: Same, shape_y: Same, name: Name = None) -> Spec:
+def broadcast_sizes(shape_x: Same, shape_y: Same, name: Name = None) -> TensorType:
     """The shape of an elementwise operation on tensors of these shapes, which are vectors of integers.
 
     >>> broadcast_sizes([1, 3], [2, 1]).numpy().tolist()
     [2, 3]
     """
-    demand(shape_x, _SIZES, "broadcast_dynamic_shape")
+    require_dtype(shape_x, _SIZES, "broadcast_dynamic_shape")
     sizes = integers(shape_x), integers(shape_y)
     ranks = [None if known is None else len(known) for known in sizes]
     if None in ranks:
-        return Spec(shape_x.dtype, (None,))
-    return Spec(shape_x.dtype, (max(ranks),))  # type: ignore[type-var]
+        return TensorType(shape_x.dtype, (None,))
+    return TensorType(shape_x.dtype, (max(ranks),))  # type: ignore[type-var]
 
 
 @broadcast_sizes.kernel

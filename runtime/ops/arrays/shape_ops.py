@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import EagerTensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 
 Array = Any
 
 
-@accepted("shape")
+@dispatching_composites("shape")
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The shape of `input` as a vector; a constant where it is known before the graph runs.
 
@@ -33,13 +33,13 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
 
 
 @op(name="shape")
-def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> Spec:
+def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
     """The shape of `input` as a vector.
 
     >>> shape_of(5.0)
     <tf.Tensor: shape=(0,), dtype=int32, numpy=array([], dtype=int32)>
     """
-    return Spec(out_type, (None if input.shape is None else len(input.shape),))
+    return TensorType(out_type, (None if input.shape is None else len(input.shape),))
 
 
 @shape_of.elements
@@ -52,7 +52,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return np.array(np.shape(input), out_type.numpy)
 
 
-@accepted("size")
+@dispatching_composites("size")
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The number of elements of `input`; a constant where it is known before the graph runs.
 
@@ -67,13 +67,13 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
 
 
 @op(name="size")
-def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> Spec:
+def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
     """The number of elements of `input`.
 
     >>> size_of([1, 2])
     <tf.Tensor: shape=(), dtype=int32, numpy=2>
     """
-    return Spec(out_type, ())
+    return TensorType(out_type, ())
 
 
 @size_of.kernel
@@ -81,7 +81,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return out_type.as_numpy_dtype(np.size(input))
 
 
-@accepted("rank")
+@dispatching_composites("rank")
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of dimensions of `input`; a constant where it is known before the graph runs.
 
@@ -94,13 +94,13 @@ def rank(input: Any, name: str | None = None) -> Any:
 
 
 @op(name="rank")
-def rank_of(input: Input, name: Name = None) -> Spec:
+def rank_of(input: Input, name: Name = None) -> TensorType:
     """The number of dimensions of `input`.
 
     >>> rank_of(5.0)
     <tf.Tensor: shape=(), dtype=int32, numpy=0>
     """
-    return Spec(dtypes.int32, ())
+    return TensorType(dtypes.int32, ())
 
 
 @rank_of.kernel

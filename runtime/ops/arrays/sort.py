@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, Axis, DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import integer, integers
@@ -35,13 +35,13 @@ READERS["Direction"] = read_direction
 
 
 @op
-def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> Spec:
+def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> TensorType:
     """`values` in order along `axis`; the direction is "ASCENDING" or "DESCENDING".
 
     >>> sort([3, 1, 2], direction="DESCENDING")
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
     """
-    return Spec(values.dtype, _sortable(values, axis))
+    return TensorType(values.dtype, _sortable(values, axis))
 
 
 @sort.kernel
@@ -62,13 +62,13 @@ def argsort(
     direction: Direction = "ASCENDING",
     stable: bool = False,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The indices that put `values` in order along `axis`. Always stable.
 
     >>> argsort([3, 1, 2])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
     """
-    return Spec(dtypes.int32, _sortable(values, axis))
+    return TensorType(dtypes.int32, _sortable(values, axis))
 
 
 @argsort.kernel
@@ -110,7 +110,9 @@ def top_k(
 
 
 @op(name="top_k")
-def largest(input: Input, k: Ints, index_type: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+def largest(
+    input: Input, k: Ints, index_type: DType = dtypes.int32, name: Name = None
+) -> tuple[TensorType, TensorType]:
     """The `k` largest elements along the last axis, and their indices.
 
     >>> largest([1, 5, 3], 1)[0]
@@ -118,13 +120,13 @@ def largest(input: Input, k: Ints, index_type: DType = dtypes.int32, name: Name 
     """
     count = integer(k)
     if input.shape is None:
-        return Spec(input.dtype, None), Spec(index_type, None)
+        return TensorType(input.dtype, None), TensorType(index_type, None)
     if not input.shape:
         raise ValueError(f"input must be >= 1-D, got shape {shapes.show(input.shape)}")
     if count is not None:
         _check_columns(count, input.shape[-1])
     shape = (*input.shape[:-1], count)
-    return Spec(input.dtype, shape), Spec(index_type, shape)
+    return TensorType(input.dtype, shape), TensorType(index_type, shape)
 
 
 def _check_columns(count: int, columns: int | None) -> None:
@@ -150,7 +152,7 @@ def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType)
 @op
 def searchsorted(
     sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Where in the sorted sequence (the last axis) each value would go: before ("left") or after its equals.
 
     >>> searchsorted([1, 3, 5], [0, 3, 9])
@@ -162,7 +164,7 @@ def searchsorted(
         None not in (sorted_sequence.shape, values.shape) and len(values.shape) < len(sorted_sequence.shape)
     ):
         raise ValueError(f"searchsorted: no place for {values.shape} in sequences of {sorted_sequence.shape}")
-    return Spec(out_type, values.shape)
+    return TensorType(out_type, values.shape)
 
 
 @searchsorted.kernel
@@ -191,7 +193,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Uniq
 
 
 @op(name="unique")
-def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[TensorType, TensorType]:
     """The different elements of a vector, and where each element went.
 
     >>> distinct([7, 8, 7])[0]
@@ -199,7 +201,7 @@ def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tupl
     """
     if x.shape is not None and len(x.shape) != 1:
         raise ValueError("unique expects a 1D vector.")
-    return Spec(x.dtype, (None,)), Spec(out_idx, x.shape or (None,))
+    return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,))
 
 
 @distinct.kernel
@@ -238,7 +240,7 @@ def sequence_mask(
 
 
 @op(name="sequence_mask")
-def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: Name = None) -> Spec:
+def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: Name = None) -> TensorType:
     """Rows that are true up to a length; `maxlen` -1 stands for the greatest length.
 
     >>> length_mask([1], 2, int)
@@ -249,7 +251,7 @@ def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: 
         _check_width(width)
     if width == -1:
         width = None if lengths.value is None else int(lengths.value.max(initial=0))
-    return Spec(dtype, None if lengths.shape is None else (*lengths.shape, width))
+    return TensorType(dtype, None if lengths.shape is None else (*lengths.shape, width))
 
 
 def _check_width(maxlen: int) -> None:
@@ -284,7 +286,7 @@ def reverse_sequence(
 @op(name="reverse_sequence")
 def reverse_rows(
     input: Input, seq_lengths: Ints, seq_axis: Axis, batch_axis: Axis = 0, name: Name = None
-) -> Spec:
+) -> TensorType:
     """`input` with a first part of each row reversed.
 
     >>> reverse_rows([[1, 2, 3]], [2], 1)
@@ -304,7 +306,7 @@ def reverse_rows(
                 f"seq_lengths has the shape {shapes.show(seq_lengths.shape)}, but batch_axis {batch_axis} of the input "
                 f"has the size {input.shape[axes[1]]}"
             )
-    return Spec(input.dtype, input.shape)
+    return TensorType(input.dtype, input.shape)
 
 
 @reverse_rows.kernel

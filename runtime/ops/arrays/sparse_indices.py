@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Ints, Name, op
 from ..framework.static_values import integers, listed
 
@@ -29,7 +29,9 @@ def _matrix(indices: Any, what: str) -> tuple[int | None, int | None]:
 
 
 @op
-def checked_coordinates(indices: Ints, dense_shape: Ints, in_order: bool = True, name: Name = None) -> Spec:
+def checked_coordinates(
+    indices: Ints, dense_shape: Ints, in_order: bool = True, name: Name = None
+) -> TensorType:
     """`indices`, after a look whether they are inside of `dense_shape`, and in order without repetitions.
 
     Raises InvalidArgumentError that names the first row for which it is not so. `in_order=False` leaves the order
@@ -42,7 +44,7 @@ def checked_coordinates(indices: Ints, dense_shape: Ints, in_order: bool = True,
     sizes = integers(dense_shape)
     if rank is None and sizes is not None:
         rank = len(sizes)
-    return Spec(indices.dtype, (count, rank))
+    return TensorType(indices.dtype, (count, rank))
 
 
 @checked_coordinates.kernel
@@ -80,13 +82,13 @@ def _compared(before: Array, after: Array) -> Array:
 
 
 @op
-def coordinate_order(indices: Ints, name: Name = None) -> Spec:
+def coordinate_order(indices: Ints, name: Name = None) -> TensorType:
     """The positions of the rows in the order in which they stand in a dense tensor, equal ones as they are.
 
     >>> coordinate_order([[1, 0], [0, 5], [0, 2]]).numpy().tolist()
     [2, 1, 0]
     """
-    return Spec(dtypes.int64, (_matrix(indices, "coordinate_order")[0],))
+    return TensorType(dtypes.int64, (_matrix(indices, "coordinate_order")[0],))
 
 
 @coordinate_order.kernel
@@ -101,14 +103,14 @@ def _order(indices: Array) -> Array:
 
 
 @op
-def distinct_coordinates(indices: Ints, name: Name = None) -> tuple[Spec, Spec]:
+def distinct_coordinates(indices: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
     """The distinct rows in order, and for each row the position of its like among them.
 
     >>> [result.numpy().tolist() for result in distinct_coordinates([[1, 0], [0, 5], [1, 0]])]
     [[[0, 5], [1, 0]], [1, 0, 1]]
     """
     count, rank = _matrix(indices, "distinct_coordinates")
-    return Spec(indices.dtype, (None, rank)), Spec(dtypes.int64, (count,))
+    return TensorType(indices.dtype, (None, rank)), TensorType(dtypes.int64, (count,))
 
 
 @distinct_coordinates.kernel
@@ -123,7 +125,9 @@ def _(indices: Array) -> tuple[Array, Array]:
 
 
 @op
-def reshaped_coordinates(indices: Ints, shape: Ints, new_shape: Ints, name: Name = None) -> tuple[Spec, Spec]:
+def reshaped_coordinates(
+    indices: Ints, shape: Ints, new_shape: Ints, name: Name = None
+) -> tuple[TensorType, TensorType]:
     """The coordinates of the same elements in another shape, and that shape, in which one size may be -1.
 
     Raises InvalidArgumentError when it does not have as many elements.
@@ -134,7 +138,7 @@ def reshaped_coordinates(indices: Ints, shape: Ints, new_shape: Ints, name: Name
     count, _ = _matrix(indices, "reshaped_coordinates")
     wanted = integers(new_shape)
     rank = None if wanted is None else len(wanted)
-    return Spec(dtypes.int64, (count, rank)), Spec(dtypes.int64, (rank,))
+    return TensorType(dtypes.int64, (count, rank)), TensorType(dtypes.int64, (rank,))
 
 
 @reshaped_coordinates.kernel
@@ -170,7 +174,9 @@ def _strides(shape: Array) -> Array:
 
 
 @op
-def coordinates_of_all_rows(indices: Ints, dense_shape: Ints, name: Name = None) -> tuple[Spec, Spec, Spec]:
+def coordinates_of_all_rows(
+    indices: Ints, dense_shape: Ints, name: Name = None
+) -> tuple[TensorType, TensorType, TensorType]:
     """Coordinates in which each row of the dense tensor has an element: at its beginning, where it has none.
 
     Gives the coordinates in order, where each of them was before (their old number for the new ones), and which rows
@@ -182,7 +188,11 @@ def coordinates_of_all_rows(indices: Ints, dense_shape: Ints, name: Name = None)
     _, rank = _matrix(indices, "coordinates_of_all_rows")
     sizes = integers(dense_shape)
     rows = sizes[0] if sizes else None
-    return Spec(indices.dtype, (None, rank)), Spec(dtypes.int64, (None,)), Spec(dtypes.bool_, (rows,))
+    return (
+        TensorType(indices.dtype, (None, rank)),
+        TensorType(dtypes.int64, (None,)),
+        TensorType(dtypes.bool_, (rows,)),
+    )
 
 
 @coordinates_of_all_rows.kernel

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers
 from .getitem import getitem
@@ -30,7 +30,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
 
 
 @op(name="slice")
-def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> Spec:
+def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> TensorType:
     """`size[i]` elements from `begin[i]` on, along each axis i.
 
     >>> part([1, 2, 3], [1], [1])
@@ -40,7 +40,7 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> Spec:
     shape = input_.shape
     known = shape or counts or starts
     if starts is None or counts is None or known is None:
-        return Spec(input_.dtype, None if known is None else (None,) * len(known))
+        return TensorType(input_.dtype, None if known is None else (None,) * len(known))
     if shape is None:
         shape = (None,) * len(counts)
     if not len(starts) == len(counts) == len(shape):
@@ -48,7 +48,7 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> Spec:
             f"Expected begin and size arguments to be 1-D tensors of size {len(shape)}, "
             f"but got shapes [{len(starts)}] and [{len(counts)}] instead."
         )
-    return Spec(input_.dtype, tuple(map(_part_size, starts, counts, shape)))
+    return TensorType(input_.dtype, tuple(map(_part_size, starts, counts, shape)))
 
 
 def _part_size(start: int | None, count: int | None, size: int | None) -> int | None:
@@ -78,14 +78,14 @@ def _(dy: Any, y: Any, input_: Any, begin: Any, size: Any) -> Any:
 
 
 @op
-def put_back_part(value: Input, begin: Ints, shape: Ints, name: Name = None) -> Spec:
+def put_back_part(value: Input, begin: Ints, shape: Ints, name: Name = None) -> TensorType:
     """The opposite of `slice`: zeros in this shape, with `value` from `begin` on.
 
     >>> put_back_part([5, 7], [1], [4])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 5, 7, 0], dtype=int32)>
     """
     integers(begin)  # refuses what is no vector of integers
-    return Spec(value.dtype, dims(shape))
+    return TensorType(value.dtype, dims(shape))
 
 
 @put_back_part.kernel

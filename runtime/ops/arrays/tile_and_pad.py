@@ -18,7 +18,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
 from .reshape import reshape, sum_to
@@ -29,7 +29,7 @@ Array = Any
 
 
 @op
-def tile(input: Input, multiples: Ints, name: Name = None) -> Spec:
+def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     """`input` laid out `multiples[i]` times along each axis i.
 
     >>> tile([1, 2], [2])
@@ -37,14 +37,16 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> Spec:
     """
     times = integers(multiples)
     if input.shape is None or times is None:
-        return Spec(input.dtype, None if times is None else (None,) * len(times))
+        return TensorType(input.dtype, None if times is None else (None,) * len(times))
     if len(times) != len(input.shape):
         raise ValueError(
             f"Expected multiples argument to be a vector of length {len(input.shape)} "
             f"but got length {len(times)}"
         )
     pairs = zip(input.shape, times, strict=True)
-    return Spec(input.dtype, tuple(None if size is None or n is None else size * n for size, n in pairs))
+    return TensorType(
+        input.dtype, tuple(None if size is None or n is None else size * n for size, n in pairs)
+    )
 
 
 @tile.kernel
@@ -58,7 +60,7 @@ def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
 
 
 @op
-def sum_tiles(input: Input, multiples: Ints, name: Name = None) -> Spec:
+def sum_tiles(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     """The opposite of `tile`: the sum of the tiles.
 
     >>> sum_tiles([1, 2, 10, 20], [2])
@@ -68,9 +70,9 @@ def sum_tiles(input: Input, multiples: Ints, name: Name = None) -> Spec:
         raise TypeError(f"sum_tiles adds numbers, not {input.dtype.name}")
     times = integers(multiples)
     if input.shape is None or times is None:
-        return Spec(input.dtype, None if times is None else (None,) * len(times))
+        return TensorType(input.dtype, None if times is None else (None,) * len(times))
     pairs = zip(input.shape, times, strict=True)
-    return Spec(input.dtype, tuple(None if size is None or not n else size // n for size, n in pairs))
+    return TensorType(input.dtype, tuple(None if size is None or not n else size // n for size, n in pairs))
 
 
 @sum_tiles.kernel
@@ -95,7 +97,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 
 
 @op(name="repeat")
-def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: Name = None) -> Spec:
+def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: Name = None) -> TensorType:
     """Every element, or slice along `axis`, repeated.
 
     >>> repeat_elements([[1, 2]], 2, axis=1)
@@ -105,9 +107,9 @@ def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: 
     if old == ():  # a number is repeated as a vector of one
         old = (1,)
     if old is None:
-        return Spec(input.dtype, None)
+        return TensorType(input.dtype, None)
     place = shapes.normal_axis(axis or 0, len(old))
-    return Spec(input.dtype, with_axis(old, place, _repeated_size(old[place], integers(repeats))))
+    return TensorType(input.dtype, with_axis(old, place, _repeated_size(old[place], integers(repeats))))
 
 
 def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int | None:
@@ -132,7 +134,7 @@ def _(dy: Any, y: Any, input: Any, repeats: Any, axis: int | None) -> Any:
 @op
 def sum_repeated(
     input: Input, repeats: Ints, shape: Ints, axis: int | None = None, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The opposite of `repeat`, of a tensor of this shape: the sums of what was repeated.
 
     >>> sum_repeated([1, 10, 2], [2, 1], [2])
@@ -140,7 +142,7 @@ def sum_repeated(
     """
     if input.dtype in (dtypes.string, dtypes.bool_):
         raise TypeError(f"sum_repeated adds numbers, not {input.dtype.name}")
-    return Spec(input.dtype, dims(shape))
+    return TensorType(input.dtype, dims(shape))
 
 
 @sum_repeated.kernel
@@ -189,7 +191,7 @@ _NUMPY_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symm
 @op(name="pad")
 def surround(
     tensor: Same, paddings: Ints, constant_values: Same, mode: str = "CONSTANT", name: Name = None
-) -> Spec:
+) -> TensorType:
     """`tensor` with elements added on both sides along each axis.
 
     >>> surround([1, 2], [[1, 1]], 0)
@@ -204,12 +206,12 @@ def surround(
             f"The first dimension of paddings must be the rank of inputs{listed(sizes)} {listed(old)}"
         )
     if old is None:
-        return Spec(tensor.dtype, None if sizes is None or sizes[0] is None else (None,) * sizes[0])
+        return TensorType(tensor.dtype, None if sizes is None or sizes[0] is None else (None,) * sizes[0])
     if paddings.value is None:
-        return Spec(tensor.dtype, (None,) * len(old))
+        return TensorType(tensor.dtype, (None,) * len(old))
     pairs = _pairs(paddings.value)
     new = (None if n is None else n + before + after for n, (before, after) in zip(old, pairs, strict=True))
-    return Spec(tensor.dtype, tuple(new))
+    return TensorType(tensor.dtype, tuple(new))
 
 
 def _check_mode(mode: str) -> None:
@@ -272,7 +274,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, constant_values: Any, mode: s
 
 
 @op
-def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Name = None) -> Spec:
+def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Name = None) -> TensorType:
     """The opposite of `pad` with a mirror, of a tensor of this shape: each element with its mirror images added.
 
     >>> sum_mirrored([1, 10, 100], [[1, 0]], [2], "SYMMETRIC")
@@ -281,7 +283,7 @@ def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Na
     if tensor.dtype in (dtypes.string, dtypes.bool_):
         raise TypeError(f"sum_mirrored adds numbers, not {tensor.dtype.name}")
     _check_mode(mode)
-    return Spec(tensor.dtype, dims(shape))
+    return TensorType(tensor.dtype, dims(shape))
 
 
 @sum_mirrored.kernel
@@ -301,7 +303,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, shape: Any, mode: str) -> Any
 
 
 @op
-def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
+def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
     """`tensor` with the order of its elements reversed along the axes in the vector `axis`.
 
     >>> reverse([1, 2, 3], [0])
@@ -316,7 +318,7 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
             if place % rank in seen:
                 raise ValueError(f"axis {place % rank} specified more than once.")
             seen.add(place % rank)
-    return Spec(tensor.dtype, tensor.shape)
+    return TensorType(tensor.dtype, tensor.shape)
 
 
 @reverse.kernel
@@ -330,7 +332,7 @@ def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
 
 
 @op
-def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
+def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType:
     """`input` with its elements moved on by `shift` along `axis`; those pushed out come in on the other side.
 
     >>> roll([1, 2, 3, 4], 1, 0)
@@ -342,7 +344,7 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
         raise ValueError(
             f"shift and axis must have the same size: {shapes.show(shift.shape)}, {shapes.show(axis.shape)}"
         )
-    return Spec(input.dtype, input.shape)
+    return TensorType(input.dtype, input.shape)
 
 
 @roll.kernel
@@ -377,7 +379,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
 
 
 @op(name="meshgrid")
-def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[Spec, ...]:
+def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[TensorType, ...]:
     """The coordinates of the points of a grid.
 
     >>> grid([[1, 2]])
@@ -386,7 +388,7 @@ def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[Spec, .
     sizes = [shapes.num_elements(arg.shape) for arg in args]
     if indexing == "xy":
         sizes[:2] = reversed(sizes[:2])
-    return tuple(Spec(arg.dtype, tuple(sizes)) for arg in args)
+    return tuple(TensorType(arg.dtype, tuple(sizes)) for arg in args)
 
 
 @grid.kernel

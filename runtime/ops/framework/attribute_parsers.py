@@ -15,7 +15,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 
 Axis = int
 LastAxis = int
@@ -26,7 +26,7 @@ OptionalDType = dtypes.DType | None
 Dims = shapes.Dims
 Texts = tuple[str, ...]
 Object = Any
-Specs = tuple[Spec, ...]
+Specs = tuple[TensorType, ...]
 
 
 def read_axis(value: Any) -> int:
@@ -116,10 +116,10 @@ def read_texts(value: Any) -> tuple[str, ...]:
     return tuple(map(read_text, value))
 
 
-def read_specs(value: Any) -> tuple[Spec, ...]:
+def read_specs(value: Any) -> tuple[TensorType, ...]:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"expected a list of specs, got {value!r}")
-    if not all(isinstance(item, Spec) for item in value):
+    if not all(isinstance(item, TensorType) for item in value):
         raise TypeError(f"expected a list of specs, got {value!r}")
     return tuple(value)
 

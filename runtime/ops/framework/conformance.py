@@ -14,12 +14,12 @@ from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Operand
-from ...ir.value_types import ArraySpec, RefSpec, Spec
+from ...ir.value_types import ListType, TensorType, VariableType
 from .attribute_parsers import is_literal, read_object, read_results
 from .op import Op
 
-_KINDS: dict[str, tuple[type, str]] = {"Ref": (RefSpec, "a variable"), "Array": (ArraySpec, "a list")}
-_TENSOR: tuple[type, str] = (Spec, "a tensor")
+_KINDS: dict[str, tuple[type, str]] = {"Ref": (VariableType, "a variable"), "Array": (ListType, "a list")}
+_TENSOR: tuple[type, str] = (TensorType, "a tensor")
 
 
 def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core import shapes
 from ...core.conversion import convert_to_tensor, holds_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import ones_like
 from ..arrays.gather_where import choose, gather
@@ -37,7 +37,7 @@ from .static_values import checked_dims, dims, integers
 
 
 @op
-def axes_last(x: Input, axes: Ints, name: Name = None) -> Spec:
+def axes_last(x: Input, axes: Ints, name: Name = None) -> TensorType:
     """The tensor with `axes`, an axis or several, as its last axis: one, as long as all of them together.
 
     >>> axes_last([[1, 2, 3], [4, 5, 6]], 0).numpy().tolist()
@@ -49,14 +49,14 @@ def axes_last(x: Input, axes: Ints, name: Name = None) -> Spec:
         raise ValueError(f"axes are a scalar or a vector, not {axes.spec}")
     known = integers(axes)
     if x.shape is None or known is None:
-        return Spec(x.dtype, None)
+        return TensorType(x.dtype, None)
     if None in known:
         kept = len(x.shape) - len(known)
         if kept < 0:
             raise ValueError(f"{len(known)} axes are given of a tensor that has {len(x.shape)}")
-        return Spec(x.dtype, (*[None] * kept, None if kept else shapes.num_elements(x.shape)))
+        return TensorType(x.dtype, (*[None] * kept, None if kept else shapes.num_elements(x.shape)))
     gone = [x.shape[place] for place in _places(known, len(x.shape))]
-    return Spec(x.dtype, (*shapes.reduced(x.shape, known, False), shapes.num_elements(tuple(gone))))  # type: ignore[misc, arg-type]
+    return TensorType(x.dtype, (*shapes.reduced(x.shape, known, False), shapes.num_elements(tuple(gone))))  # type: ignore[misc, arg-type]
 
 
 @axes_last.kernel
@@ -73,13 +73,13 @@ def _(dy: Any, y: Any, x: Any, axes: Any) -> Any:
 
 
 @op
-def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> Spec:
+def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> TensorType:
     """What `axes_last` makes `flat` of: a tensor of this shape.
 
     >>> axes_back([[1, 4], [2, 5], [3, 6]], 0, [2, 3]).numpy().tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
-    return Spec(flat.dtype, dims(shape))
+    return TensorType(flat.dtype, dims(shape))
 
 
 @axes_back.kernel

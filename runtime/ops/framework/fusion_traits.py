@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import dtypes
 from ...ir.graph import Operation
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..reduce.minmax_kernels import largest, smallest
 from .op import Op
 from .op_families import Elementwise
@@ -89,7 +89,7 @@ def _are_plain(operation: Operation) -> bool:
     """Whether all are tensors of numbers that NumPy has itself."""
     for operand in (*operation.inputs, *operation.outputs):
         spec = operand.spec
-        if not isinstance(spec, Spec) or spec.dtype not in _NUMBERS:
+        if not isinstance(spec, TensorType) or spec.dtype not in _NUMBERS:
             return False
     return True
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 
 if TYPE_CHECKING:
     from ...ir.graph import Operation
@@ -27,13 +27,13 @@ EXACT = frozenset({"bitcast", "unsorted_segment_max", "unsorted_segment_min"})
 
 def is_narrow(spec: object) -> bool:
     """Whether a value is a tensor of a narrow float."""
-    return isinstance(spec, Spec) and isinstance(spec.dtype, dtypes.NarrowFloat)
+    return isinstance(spec, TensorType) and isinstance(spec.dtype, dtypes.NarrowFloat)
 
 
 def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Callable[..., Any]:
     """The kernel for inputs and results of these specs. Variables and TensorArrays hold the elements as they are."""
     specs = [*inputs, *results]
-    keeps = op.name in EXACT or not all(isinstance(spec, Spec) for spec in specs)
+    keeps = op.name in EXACT or not all(isinstance(spec, TensorType) for spec in specs)
     if keeps or not any(map(is_narrow, specs)):
         return op.compute
     return widened(op.compute, tuple(results))

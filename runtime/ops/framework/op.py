@@ -1,7 +1,7 @@
 """Declaring operations: signature, manual, shape rule and kernel in one block.
 
     @op
-    def reverse(tensor: Input, axis: Axes, name: Name = None) -> Spec:
+    def reverse(tensor: Input, axis: Axes, name: Name = None) -> TensorType:
         '''Reverse `tensor` along the axes in `axis`.'''
         return tensor.spec                                          # the rule: what the result is like
 
@@ -27,7 +27,7 @@ operation's, and its docstring the manual. An annotation says how an argument is
     others     an attribute, read by the function of `READERS` with that name
 
 A rule is given operands (`.dtype`, `.shape`, `.spec`, and `.value`: the array, or None when it is not known
-yet) and raises ValueError or TypeError for what does not fit. It may return one Spec or a tuple of them.
+yet) and raises ValueError or TypeError for what does not fit. It may return one TensorType or a tuple of them.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from ...core.tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTenso
 from ...core.type_spec import MeetsCompositeError
 from ...ir.builder import Builder, current, recorders
 from ...ir.graph import Constant, Operand, Value
-from ...ir.value_types import AnySpec, RefSpec, Spec
+from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import narrow_floats
-from .op_errors import OF_COMPUTING, refused, ruled_out, throw
+from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
 REGISTRY: dict[str, Op] = {}
@@ -223,7 +223,7 @@ class Op(Signature):
         try:
             results = compute(*self.grouped(arrays), **attrs)
         except (errors.OpError, MemoryError, *OF_COMPUTING) as error:
-            throw(refused(error, self, arrays, attrs), error)
+            throw(runtime_op_error(error, self, arrays, attrs), error)
         if isinstance(specs, tuple):
             outputs = [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
             told = outputs
@@ -239,7 +239,7 @@ class Op(Signature):
         try:
             return self.infer(operands, attrs)
         except (errors.OpError, *OF_COMPUTING) as error:
-            throw(refused(error, self, operands, attrs), error)
+            throw(runtime_op_error(error, self, operands, attrs), error)
 
     def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
         results = specs if isinstance(specs, tuple) else (specs,)
@@ -249,10 +249,10 @@ class Op(Signature):
         """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
         if isinstance(argument, SymbolicTensor):
             raise argument.unreachable(f"{self.name} was called on")
-        return argument if isinstance(argument.spec, RefSpec) else argument._array
+        return argument if isinstance(argument.spec, VariableType) else argument._array
 
     def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
-        """The Spec of the result, or a tuple of them."""
+        """The TensorType of the result, or a tuple of them."""
         if self._operands_first:
             return self.rule(*self.grouped(operands), **attrs)
         given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
@@ -295,7 +295,11 @@ def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def wrap(value: Value, builder: Builder) -> Any:
     """What users see of a value of a graph: a tensor, or the state of a TensorArray."""
-    return SymbolicTensor(value, builder) if isinstance(value.spec, Spec) else SymbolicArray(value, builder)
+    return (
+        SymbolicTensor(value, builder)
+        if isinstance(value.spec, TensorType)
+        else SymbolicArray(value, builder)
+    )
 
 
 def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
@@ -305,6 +309,6 @@ def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str,
 
 
 def _eager(result: Any, spec: AnySpec) -> Any:
-    if not isinstance(spec, Spec):
+    if not isinstance(spec, TensorType):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))

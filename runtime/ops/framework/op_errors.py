@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ... import dtypes, errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 
 if TYPE_CHECKING:
     from .op import Op
@@ -41,7 +41,7 @@ class PythonTypeError(TypeError):
     """
 
 
-def refused(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
+def runtime_op_error(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """What to raise when the kernel of `op`, or its rule where it runs at once, failed with `error`."""
     if isinstance(error, PythonTypeError):
         return ruled_out(error, op, inputs, attrs)
@@ -86,7 +86,7 @@ def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
 def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
     if isinstance(error, errors.OpError):
-        return refused(error, op, inputs, attrs)
+        return runtime_op_error(error, op, inputs, attrs)
     if type(error).__module__.startswith(_HERE) and not isinstance(error, PythonTypeError):
         return error
     kind = TypeError if isinstance(error, TypeError) and is_raised_here(error) else ValueError
@@ -140,5 +140,5 @@ def _kinds(values: Sequence[Any]) -> str:
 
 def _kind(value: Any) -> str:
     if isinstance(value, (np.ndarray, np.generic)):
-        return str(Spec(dtypes.of_array(value), value.shape))
+        return str(TensorType(dtypes.of_array(value), value.shape))
     return "string[]" if isinstance(value, bytes) else str(getattr(value, "spec", type(value).__name__))

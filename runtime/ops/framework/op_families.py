@@ -24,7 +24,7 @@ from ...core.fp_errors import SILENCE, begin, end
 from ...core.tensor import EagerTensor, SymbolicTensor
 from ...ir.builder import Builder, current, stack
 from ...ir.graph import Constant, Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
 
@@ -49,7 +49,7 @@ EVERY: DTypes = frozenset({*dtypes.ALL, *dtypes.NARROW_FLOATS})
 Result = Callable[[dtypes.DType], dtypes.DType]
 
 
-def demand(operand: Any, allowed: DTypes, what: str) -> None:
+def require_dtype(operand: Any, allowed: DTypes, what: str) -> None:
     """Refuse an operand whose dtype the operation does not take.
 
     The error is InvalidArgumentError where operations run at once, TypeError in a graph, as in TensorFlow.
@@ -211,9 +211,9 @@ def unary(
 ) -> Op:
     """An operation on each element of one tensor, whose name is `parameter`."""
 
-    def rule(x: Input, name: Name = None) -> Spec:
-        demand(x, allowed, operation.name)
-        return Spec(result(x.dtype), x.shape)
+    def rule(x: Input, name: Name = None) -> TensorType:
+        require_dtype(x, allowed, operation.name)
+        return TensorType(result(x.dtype), x.shape)
 
     _name(rule, parameter)
     operation = _declared(rule, name, manual, example, gives, expression)
@@ -234,11 +234,11 @@ def binary(
 ) -> Op:
     """An operation on pairs of elements of two tensors of one dtype, with broadcasting."""
 
-    def rule(x: Same, y: Same, name: Name = None) -> Spec:
+    def rule(x: Same, y: Same, name: Name = None) -> TensorType:
         dtype = x.dtype
         if dtype not in allowed:
-            demand(x, allowed, operation.name)
-        return Spec(result(dtype), shapes.broadcast(x.shape, y.shape))
+            require_dtype(x, allowed, operation.name)
+        return TensorType(result(dtype), shapes.broadcast(x.shape, y.shape))
 
     _name(rule, *parameters)
     operation = _declared(rule, name, manual, example, gives, expression)
@@ -246,7 +246,7 @@ def binary(
     return operation
 
 
-def _name(rule: Callable[..., Spec], *names: str) -> None:
+def _name(rule: Callable[..., TensorType], *names: str) -> None:
     """Give a rule's first parameters other names: those that TensorFlow has for this operation."""
     code, annotations = rule.__code__, rule.__annotations__
     kinds = [annotations.pop(name) for name in code.co_varnames[: len(names)]]
@@ -255,7 +255,7 @@ def _name(rule: Callable[..., Spec], *names: str) -> None:
 
 
 def _declared(
-    rule: Callable[..., Spec], name: str, manual: str, example: str, gives: str, expression: str | None
+    rule: Callable[..., TensorType], name: str, manual: str, example: str, gives: str, expression: str | None
 ) -> Op:
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest looks

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from .attribute_parsers import READERS, Axes
 from .op import Op, Tensors, op
 
@@ -39,7 +39,7 @@ class StructuredOp(Op):
 
 
 @op(name="custom_gradient")
-def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[Spec, ...]:
+def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[TensorType, ...]:
     """The first of the inputs, as many as there are results. The region says what their gradients are.
 
     It takes the gradients of the results and the last of the inputs, and yields those of the inputs behind the

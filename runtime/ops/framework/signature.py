@@ -21,7 +21,7 @@ from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
 from ...core.tensor import Tensor, WeakDtypeError, adapting
 from ...core.type_spec import MeetsCompositeError
 from ...ir.builder import current
-from ...ir.value_types import ArraySpec, RefSpec
+from ...ir.value_types import ListType, VariableType
 from .attribute_parsers import READERS
 
 _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
@@ -177,7 +177,7 @@ class Signature:
         return values
 
     def _reference(self, value: Any, position: int, kind: str) -> Any:
-        wanted, what = (RefSpec, "a variable") if kind == "Ref" else (ArraySpec, "a TensorArray")
+        wanted, what = (VariableType, "a variable") if kind == "Ref" else (ListType, "a TensorArray")
         if not isinstance(getattr(value, "spec", None), wanted):
             name = self.parameters[position]
             raise TypeError(f"{self.name}, argument `{name}`: expected {what}, got {value!r}")

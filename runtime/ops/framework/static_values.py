@@ -2,10 +2,10 @@
 
 >>> from agc.runtime import dtypes
 >>> from agc.runtime.ir.graph import Constant, Value
->>> from agc.runtime.ir.value_types import Spec
+>>> from agc.runtime.ir.value_types import TensorType
 >>> integers(Constant(np.array([2, -1], np.int32)))
 (2, -1)
->>> integers(Value("shape", Spec(dtypes.int32, (2,))))
+>>> integers(Value("shape", TensorType(dtypes.int32, (2,))))
 (None, None)
 """
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 
 _COLOURS = np.array(
     [
@@ -25,15 +25,15 @@ _COLOURS = np.array(
 
 
 @op(name="draw_bounding_boxes")
-def drawn_boxes(images: Input, boxes: Input, colors: Input, name: Name = None) -> Spec:
+def drawn_boxes(images: Input, boxes: Input, colors: Input, name: Name = None) -> TensorType:
     """`images` with the outlines of boxes; those of one channel are drawn in 1, whatever the colours are.
 
     >>> drawn_boxes([[[[0.] * 3] * 2]], [[[0., 0., 1., 0.]]], [[0.5, 0.25, 1.]]).numpy().tolist()
     [[[[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]]]
     """
-    demand(images, frozenset({dtypes.float16, dtypes.float32}), "draw_bounding_boxes")
-    demand(boxes, frozenset({dtypes.float32}), "draw_bounding_boxes, `boxes`")
-    demand(colors, frozenset({dtypes.float32}), "draw_bounding_boxes, `colors`")
+    require_dtype(images, frozenset({dtypes.float16, dtypes.float32}), "draw_bounding_boxes")
+    require_dtype(boxes, frozenset({dtypes.float32}), "draw_bounding_boxes, `boxes`")
+    require_dtype(colors, frozenset({dtypes.float32}), "draw_bounding_boxes, `colors`")
     for operand, rank, what in ((images, 4, "images"), (boxes, 3, "boxes"), (colors, 2, "colors")):
         if operand.shape is not None and len(operand.shape) != rank:
             raise ValueError(

@@ -17,9 +17,9 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 from ..framework.static_values import integer
 
 _SCORES = frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32})
@@ -48,7 +48,7 @@ def suppress(
     score_threshold: Input,
     soft_nms_sigma: Input,
     name: Name = None,
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """The indices of boxes that do not overlap, best first, and their scores.
 
     Args:
@@ -60,7 +60,7 @@ def suppress(
     >>> suppress(boxes, [0.5, 0.75, 0.25], 3, 0.5, 0.0, 0.0)[0].numpy().tolist()
     [1, 2]
     """
-    demand(scores, _SCORES, "non_max_suppression")
+    require_dtype(scores, _SCORES, "non_max_suppression")
     _with_rank(boxes, 2, "non_max_suppression: boxes")
     _with_rank(scores, 1, "non_max_suppression: scores")
     if boxes.shape is not None and boxes.shape[1] not in (4, None):
@@ -69,8 +69,8 @@ def suppress(
     for operand in (max_output_size, iou_threshold, score_threshold, soft_nms_sigma):
         _with_rank(operand, 0, "non_max_suppression: sizes and thresholds")
     for operand in (iou_threshold, score_threshold, soft_nms_sigma):
-        demand(operand, _SCORES, "non_max_suppression, a threshold")
-    return Spec(dtypes.int32, (None,)), Spec(scores.dtype, (None,))
+        require_dtype(operand, _SCORES, "non_max_suppression, a threshold")
+    return TensorType(dtypes.int32, (None,)), TensorType(scores.dtype, (None,))
 
 
 @suppress.kernel
@@ -151,20 +151,20 @@ def suppress_overlaps(
     overlap_threshold: Input,
     score_threshold: Input,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The indices of what overlaps nothing better by more than a threshold; `overlaps` is [number, number].
 
     >>> suppress_overlaps([[1., 0.9], [0.9, 1.]], [0.5, 0.75], 3, 0.5, 0.0).numpy().tolist()
     [1]
     """
     for operand in (overlaps, scores, overlap_threshold, score_threshold):
-        demand(operand, frozenset({dtypes.float32}), "non_max_suppression_overlaps")
+        require_dtype(operand, frozenset({dtypes.float32}), "non_max_suppression_overlaps")
     _with_rank(overlaps, 2, "non_max_suppression_overlaps: overlaps")
     _with_rank(scores, 1, "non_max_suppression_overlaps: scores")
     _check_pairs(overlaps, scores, 0, "non_max_suppression_overlaps")
     for operand in (max_output_size, overlap_threshold, score_threshold):
         _with_rank(operand, 0, "non_max_suppression_overlaps: sizes and thresholds")
-    return Spec(dtypes.int32, (None,))
+    return TensorType(dtypes.int32, (None,))
 
 
 @suppress_overlaps.kernel
@@ -193,7 +193,7 @@ def suppress_padded(
     iou_threshold: Input,
     score_threshold: Input,
     name: Name = None,
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """`suppress` for batches of boxes: indices with zeros after their end, and how many are indices.
 
     >>> boxes = [[[0., 0., 1., 1.], [0., 0., 1., 1.1], [2., 2., 3., 3.]]]
@@ -201,19 +201,19 @@ def suppress_padded(
     >>> indices.numpy().tolist(), count.numpy().tolist()
     ([[1, 2, 0]], [2])
     """
-    demand(scores, _SCORES, "non_max_suppression_padded")
+    require_dtype(scores, _SCORES, "non_max_suppression_padded")
     _with_rank(boxes, 3, "non_max_suppression_padded: boxes")
     _with_rank(scores, 2, "non_max_suppression_padded: scores")
     for axis in (0, 1):
         _check_pairs(boxes, scores, axis, "non_max_suppression_padded")
     for operand in (iou_threshold, score_threshold):
-        demand(operand, _SCORES, "non_max_suppression_padded, a threshold")
+        require_dtype(operand, _SCORES, "non_max_suppression_padded, a threshold")
         _with_rank(operand, 0, "non_max_suppression_padded: thresholds")
     batch = (scores.shape or boxes.shape or (None,))[0]
     most = integer(max_output_size)
     if most is not None and most < 0:
         raise ValueError("output size must be non-negative")
-    return Spec(dtypes.int32, (batch, most)), Spec(dtypes.int32, (batch,))
+    return TensorType(dtypes.int32, (batch, most)), TensorType(dtypes.int32, (batch,))
 
 
 @suppress_padded.kernel
@@ -244,7 +244,7 @@ def suppress_classes(
     pad_per_class: bool,
     clip_boxes: bool,
     name: Name = None,
-) -> tuple[Spec, Spec, Spec, Spec]:
+) -> tuple[TensorType, TensorType, TensorType, TensorType]:
     """The best boxes of all classes, each suppressed for itself: boxes, scores, classes, and how many there are.
 
     >>> found = suppress_classes([[[[0., 0., 1., 1.]]]], [[[0.5]]], 1, 2, 0.5, 0.0, False, True)
@@ -253,7 +253,7 @@ def suppress_classes(
     """
     what = "combined_non_max_suppression"
     for operand in (boxes, scores, iou_threshold, score_threshold):
-        demand(operand, frozenset({dtypes.float32}), what)
+        require_dtype(operand, frozenset({dtypes.float32}), what)
     _with_rank(boxes, 4, f"{what}: boxes")
     _with_rank(scores, 3, f"{what}: scores")
     for axis in (0, 1):
@@ -274,10 +274,10 @@ def suppress_classes(
         size = None if None in (most, each, other) else min(most or 0, (each or 0) * (other or 0))
     kind = dtypes.float32
     return (
-        Spec(kind, (batch, size, 4)),
-        Spec(kind, (batch, size)),
-        Spec(kind, (batch, size)),
-        Spec(dtypes.int32, (batch,)),
+        TensorType(kind, (batch, size, 4)),
+        TensorType(kind, (batch, size)),
+        TensorType(kind, (batch, size)),
+        TensorType(dtypes.int32, (batch,)),
     )
 
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from ..math.cast import cast
 
@@ -157,7 +157,7 @@ def _check_method(method: str) -> None:
 
 
 @op
-def resize(images: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> Spec:
+def resize(images: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> TensorType:
     """Images [batch, height, width, channels] in the size [height, width], as float32.
 
     Args:
@@ -166,9 +166,9 @@ def resize(images: Input, size: Ints, method: str, antialias: bool = False, name
     >>> resize([[[[1.], [3.]]]], [1, 4], "bilinear").numpy().ravel().tolist()
     [1.0, 1.5, 2.5, 3.0]
     """
-    demand(images, REAL, "resize")
+    require_dtype(images, REAL, "resize")
     _check_method(method)
-    return Spec(dtypes.float32, _resized(images.shape, size, "resize"))
+    return TensorType(dtypes.float32, _resized(images.shape, size, "resize"))
 
 
 @resize.kernel
@@ -211,15 +211,17 @@ def _(dy: Any, y: Any, images: Any, size: Any, method: str, antialias: bool) -> 
 
 
 @op
-def resize_grad(grads: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> Spec:
+def resize_grad(
+    grads: Input, size: Ints, method: str, antialias: bool = False, name: Name = None
+) -> TensorType:
     """The gradient of `resize` of images of `size`.
 
     >>> resize_grad([[[[1.], [0.], [0.], [2.]]]], [1, 2], "bilinear").numpy().ravel().tolist()
     [1.0, 2.0]
     """
-    demand(grads, FLOATS, "resize_grad")
+    require_dtype(grads, FLOATS, "resize_grad")
     _check_method(method)
-    return Spec(dtypes.float32, _resized(grads.shape, size, "resize_grad"))
+    return TensorType(dtypes.float32, _resized(grads.shape, size, "resize_grad"))
 
 
 @resize_grad.kernel
@@ -241,14 +243,14 @@ def _(dy: Any, y: Any, grads: Any, size: Any, method: str, antialias: bool) -> A
 
 
 @op
-def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> Spec:
+def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> TensorType:
     """Images [batch, height, width, channels] in the size [height, width]: each element is the nearest one.
 
     >>> resize_nearest_neighbor([[[[1], [3]]]], [1, 4]).numpy().ravel().tolist()
     [1, 1, 3, 3]
     """
-    demand(images, REAL, "resize_nearest_neighbor")
-    return Spec(images.dtype, _resized(images.shape, size, "resize_nearest_neighbor"))
+    require_dtype(images, REAL, "resize_nearest_neighbor")
+    return TensorType(images.dtype, _resized(images.shape, size, "resize_nearest_neighbor"))
 
 
 def nearest(old: int, new: int) -> Array:
@@ -269,14 +271,14 @@ def _(dy: Any, y: Any, images: Any, size: Any) -> Any:
 
 
 @op
-def resize_nearest_neighbor_grad(grads: Input, size: Ints, name: Name = None) -> Spec:
+def resize_nearest_neighbor_grad(grads: Input, size: Ints, name: Name = None) -> TensorType:
     """The gradient of `resize_nearest_neighbor` of images of `size`.
 
     >>> resize_nearest_neighbor_grad([[[[1.], [2.], [3.], [4.]]]], [1, 2]).numpy().ravel().tolist()
     [3.0, 7.0]
     """
-    demand(grads, REAL, "resize_nearest_neighbor_grad")
-    return Spec(grads.dtype, _resized(grads.shape, size, "resize_nearest_neighbor_grad"))
+    require_dtype(grads, REAL, "resize_nearest_neighbor_grad")
+    return TensorType(grads.dtype, _resized(grads.shape, size, "resize_nearest_neighbor_grad"))
 
 
 @resize_nearest_neighbor_grad.kernel

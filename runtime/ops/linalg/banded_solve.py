@@ -16,12 +16,12 @@ import numpy as np
 
 from ... import errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import fitted
 from ..framework.op import Name, Same, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 from ..math.elementwise import conj
 from ..reduce.reductions import reduce_sum
 from .inverse_and_det import SOLVABLE
@@ -30,7 +30,7 @@ from .inverse_and_det import SOLVABLE
 @op
 def banded_triangular_solve(
     bands: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """`x` with `matrix @ x == rhs`, for a triangular matrix of few diagonals; with its adjoint if `adjoint`.
 
     Args:
@@ -43,18 +43,18 @@ def banded_triangular_solve(
     >>> banded_triangular_solve([[5., 2.], [1., 3.]], [[2.], [3.]], lower=False).numpy().tolist()
     [[-3.0], [1.0]]
     """
-    demand(bands, SOLVABLE, "banded_triangular_solve")
+    require_dtype(bands, SOLVABLE, "banded_triangular_solve")
     for operand, what in ((bands, "bands"), (rhs, "rhs")):
         if operand.shape is not None and len(operand.shape) < 2:
             raise ValueError(f"{what} must have rank >= 2, got {len(operand.shape)}")
     if bands.shape is None or rhs.shape is None:
-        return Spec(rhs.dtype, None)
+        return TensorType(rhs.dtype, None)
     if bands.shape[-2] == 0:
         raise ValueError("bands must have a row for the main diagonal")
     size = shapes.merge(bands.shape[-1:], rhs.shape[-2:-1])
     outer = shapes.broadcast(bands.shape[:-2], rhs.shape[:-2])
     assert size is not None
-    return Spec(rhs.dtype, None if outer is None else (*outer, size[0], rhs.shape[-1]))
+    return TensorType(rhs.dtype, None if outer is None else (*outer, size[0], rhs.shape[-1]))
 
 
 @banded_triangular_solve.kernel

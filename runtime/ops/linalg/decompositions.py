@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.shape_ops import shape as shape_of
@@ -33,7 +33,7 @@ from .matmul import matmul
 
 
 @op
-def cholesky(input: Input, name: Name = None) -> Spec:
+def cholesky(input: Input, name: Name = None) -> TensorType:
     """The lower triangle `l` with `l @ adjoint(l) == input`, for a hermitian positive definite matrix.
 
     >>> cholesky([[4., 0.], [0., 9.]]).numpy().tolist()
@@ -84,7 +84,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
 
 
 @op(name="qr")
-def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[Spec, Spec]:
+def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[TensorType, TensorType]:
     """`qr`.
 
     >>> [part.shape.as_list() for part in _qr([[1.], [2.], [3.]])]
@@ -92,10 +92,10 @@ def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[S
     """
     shape = matrix_shape(input, "qr")
     if shape is None:
-        return Spec(input.dtype, None), Spec(input.dtype, None)
+        return TensorType(input.dtype, None), TensorType(input.dtype, None)
     *batch, rows, columns = shape
     inner = rows if full_matrices else _smaller(rows, columns)
-    return Spec(input.dtype, (*batch, rows, inner)), Spec(input.dtype, (*batch, inner, columns))
+    return TensorType(input.dtype, (*batch, rows, inner)), TensorType(input.dtype, (*batch, inner, columns))
 
 
 @_qr.kernel
@@ -155,15 +155,15 @@ def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, na
     kind = real_part(tensor.dtype)
     shape = matrix_shape(tensor, "svd")
     if shape is None:
-        specs = Spec(kind, None), Spec(tensor.dtype, None), Spec(tensor.dtype, None)
+        specs = TensorType(kind, None), TensorType(tensor.dtype, None), TensorType(tensor.dtype, None)
         return specs if compute_uv else specs[0]
     *batch, rows, columns = shape
     rank = _smaller(rows, columns)
-    values = Spec(kind, (*batch, rank))
+    values = TensorType(kind, (*batch, rank))
     if not compute_uv:
         return values
-    left = Spec(tensor.dtype, (*batch, rows, rows if full_matrices else rank))
-    return values, left, Spec(tensor.dtype, (*batch, columns, columns if full_matrices else rank))
+    left = TensorType(tensor.dtype, (*batch, rows, rows if full_matrices else rank))
+    return values, left, TensorType(tensor.dtype, (*batch, columns, columns if full_matrices else rank))
 
 
 @_svd.kernel
@@ -263,14 +263,14 @@ def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
 
 
 @op(name="eigh")
-def _eigh(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
+def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """`eigh`.
 
     >>> [part.shape.as_list() for part in _eigh([[2., 0.], [0., 1.]])]
     [[2], [2, 2]]
     """
     shape = square_matrix(tensor, "eigh")
-    return Spec(tensor.dtype, shape and shape[:-1]), Spec(tensor.dtype, shape)
+    return TensorType(tensor.dtype, shape and shape[:-1]), TensorType(tensor.dtype, shape)
 
 
 @_eigh.kernel

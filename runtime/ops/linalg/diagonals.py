@@ -15,11 +15,11 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, demand
+from ..framework.op_families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, require_dtype
 from ..math.elementwise import conj
 from ..reduce.reductions import reduce_sum
 
@@ -40,15 +40,15 @@ def _length(rows: int | None, columns: int | None, k: int) -> int | None:
 
 
 @op
-def diag_part(input: Input, name: Name = None, k: Axis = 0) -> Spec:
+def diag_part(input: Input, name: Name = None, k: Axis = 0) -> TensorType:
     """The diagonal: the main one, or the k-th above (below, when `k` is negative).
 
     >>> diag_part([[1, 2, 3], [4, 5, 6]], k=1).numpy().tolist()
     [2, 6]
     """
-    demand(input, NUMERIC | BOOLS, "diag_part")
+    require_dtype(input, NUMERIC | BOOLS, "diag_part")
     shape = _of_rank(input, 2, "diag_part")
-    return Spec(input.dtype, shape and (*shape[:-2], _length(shape[-2], shape[-1], k)))
+    return TensorType(input.dtype, shape and (*shape[:-2], _length(shape[-2], shape[-1], k)))
 
 
 @diag_part.kernel
@@ -63,18 +63,18 @@ def _(dy: Any, y: Any, input: Any, k: int) -> Any:
 
 
 @op
-def diag(diagonal: Input, name: Name = None, k: Axis = 0) -> Spec:
+def diag(diagonal: Input, name: Name = None, k: Axis = 0) -> TensorType:
     """Matrices with these diagonals, and zeros elsewhere; `k` as in `diag_part`.
 
     >>> diag([1, 2], k=1).numpy().tolist()
     [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
     """
-    demand(diagonal, NUMERIC | BOOLS, "diag")
+    require_dtype(diagonal, NUMERIC | BOOLS, "diag")
     shape = _of_rank(diagonal, 1, "diag")
     if shape is None:
-        return Spec(diagonal.dtype, None)
+        return TensorType(diagonal.dtype, None)
     size = None if shape[-1] is None else shape[-1] + abs(k)
-    return Spec(diagonal.dtype, (*shape[:-1], size, size))
+    return TensorType(diagonal.dtype, (*shape[:-1], size, size))
 
 
 @diag.kernel
@@ -98,13 +98,13 @@ def _write_diagonal(matrix: Array, diagonal: Array, k: int) -> None:
 
 
 @op
-def set_diag(input: Same, diagonal: Same, name: Name = None, k: Axis = 0) -> Spec:
+def set_diag(input: Same, diagonal: Same, name: Name = None, k: Axis = 0) -> TensorType:
     """`input` with another diagonal; `k` as in `diag_part`.
 
     >>> set_diag([[1, 2], [3, 4]], [8, 9]).numpy().tolist()
     [[8, 2], [3, 9]]
     """
-    demand(input, NUMERIC | BOOLS, "set_diag")
+    require_dtype(input, NUMERIC | BOOLS, "set_diag")
     shape = _of_rank(input, 2, "set_diag")
     if shape is not None:
         shapes.merge((*shape[:-2], _length(shape[-2], shape[-1], k)), diagonal.shape)
@@ -126,13 +126,13 @@ def _(dy: Any, y: Any, input: Any, diagonal: Any, k: int) -> Any:
 
 
 @op
-def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> Spec:
+def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> TensorType:
     """`input` with zeros but for a band around the diagonal; a negative number keeps the whole triangle.
 
     >>> band_part([[1, 2], [3, 4]], 0, -1).numpy().tolist()
     [[1, 2], [0, 4]]
     """
-    demand(input, NUMERIC | BOOLS, "band_part")
+    require_dtype(input, NUMERIC | BOOLS, "band_part")
     _of_rank(input, 2, "band_part")
     if input.shape is not None:
         _check_band(num_lower, num_upper, input.shape)
@@ -170,15 +170,15 @@ def trace(x: TensorLike, name: Name = None) -> Tensor:
 
 
 @op
-def matrix_transpose(a: Input, name: Name = None, conjugate: bool = False) -> Spec:
+def matrix_transpose(a: Input, name: Name = None, conjugate: bool = False) -> TensorType:
     """Rows become columns; complex numbers are conjugated, too, if `conjugate`.
 
     >>> matrix_transpose([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 3], [2, 4]]
     """
-    demand(a, EVERY, "matrix_transpose")
+    require_dtype(a, EVERY, "matrix_transpose")
     shape = _of_rank(a, 2, "matrix_transpose")
-    return Spec(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
+    return TensorType(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
 
 
 @matrix_transpose.kernel
@@ -202,17 +202,17 @@ def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
 
 
 @op
-def cross(a: Same, b: Same, name: Name = None) -> Spec:
+def cross(a: Same, b: Same, name: Name = None) -> TensorType:
     """The cross product of vectors of three numbers, which are the last axis.
 
     >>> cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]
     """
-    demand(a, SIGNED | FLOATS, "cross")
+    require_dtype(a, SIGNED | FLOATS, "cross")
     shape = shapes.merge(_of_rank(a, 1, "cross"), _of_rank(b, 1, "cross"))
     if shape is not None and shape[-1] not in (None, 3):
         raise ValueError(f"cross: the last dimension of {shapes.show(shape)} must be 3")
-    return Spec(a.dtype, shape)
+    return TensorType(a.dtype, shape)
 
 
 @cross.kernel

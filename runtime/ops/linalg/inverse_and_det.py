@@ -16,11 +16,11 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import CURVED, Array, demand
+from ..framework.op_families import CURVED, Array, require_dtype
 from ..math.cast import cast, complex
 from ..math.elementwise import conj, imag, real
 from .diagonals import band_part
@@ -36,7 +36,7 @@ def matrix_shape(x: Operand, what: str) -> tuple[int | None, ...] | None:
     >>> matrix_shape(Constant(np.eye(2)), "inv")
     (2, 2)
     """
-    demand(x, SOLVABLE, what)
+    require_dtype(x, SOLVABLE, what)
     if x.shape is not None and len(x.shape) < 2:
         raise ValueError(f"{what}: input must have rank >= 2, got {len(x.shape)}")
     return x.shape
@@ -66,7 +66,7 @@ def _adjoint(x: Array) -> Array:
 
 
 @op
-def inv(input: Input, adjoint: bool = False, name: Name = None) -> Spec:
+def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
     """The inverse; of the conjugate transpose if `adjoint`.
 
     >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
@@ -94,14 +94,14 @@ def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> A
 
 
 @op
-def det(input: Input, name: Name = None) -> Spec:
+def det(input: Input, name: Name = None) -> TensorType:
     """The determinant.
 
     >>> det([[2., 0.], [0., 4.]]).numpy().tolist()
     8.0
     """
     shape = square_matrix(input, "det")
-    return Spec(input.dtype, shape and shape[:-2])
+    return TensorType(input.dtype, shape and shape[:-2])
 
 
 @det.kernel
@@ -136,14 +136,14 @@ def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
 
 
 @op(name="slogdet")
-def _slogdet(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+def _slogdet(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """`slogdet`.
 
     >>> len(_slogdet([[1., 0.], [0., 1.]]))
     2
     """
     shape = square_matrix(input, "slogdet")
-    spec = Spec(input.dtype, shape and shape[:-2])
+    spec = TensorType(input.dtype, shape and shape[:-2])
     return spec, spec
 
 
@@ -165,7 +165,7 @@ def _(dys: Any, ys: Any, input: Any) -> Any:
 
 
 @op
-def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> Spec:
+def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> TensorType:
     """`x` with `matrix @ x == rhs`, column by column; the conjugate transpose of `matrix` if `adjoint`.
 
     >>> solve([[2., 1.], [0., 1.]], [[4.], [2.]]).numpy().tolist()
@@ -174,15 +174,15 @@ def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> 
     return _solution(matrix, rhs, "solve")
 
 
-def _solution(matrix: Operand, rhs: Operand, what: str) -> Spec:
+def _solution(matrix: Operand, rhs: Operand, what: str) -> TensorType:
     square, right = square_matrix(matrix, what), matrix_shape(rhs, what)
     if square is None or right is None:
-        return Spec(rhs.dtype, right)
+        return TensorType(rhs.dtype, right)
     if len(square) != len(right):
         raise ValueError(f"{what}: all inputs must have the same rank, not {len(square)} and {len(right)}")
     batch = shapes.merge(square[:-1], right[:-1])
     assert batch is not None
-    return Spec(rhs.dtype, (*batch, right[-1]))
+    return TensorType(rhs.dtype, (*batch, right[-1]))
 
 
 @solve.kernel
@@ -201,7 +201,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 @op
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at. Batches are broadcast.
 
     >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
@@ -209,11 +209,11 @@ def triangular_solve(
     """
     square, right = square_matrix(matrix, "triangular_solve"), matrix_shape(rhs, "triangular_solve")
     if square is None or right is None:
-        return Spec(rhs.dtype, None)
+        return TensorType(rhs.dtype, None)
     rows = shapes.merge(square[-1:], right[-2:-1])
     outer = shapes.broadcast(square[:-2], right[:-2])
     assert rows is not None
-    return Spec(rhs.dtype, None if outer is None else (*outer, *rows, right[-1]))
+    return TensorType(rhs.dtype, None if outer is None else (*outer, *rows, right[-1]))
 
 
 @triangular_solve.kernel

@@ -15,7 +15,7 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import eye, zeros_like
 from ..arrays.reshape import broadcast_to, expand_dims
@@ -56,7 +56,9 @@ def lu(input: TensorLike, output_idx_type: Any = dtypes.int32, name: Name = None
 
 
 @op(name="lu")
-def _lu(input: Input, output_idx_type: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+def _lu(
+    input: Input, output_idx_type: DType = dtypes.int32, name: Name = None
+) -> tuple[TensorType, TensorType]:
     """`lu`.
 
     >>> [part.numpy().tolist() for part in _lu([[2., 1.], [4., 4.]])]
@@ -65,7 +67,7 @@ def _lu(input: Input, output_idx_type: DType = dtypes.int32, name: Name = None) 
     if output_idx_type not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"output_idx_type must be int32 or int64, not {output_idx_type.name}")
     shape = square_matrix(input, "lu")
-    return Spec(input.dtype, shape), Spec(output_idx_type, shape and shape[:-1])
+    return TensorType(input.dtype, shape), TensorType(output_idx_type, shape and shape[:-1])
 
 
 @_lu.kernel
@@ -109,14 +111,14 @@ def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @op
-def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> Spec:
+def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> TensorType:
     """The rows of matrices, taken in this order, which is that of each.
 
     >>> rows_in_order([[1., 2.], [3., 4.]], [1, 0]).numpy().tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
     shape = matrix_shape(matrix, "rows_in_order")
-    return Spec(matrix.dtype, shape and shapes.merge(shape[:-1], order.shape) and shape)
+    return TensorType(matrix.dtype, shape and shapes.merge(shape[:-1], order.shape) and shape)
 
 
 @rows_in_order.kernel
@@ -205,14 +207,14 @@ def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Na
 
 
 @op
-def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> Spec:
+def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
     """`pinv` with a limit for each matrix.
 
     >>> pseudo_inverse([[2., 0.], [0., 0.5]], 0.01).numpy().tolist()
     [[0.5, 0.0], [0.0, 2.0]]
     """
     shape = matrix_shape(a, "pinv")
-    return Spec(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
+    return TensorType(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
 
 
 @pseudo_inverse.kernel

@@ -15,13 +15,13 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import expand_dims, fitted
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Inputs, Ints, Name, Same, op
-from ..framework.op_families import NUMERIC, Array, demand
+from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from ..math.elementwise import conj
 from .einsum import contracted, parsed
@@ -59,20 +59,20 @@ def matmul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The product of matrices: the last two axes; those before are batches, which broadcast.
 
     >>> matmul([[1, 2]], [[3, 4]], transpose_b=True).numpy().tolist()
     [[11]]
     """
-    demand(a, NUMERIC, "matmul")
+    require_dtype(a, NUMERIC, "matmul")
     for turned, conjugated, which in ((transpose_a, adjoint_a, "a"), (transpose_b, adjoint_b, "b")):
         if turned and conjugated:
             raise ValueError(f"Only one of `transpose_{which}` and `adjoint_{which}` can be True.")
     if any(shape is not None and len(shape) < 2 for shape in (a.shape, b.shape)):
         matrix_product(a.shape, b.shape)  # refuses
     left, right = _turned(a.shape, transpose_a or adjoint_a), _turned(b.shape, transpose_b or adjoint_b)
-    return Spec(a.dtype, matrix_product(left, right))
+    return TensorType(a.dtype, matrix_product(left, right))
 
 
 @matmul.kernel
@@ -123,16 +123,16 @@ def matvec(
     transpose_a: bool = False,
     adjoint_a: bool = False,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The product of matrices and vectors; the axes before are batches, which broadcast.
 
     >>> matvec([[1, 2], [3, 4]], [10, 1]).numpy().tolist()
     [12, 34]
     """
-    demand(a, NUMERIC, "matvec")
+    require_dtype(a, NUMERIC, "matvec")
     left = _turned(a.shape, transpose_a or adjoint_a)
     product = matrix_product(left, None if b.shape is None else (*b.shape, 1))
-    return Spec(a.dtype, product and product[:-1])
+    return TensorType(a.dtype, product and product[:-1])
 
 
 @matvec.kernel
@@ -186,19 +186,19 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
 
 
 @op(name="tensordot")
-def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> Spec:
+def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
     """`tensordot` over pairs of axes.
 
     >>> _tensordot([1, 2], [3, 4], 0, 0).numpy().tolist()
     11
     """
-    demand(a, NUMERIC, "tensordot")
+    require_dtype(a, NUMERIC, "tensordot")
     if axes_a is None or axes_b is None:
         raise ValueError("`axes` must say which axes of `a` and `b` go together, not None")
     if len(axes_a) != len(axes_b):
         raise ValueError(f"Different number of contraction axes `a` and `b`, {len(axes_a)} != {len(axes_b)}.")
     if a.shape is None or b.shape is None:
-        return Spec(a.dtype, None)
+        return TensorType(a.dtype, None)
     gone_a = [shapes.normal_axis(axis, len(a.shape)) for axis in axes_a]
     gone_b = [shapes.normal_axis(axis, len(b.shape)) for axis in axes_b]
     for i, j in zip(gone_a, gone_b, strict=True):
@@ -207,7 +207,7 @@ def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) 
                 f"Matrix size-incompatible: {shapes.show(a.shape)}[{i}] and {shapes.show(b.shape)}[{j}]"
             )
     left = [size for i, size in enumerate(a.shape) if i not in gone_a]
-    return Spec(a.dtype, (*left, *(size for j, size in enumerate(b.shape) if j not in gone_b)))
+    return TensorType(a.dtype, (*left, *(size for j, size in enumerate(b.shape) if j not in gone_b)))
 
 
 @_tensordot.kernel
@@ -226,16 +226,16 @@ def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[in
 @op
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The factor of a `tensordot` whose place `dy` takes in it: the gradient of that factor.
 
     >>> tensordot_back([[1, 2]], [10, 1], [1, 2, 2], [1], [0], True).numpy().tolist()
     [[[10, 20], [1, 2]]]
     """
-    demand(dy, NUMERIC, "tensordot_back")
+    require_dtype(dy, NUMERIC, "tensordot_back")
     if axes is None or axes_other is None or len(axes) != len(axes_other):
         raise ValueError(f"tensordot_back: the axes {axes} and {axes_other} do not go in pairs")
-    return Spec(dy.dtype, dims(shape))
+    return TensorType(dy.dtype, dims(shape))
 
 
 @tensordot_back.kernel
@@ -292,15 +292,15 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
 
 
 @op(name="einsum")
-def _einsum(inputs: Inputs, equation: str, name: Name = None) -> Spec:
+def _einsum(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """`einsum`.
 
     >>> _einsum([[1, 2], [3, 4]], "i,i->").numpy().tolist()
     11
     """
     for operand in inputs:
-        demand(operand, NUMERIC, "einsum")
-    return Spec(inputs[0].dtype, einsum_shape(equation, [operand.shape for operand in inputs]))
+        require_dtype(operand, NUMERIC, "einsum")
+    return TensorType(inputs[0].dtype, einsum_shape(equation, [operand.shape for operand in inputs]))
 
 
 @_einsum.kernel

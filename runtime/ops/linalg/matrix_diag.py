@@ -19,10 +19,10 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..framework.op import Ints, Name, Same, op
-from ..framework.op_families import BOOLS, NUMERIC, Array, demand
+from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype
 from ..framework.static_values import integer, integers
 from ..reduce.reductions import reduce_sum
 from . import diagonals
@@ -199,23 +199,23 @@ def matrix_of_diagonals(
     padding_value: Same,
     align: str = "RIGHT_LEFT",
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """`diag` of a range of diagonals.
 
     >>> matrix_of_diagonals([[1., 2.], [3., 0.]], [-1, 0], -1, 3, 7.).numpy().tolist()
     [[1.0, 7.0, 7.0], [3.0, 2.0, 7.0]]
     """
-    demand(diagonal, NUMERIC | BOOLS, "diag")
+    require_dtype(diagonal, NUMERIC | BOOLS, "diag")
     _check_align(align)
     ends, shape = _range_of(k), diagonal.shape
     sizes = integer(num_rows), integer(num_cols)
     _check_scalar(padding_value)
     if ends is None or shape is None:
-        return Spec(diagonal.dtype, None)
+        return TensorType(diagonal.dtype, None)
     outer = _outer(shape, ends, "diag")
     if shape[-1] is None or None in sizes:
-        return Spec(diagonal.dtype, (*outer, None, None))
-    return Spec(diagonal.dtype, (*outer, *_size(shape[-1], ends, *sizes)))  # type: ignore[arg-type]
+        return TensorType(diagonal.dtype, (*outer, None, None))
+    return TensorType(diagonal.dtype, (*outer, *_size(shape[-1], ends, *sizes)))  # type: ignore[arg-type]
 
 
 def _outer(shape: tuple[int | None, ...], ends: _Range, what: str) -> tuple[int | None, ...]:
@@ -283,21 +283,21 @@ def _(
 @op
 def diagonals_of_matrix(
     input: Same, k: Ints, padding_value: Same, align: str = "RIGHT_LEFT", name: Name = None
-) -> Spec:
+) -> TensorType:
     """`diag_part` of a range of diagonals.
 
     >>> diagonals_of_matrix([[1., 2.], [3., 4.]], [0, 1], 9.).numpy().tolist()
     [[9.0, 2.0], [1.0, 4.0]]
     """
-    demand(input, NUMERIC | BOOLS, "diag_part")
+    require_dtype(input, NUMERIC | BOOLS, "diag_part")
     _check_align(align)
     _check_scalar(padding_value)
     ends, shape = _range_of(k), _matrix(input, "diag_part")
     if ends is None or shape is None:
-        return Spec(input.dtype, None)
+        return TensorType(input.dtype, None)
     rows, columns = shape[-2:]
     longest = None if rows is None or columns is None else ends.length(rows, columns)
-    return Spec(input.dtype, (*shape[:-2], *([] if ends.total == 1 else [ends.total]), longest))
+    return TensorType(input.dtype, (*shape[:-2], *([] if ends.total == 1 else [ends.total]), longest))
 
 
 def _matrix(input: Operand, what: str) -> tuple[int | None, ...] | None:
@@ -325,13 +325,13 @@ def _(dy: Any, y: Any, input: Any, k: Any, padding_value: Any, align: str) -> An
 @op
 def matrix_with_diagonals(
     input: Same, diagonal: Same, k: Ints, align: str = "RIGHT_LEFT", name: Name = None
-) -> Spec:
+) -> TensorType:
     """`set_diag` of a range of diagonals.
 
     >>> matrix_with_diagonals([[1., 2.], [3., 4.]], [[0., 7.], [8., 9.]], [0, 1]).numpy().tolist()
     [[8.0, 7.0], [3.0, 9.0]]
     """
-    demand(input, NUMERIC | BOOLS, "set_diag")
+    require_dtype(input, NUMERIC | BOOLS, "set_diag")
     _check_align(align)
     ends, shape = _range_of(k), _matrix(input, "set_diag")
     if ends is not None and shape is not None and diagonal.shape is not None:

@@ -15,13 +15,13 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import eye, ones_like, zeros_like
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Name, op
-from ..framework.op_families import COMPLEX, Array, demand, wrong
+from ..framework.op_families import COMPLEX, Array, require_dtype, wrong
 from ..math.arithmetic import divide_no_nan
 from ..math.cast import cast
 from ..math.elementwise import conj, real
@@ -54,7 +54,7 @@ def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
 
 
 @op(name="eig")
-def _eig(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
+def _eig(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """`eig`.
 
     >>> [part.shape.as_list() for part in _eig([[2., 0.], [0., 1.]])]
@@ -62,7 +62,7 @@ def _eig(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
     """
     shape = square_matrix(tensor, "eig")
     kind = _WHOLE.get(tensor.dtype, tensor.dtype)
-    return Spec(kind, shape and shape[:-1]), Spec(kind, shape)
+    return TensorType(kind, shape and shape[:-1]), TensorType(kind, shape)
 
 
 @_eig.kernel
@@ -93,7 +93,7 @@ def _(dys: Any, ys: Any, tensor: Any) -> Any:
 
 
 @op
-def expm(input: Input, name: Name = None) -> Spec:
+def expm(input: Input, name: Name = None) -> TensorType:
     """The exponential of square matrices: the sum of `matrix ** k / k!`.
 
     Padé's approximant of degree 13 after scaling, then squaring (Higham, SIAM Journal on Matrix Analysis 26, 2005).
@@ -101,7 +101,7 @@ def expm(input: Input, name: Name = None) -> Spec:
     >>> expm([[0., 0.], [0., 0.]]).numpy().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return Spec(input.dtype, square_matrix(input, "expm"))
+    return TensorType(input.dtype, square_matrix(input, "expm"))
 
 
 _PADE = (
@@ -142,7 +142,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @op
-def sqrtm(input: Input, name: Name = None) -> Spec:
+def sqrtm(input: Input, name: Name = None) -> TensorType:
     """The principal square root of square matrices: `root @ root == input`.
 
     Raises InvalidArgumentError where there is none, or of a real matrix no real one.
@@ -150,7 +150,7 @@ def sqrtm(input: Input, name: Name = None) -> Spec:
     >>> sqrtm([[4., 0.], [0., 9.]]).numpy().tolist()
     [[2.0, 0.0], [0.0, 3.0]]
     """
-    return Spec(input.dtype, square_matrix(input, "sqrtm"))
+    return TensorType(input.dtype, square_matrix(input, "sqrtm"))
 
 
 @sqrtm.kernel
@@ -177,7 +177,7 @@ matrix_square_root = sqrtm
 
 
 @op
-def logm(input: Input, name: Name = None) -> Spec:
+def logm(input: Input, name: Name = None) -> TensorType:
     """The principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
 
     Raises InvalidArgumentError for a matrix that is singular.
@@ -185,8 +185,8 @@ def logm(input: Input, name: Name = None) -> Spec:
     >>> logm([[1 + 0j, 0j], [0j, 1 + 0j]]).numpy().tolist()
     [[0j, 0j], [0j, 0j]]
     """
-    demand(input, COMPLEX, "logm")
-    return Spec(input.dtype, square_matrix(input, "logm"))
+    require_dtype(input, COMPLEX, "logm")
+    return TensorType(input.dtype, square_matrix(input, "logm"))
 
 
 @logm.kernel

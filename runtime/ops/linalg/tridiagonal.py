@@ -14,13 +14,13 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import boolean_mask
 from ..arrays.reshape import expand_dims, squeeze
 from ..framework.op import Name, Same, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast
 from ..math.comparison import greater, less_equal, logical_and
 from ..math.elementwise import conj
@@ -113,23 +113,23 @@ def tridiagonal_solve(
 
 
 @op
-def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> Spec:
+def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> TensorType:
     """`tridiagonal_solve` of compact diagonals, for matrices `rhs`.
 
     >>> tridiagonal_solution([[1., 0.], [2., 2.], [0., 1.]], [[4.], [5.]]).numpy().tolist()
     [[1.0], [2.0]]
     """
-    demand(diagonals, SOLVABLE, "tridiagonal_solve")
+    require_dtype(diagonals, SOLVABLE, "tridiagonal_solve")
     rows, right = diagonals.shape, rhs.shape
     if rows is None or right is None:
-        return Spec(rhs.dtype, None)
+        return TensorType(rhs.dtype, None)
     if len(rows) < 2 or len(rows) != len(right) or rows[-2] not in (None, 3):
         raise ValueError(
             f"diagonals {shapes.show(rows)} and rhs {shapes.show(right)} must be [..., 3, n] and [..., n, k]"
         )
     batch = shapes.merge((*rows[:-2], rows[-1]), right[:-1])
     assert batch is not None
-    return Spec(rhs.dtype, (*batch, right[-1]))
+    return TensorType(rhs.dtype, (*batch, right[-1]))
 
 
 @tridiagonal_solution.kernel

@@ -4,7 +4,7 @@ The sum is the only element of a list. Each addition gives a new version and lea
 costs no more than what is added: the newest version owns the tensor, an older one knows what was there before.
 
 >>> import numpy as np
->>> old = Running([np.zeros(3)])
+>>> old = AccumulatorList([np.zeros(3)])
 >>> new = old.added(0, 7.0).added(0, 1.0)
 >>> new.items()[0].tolist(), old.items()[0].tolist()
 ([8.0, 0.0, 0.0], [0.0, 0.0, 0.0])
@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from ..arrays.gather_where import take
 from ..arrays.getitem import filled, select
 from ..framework.op import Array, Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims
 from .list_gradients import array_item
-from .tensor_array import Elements
+from .tensor_array import PersistentArray
 
 ROWS = "rows"
 """The key of rows of the first axis, whose numbers are the only part."""
 
 
-class Running(Elements):
+class AccumulatorList(PersistentArray):
     """A list of one tensor, to which something is added in each version."""
 
     __slots__ = ("_is_own",)
@@ -44,21 +44,21 @@ class Running(Elements):
         self._is_own = False
         return items
 
-    def written(self, index: int, item: Any) -> Elements:
-        return Elements(list(self.items())).written(index, item)
+    def written(self, index: int, item: Any) -> PersistentArray:
+        return PersistentArray(list(self.items())).written(index, item)
 
-    def popped(self) -> Elements:
-        return Elements(list(self.items())).popped()
+    def popped(self) -> PersistentArray:
+        return PersistentArray(list(self.items())).popped()
 
-    def added(self, index: Any, value: Any) -> Running:
+    def added(self, index: Any, value: Any) -> AccumulatorList:
         """The version with more at an index."""
         if self._items is None or not self._is_own:
-            own = Running([np.array(self.items()[0])], is_own=True)
+            own = AccumulatorList([np.array(self.items()[0])], is_own=True)
             _add_at(own.items()[0], index, value)
             own._is_own = True
             return own
         (total,) = self._items
-        new = Running([total], is_own=True)
+        new = AccumulatorList([total], is_own=True)
         self._old, self._index = np.array(total[index]), index
         self._items, self._newer = None, new
         _add_at(total, index, value)
@@ -84,7 +84,7 @@ def _add_at(total: Any, index: Any, value: Any) -> None:
 @op
 def array_add(
     array: Array, value: Input, parts: Inputs, shape: Ints, key: str, name: Name = None
-) -> ArraySpec:
+) -> ListType:
     """The list of one tensor with `value` added at a key; an empty list stands for zeros in this shape.
 
     >>> from .list_gradients import array_item, array_of_rows
@@ -93,19 +93,19 @@ def array_add(
     >>> array_item(total, 0, [2], "float32").numpy().tolist()
     [4.0, 6.0]
     """
-    return ArraySpec(Spec(value.dtype, dims(shape)))
+    return ListType(TensorType(value.dtype, dims(shape)))
 
 
 @array_add.kernel
-def _(array: Elements, value: Any, parts: list[Any], shape: Any, key: str) -> Elements:
+def _(array: PersistentArray, value: Any, parts: list[Any], shape: Any, key: str) -> PersistentArray:
     index = np.asarray(parts[0]) if key == ROWS else filled(key, parts)
-    if isinstance(array, Running):
+    if isinstance(array, AccumulatorList):
         return array.added(index, value)
     items = array.items()
     if items and items[0] is not None:
-        return Running([items[0]]).added(index, value)
+        return AccumulatorList([items[0]]).added(index, value)
     zeros = np.zeros(checked_dims(shape), np.asarray(value).dtype)
-    return Running([zeros], is_own=True).added(index, value)
+    return AccumulatorList([zeros], is_own=True).added(index, value)
 
 
 @array_add.gradient

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from ..framework.op import Array, Input, Name, op
-from .tensor_array import Elements
+from .tensor_array import PersistentArray
 
 
 class ListValueError(errors.InvalidArgumentError, ValueError):
@@ -37,7 +37,7 @@ def _dims(value: Any) -> Any:
 
 
 @op
-def list_equal(one: Array, other: Array, name: Name = None) -> Spec:
+def list_equal(one: Array, other: Array, name: Name = None) -> TensorType:
     """Whether two lists of scalars have the same elements in the same order.
 
     >>> from .tensor_list import list_append, list_new
@@ -46,17 +46,17 @@ def list_equal(one: Array, other: Array, name: Name = None) -> Spec:
     (True, False)
     """
     _refuse_others(one, other.spec.element)
-    return Spec(dtypes.bool_, ())
+    return TensorType(dtypes.bool_, ())
 
 
 @list_equal.kernel
-def _(one: Elements, other: Elements) -> Any:
+def _(one: PersistentArray, other: PersistentArray) -> Any:
     left, right = one.items(), other.items()
     return np.bool_(len(left) == len(right) and all(a == b for a, b in zip(left, right, strict=True)))
 
 
 @op
-def list_count(array: Array, value: Input, name: Name = None) -> Spec:
+def list_count(array: Array, value: Input, name: Name = None) -> TensorType:
     """How many elements are equal to `value`, int32.
 
     >>> from .tensor_list import list_append, list_new
@@ -64,16 +64,16 @@ def list_count(array: Array, value: Input, name: Name = None) -> Spec:
     1
     """
     _refuse_others(array, value)
-    return Spec(dtypes.int32, ())
+    return TensorType(dtypes.int32, ())
 
 
 @list_count.kernel
-def _(array: Elements, value: Any) -> Any:
+def _(array: PersistentArray, value: Any) -> Any:
     return np.int32(sum(bool(element == value) for element in array.items()))
 
 
 @op
-def list_index(array: Array, value: Input, name: Name = None) -> Spec:
+def list_index(array: Array, value: Input, name: Name = None) -> TensorType:
     """The index of the first element that is equal to `value`, int32.
 
     >>> from .tensor_list import list_append, list_new
@@ -81,11 +81,11 @@ def list_index(array: Array, value: Input, name: Name = None) -> Spec:
     0
     """
     _refuse_others(array, value)
-    return Spec(dtypes.int32, ())
+    return TensorType(dtypes.int32, ())
 
 
 @list_index.kernel
-def _(array: Elements, value: Any) -> Any:
+def _(array: PersistentArray, value: Any) -> Any:
     for place, element in enumerate(array.items()):
         if element == value:
             return np.int32(place)
@@ -93,7 +93,7 @@ def _(array: Elements, value: Any) -> Any:
 
 
 @op
-def list_repeat(array: Array, times: Input, name: Name = None) -> ArraySpec:
+def list_repeat(array: Array, times: Input, name: Name = None) -> ListType:
     """The list as often as `times` says, one behind the other.
 
     >>> from .tensor_list import list_append, list_new, list_size
@@ -102,10 +102,10 @@ def list_repeat(array: Array, times: Input, name: Name = None) -> ArraySpec:
     """
     if not times.dtype.is_integer:
         raise TypeError(f"can't multiply sequence by non-int of type '{times.dtype.name}'")
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @list_repeat.kernel
-def _(array: Elements, times: Any) -> Elements:
-    return Elements(list(array.items()) * int(times))
+def _(array: PersistentArray, times: Any) -> PersistentArray:
+    return PersistentArray(list(array.items()) * int(times))

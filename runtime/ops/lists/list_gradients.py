@@ -12,15 +12,15 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import DType
 from ..framework.op import Array, Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims
-from .tensor_array import Elements
+from .tensor_array import PersistentArray
 
 
-class OneElement(Elements):
+class OneElement(PersistentArray):
     """A gradient of which only the last element is there."""
 
     __slots__ = ()
@@ -32,17 +32,17 @@ def padded(items: list[Any], size: int) -> list[Any]:
 
 
 @op
-def array_one(index: Input, value: Input, name: Name = None) -> ArraySpec:
+def array_one(index: Input, value: Input, name: Name = None) -> ListType:
     """The gradient of a list of which only the element at `index` has one.
 
     >>> array_rows(array_one(1, 7.0), (2,), dtypes.float32).numpy().tolist()
     [0.0, 7.0]
     """
-    return ArraySpec(Spec(value.dtype, value.shape))
+    return ListType(TensorType(value.dtype, value.shape))
 
 
 @array_one.kernel
-def _(index: Any, value: Any) -> Elements:
+def _(index: Any, value: Any) -> PersistentArray:
     return OneElement([*padded([], int(index)), value])
 
 
@@ -52,17 +52,17 @@ def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
 
 
 @op
-def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name = None) -> Spec:
+def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
     """The gradient of the element at `index`, whose shape is given.
 
     >>> array_item(array_one(1, 7.0), 5, (2,), dtypes.float32).numpy().tolist()
     [0.0, 0.0]
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @array_item.kernel
-def _(array: Elements, index: Any, shape: Any, dtype: dtypes.DType) -> Any:
+def _(array: PersistentArray, index: Any, shape: Any, dtype: dtypes.DType) -> Any:
     items, place = array.items(), int(index)
     item = items[place] if 0 <= place < len(items) else None
     return np.zeros(checked_dims(shape), dtype.numpy) if item is None else item
@@ -74,26 +74,26 @@ def _(dy: Any, y: Any, array: Any, index: Any, shape: Any, dtype: dtypes.DType) 
 
 
 @op
-def array_sum(one: Array, other: Array, name: Name = None) -> ArraySpec:
+def array_sum(one: Array, other: Array, name: Name = None) -> ListType:
     """The sum of two gradients of a list.
 
     >>> both = array_sum(array_one(1, 7.0), array_one(1, 2.0))
     >>> array_rows(both, (2,), dtypes.float32).numpy().tolist()
     [0.0, 9.0]
     """
-    total: ArraySpec = common_element(one.spec, other.spec)
+    total: ListType = common_element(one.spec, other.spec)
     return total
 
 
 def common_element(one: Any, other: Any) -> Any:
-    if isinstance(one, ArraySpec):
-        return ArraySpec(common_element(one.element, other.element))
+    if isinstance(one, ListType):
+        return ListType(common_element(one.element, other.element))
     return one.with_shape(shapes.generalise(one.shape, other.shape))
 
 
 @array_sum.kernel
-def _(one: Elements, other: Elements) -> Elements:
-    total: Elements = _sum(one, other)
+def _(one: PersistentArray, other: PersistentArray) -> PersistentArray:
+    total: PersistentArray = _sum(one, other)
     return total
 
 
@@ -101,7 +101,7 @@ def _sum(one: Any, other: Any) -> Any:
     """The sum of two gradients: of elements, or of lists of them; None is zero."""
     if one is None or other is None:
         return other if one is None else one
-    if not isinstance(one, Elements):
+    if not isinstance(one, PersistentArray):
         return one + other
     if type(one) is OneElement and type(other) is not OneElement:
         one, other = other, one
@@ -110,7 +110,9 @@ def _sum(one: Any, other: Any) -> Any:
         place = len(more) - 1
         return one.written(place, _sum(items[place], more[place]))
     size = max(len(items), len(more))
-    return Elements([_sum(*pair) for pair in zip(padded(items, size), padded(more, size), strict=True)])
+    return PersistentArray(
+        [_sum(*pair) for pair in zip(padded(items, size), padded(more, size), strict=True)]
+    )
 
 
 @array_sum.gradient
@@ -119,23 +121,23 @@ def _(dy: Any, y: Any, one: Any, other: Any) -> Any:
 
 
 @op
-def array_without(array: Array, indices: Input, name: Name = None) -> ArraySpec:
+def array_without(array: Array, indices: Input, name: Name = None) -> ListType:
     """The gradient without that of some elements: those were replaced.
 
     >>> array_rows(array_without(array_of_rows([5.0, 7.0]), 0), (2,), dtypes.float32).numpy().tolist()
     [0.0, 7.0]
     """
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @array_without.kernel
-def _(array: Elements, indices: Any) -> Elements:
+def _(array: PersistentArray, indices: Any) -> PersistentArray:
     places = as_tuple(np.asarray(indices))
     if len(places) == 1 and places[0] < len(array.items()):
         return array.written(places[0], None)
     gone = set(places)
-    return Elements([None if i in gone else item for i, item in enumerate(array.items())])
+    return PersistentArray([None if i in gone else item for i, item in enumerate(array.items())])
 
 
 @array_without.gradient
@@ -144,20 +146,20 @@ def _(dy: Any, y: Any, array: Any, indices: Any) -> Any:
 
 
 @op
-def array_picked(array: Array, places: Input, name: Name = None) -> ArraySpec:
+def array_picked(array: Array, places: Input, name: Name = None) -> ListType:
     """The gradients of the elements at these places, in this order.
 
     >>> array_rows(array_picked(array_of_rows([5.0, 7.0]), [1, 0]), (2,), dtypes.float32).numpy().tolist()
     [7.0, 5.0]
     """
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @array_picked.kernel
-def _(array: Elements, places: Any) -> Elements:
+def _(array: PersistentArray, places: Any) -> PersistentArray:
     items = array.items()
-    return Elements([items[i] if 0 <= i < len(items) else None for i in as_tuple(places)])
+    return PersistentArray([items[i] if 0 <= i < len(items) else None for i in as_tuple(places)])
 
 
 @array_picked.gradient
@@ -166,24 +168,24 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 
 @op
-def array_spread(array: Array, places: Input, name: Name = None) -> ArraySpec:
+def array_spread(array: Array, places: Input, name: Name = None) -> ListType:
     """The opposite of `array_picked`: gradients added up at these places.
 
     >>> array_rows(array_spread(array_of_rows([5.0, 7.0]), [1, 1]), (2,), dtypes.float32).numpy().tolist()
     [0.0, 12.0]
     """
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @array_spread.kernel
-def _(array: Elements, places: Any) -> Elements:
+def _(array: PersistentArray, places: Any) -> PersistentArray:
     wanted = as_tuple(places)
     result: list[Any] = [None] * (max(wanted, default=-1) + 1)
     for place, item in zip(wanted, array.items(), strict=False):
         if item is not None:
             result[place] = _sum(result[place], item)
-    return Elements(result)
+    return PersistentArray(result)
 
 
 @array_spread.gradient
@@ -192,18 +194,18 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 
 @op
-def array_of_rows(rows: Input, name: Name = None) -> ArraySpec:
+def array_of_rows(rows: Input, name: Name = None) -> ListType:
     """The gradients of elements, from that of the tensor of which they are the rows.
 
     >>> array_item(array_of_rows([5.0, 7.0]), 1, (), dtypes.float32).numpy()
     np.float32(7.0)
     """
-    return ArraySpec(Spec(rows.dtype, None if rows.shape is None else rows.shape[1:]))
+    return ListType(TensorType(rows.dtype, None if rows.shape is None else rows.shape[1:]))
 
 
 @array_of_rows.kernel
-def _(rows: Any) -> Elements:
-    return Elements(list(rows))
+def _(rows: Any) -> PersistentArray:
+    return PersistentArray(list(rows))
 
 
 @array_of_rows.gradient
@@ -212,17 +214,17 @@ def _(dy: Any, y: Any, rows: Any) -> Any:
 
 
 @op
-def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> Spec:
+def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
     """The gradient of a tensor of this shape, from those of its rows.
 
     >>> array_rows(array_one(1, 7.0), (3,), dtypes.float32).numpy().tolist()
     [0.0, 7.0, 0.0]
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @array_rows.kernel
-def _(array: Elements, shape: Any, dtype: dtypes.DType) -> Any:
+def _(array: PersistentArray, shape: Any, dtype: dtypes.DType) -> Any:
     result = np.zeros(checked_dims(shape), dtype.numpy)
     for place, item in enumerate(array.items()[: len(result)]):
         if item is not None:
@@ -236,33 +238,33 @@ def _(dy: Any, y: Any, array: Any, shape: Any, dtype: dtypes.DType) -> Any:
 
 
 @op
-def array_lengths(array: Array, name: Name = None) -> Spec:
+def array_lengths(array: Array, name: Name = None) -> TensorType:
     """The sizes of the elements' first axes, int32; 0 for one that was never written.
 
     >>> array_lengths(array_one(1, [7.0, 8.0])).numpy().tolist()
     [0, 2]
     """
-    return Spec(dtypes.int32, (None,))
+    return TensorType(dtypes.int32, (None,))
 
 
 @array_lengths.kernel
-def _(array: Elements) -> Any:
+def _(array: PersistentArray) -> Any:
     return np.array([0 if item is None else len(item) for item in array.items()], np.int32)
 
 
 @op
-def array_of_parts(whole: Input, lengths: Ints, name: Name = None) -> ArraySpec:
+def array_of_parts(whole: Input, lengths: Ints, name: Name = None) -> ListType:
     """The gradients of elements, from that of the tensor that they make up, one behind the other.
 
     >>> array_lengths(array_of_parts([5.0, 7.0, 9.0], [1, 2])).numpy().tolist()
     [1, 2]
     """
-    return ArraySpec(Spec(whole.dtype, None if whole.shape is None else (None, *whole.shape[1:])))
+    return ListType(TensorType(whole.dtype, None if whole.shape is None else (None, *whole.shape[1:])))
 
 
 @array_of_parts.kernel
-def _(whole: Any, lengths: Any) -> Elements:
-    return Elements(np.split(whole, np.cumsum(lengths)[:-1]) if len(lengths) else [])
+def _(whole: Any, lengths: Any) -> PersistentArray:
+    return PersistentArray(np.split(whole, np.cumsum(lengths)[:-1]) if len(lengths) else [])
 
 
 @array_of_parts.gradient
@@ -271,17 +273,17 @@ def _(dy: Any, y: Any, whole: Any, lengths: Any) -> Any:
 
 
 @op
-def array_whole(array: Array, lengths: Ints, shape: Ints, dtype: DType, name: Name = None) -> Spec:
+def array_whole(array: Array, lengths: Ints, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
     """The gradient of a tensor of this shape, from those of the parts that it is made up of.
 
     >>> array_whole(array_one(1, [7.0, 9.0]), [1, 2], (3,), dtypes.float32).numpy().tolist()
     [0.0, 7.0, 9.0]
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @array_whole.kernel
-def _(array: Elements, lengths: Any, shape: Any, dtype: dtypes.DType) -> Any:
+def _(array: PersistentArray, lengths: Any, shape: Any, dtype: dtypes.DType) -> Any:
     result = np.zeros(checked_dims(shape), dtype.numpy)
     ends = np.cumsum(lengths)
     for item, start, end in zip(array.items(), ends - lengths, ends, strict=False):

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.value_types import ArraySpec
+from ...ir.value_types import ListType
 from ..arrays.ranges import range as numbers
 from ..framework.op import Array, Input, Name, op
 from .list_gradients import OneElement, array_picked, array_sum, common_element, padded
-from .tensor_array import Elements
+from .tensor_array import PersistentArray
 from .tensor_list import list_new, list_size
 
 
 @op
-def list_keep(array: Array, inner: Array, name: Name = None) -> ArraySpec:
+def list_keep(array: Array, inner: Array, name: Name = None) -> ListType:
     """The list of lists with another list at its end.
 
     >>> from .list_gradients import array_one
     >>> inner = array_one(0, 7.0)
-    >>> int(list_size(list_keep(new_list(ArraySpec(inner.spec)), inner)))
+    >>> int(list_size(list_keep(new_list(ListType(inner.spec)), inner)))
     1
     """
-    return ArraySpec(common_element(array.spec.element, inner.spec))
+    return ListType(common_element(array.spec.element, inner.spec))
 
 
 @list_keep.kernel
-def _(array: Elements, inner: Elements) -> Elements:
+def _(array: PersistentArray, inner: PersistentArray) -> PersistentArray:
     return array.written(len(array.items()), inner)
 
 
@@ -36,7 +36,7 @@ def _(dy: Any, y: Any, array: Any, inner: Any) -> Any:
 
 
 @op
-def list_take(array: Array, name: Name = None) -> tuple[ArraySpec, ArraySpec]:
+def list_take(array: Array, name: Name = None) -> tuple[ListType, ListType]:
     """The list of lists without its last list, and that.
 
     >>> from .list_gradients import array_one
@@ -48,7 +48,7 @@ def list_take(array: Array, name: Name = None) -> tuple[ArraySpec, ArraySpec]:
 
 
 @list_take.kernel
-def _(array: Elements) -> tuple[Elements, Elements]:
+def _(array: PersistentArray) -> tuple[PersistentArray, PersistentArray]:
     last = array.items()[-1]
     return array.popped(), last
 
@@ -63,18 +63,18 @@ def _(dy: list[Any], y: list[Any], array: Any) -> Any:
 
 
 @op
-def array_one_list(index: Input, inner: Array, name: Name = None) -> ArraySpec:
+def array_one_list(index: Input, inner: Array, name: Name = None) -> ListType:
     """The gradient of a list of lists of which only the list at `index` has one.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(array_one_list(2, array_one(1, 7.0))))
     3
     """
-    return ArraySpec(inner.spec)
+    return ListType(inner.spec)
 
 
 @array_one_list.kernel
-def _(index: Any, inner: Elements) -> Elements:
+def _(index: Any, inner: PersistentArray) -> PersistentArray:
     return OneElement([*padded([], int(index)), inner])
 
 
@@ -84,22 +84,22 @@ def _(dy: Any, y: Any, index: Any, inner: Any) -> Any:
 
 
 @op
-def array_sublist(array: Array, index: Input, name: Name = None) -> ArraySpec:
+def array_sublist(array: Array, index: Input, name: Name = None) -> ListType:
     """The gradient of the list at `index`.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(array_sublist(array_one_list(2, array_one(1, 7.0)), 2)))
     2
     """
-    spec: ArraySpec = array.spec.element
+    spec: ListType = array.spec.element
     return spec
 
 
 @array_sublist.kernel
-def _(array: Elements, index: Any) -> Elements:
+def _(array: PersistentArray, index: Any) -> PersistentArray:
     items, place = array.items(), int(index)
     inner = items[place] if place < len(items) else None
-    return Elements([]) if inner is None else inner
+    return PersistentArray([]) if inner is None else inner
 
 
 @array_sublist.gradient
@@ -108,23 +108,23 @@ def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
 
 
 @op
-def list_of_lists(like: Array, name: Name = None) -> ArraySpec:
+def list_of_lists(like: Array, name: Name = None) -> ListType:
     """An empty list, of lists such as `like`.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(list_of_lists(array_one(1, 7.0))))
     0
     """
-    return ArraySpec(like.spec)
+    return ListType(like.spec)
 
 
 @list_of_lists.kernel
-def _(like: Elements) -> Elements:
-    return Elements([])
+def _(like: PersistentArray) -> PersistentArray:
+    return PersistentArray([])
 
 
-def new_list(spec: ArraySpec) -> Any:
+def new_list(spec: ListType) -> Any:
     """An empty list of this kind."""
-    if isinstance(spec.element, ArraySpec):
+    if isinstance(spec.element, ListType):
         return list_of_lists(new_list(spec.element))
     return list_new(spec.element.dtype, spec.element.shape)

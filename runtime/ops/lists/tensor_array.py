@@ -3,7 +3,7 @@
 A write gives a new value and leaves the old one as it was. Still it costs O(1): the newest version owns the
 list, an older one knows how it differs (Baker, "Shallow binding makes functional arrays fast", 1991).
 
->>> old = Elements([1, 2])
+>>> old = PersistentArray([1, 2])
 >>> new = old.written(0, 7)
 >>> new.items(), old.items()
 ([7, 2], [1, 2])
@@ -19,21 +19,21 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
 
 _GONE = object()
 
 
-class Elements:
+class PersistentArray:
     """One version of a list of arrays; None stands for an element that was never written."""
 
     __slots__ = ("_index", "_items", "_newer", "_old")
 
     def __init__(self, items: list[Any]) -> None:
         self._items: list[Any] | None = items
-        self._newer: Elements | None = None
+        self._newer: PersistentArray | None = None
         self._index = 0
         self._old: Any = None
 
@@ -44,10 +44,10 @@ class Elements:
         assert self._items is not None
         return self._items
 
-    def written(self, index: int, item: Any) -> Elements:
+    def written(self, index: int, item: Any) -> PersistentArray:
         """The version that has `item` at `index`, one place past the end at most."""
         items = self.items()
-        new = Elements(items)
+        new = PersistentArray(items)
         self._old = items[index] if index < len(items) else _GONE
         if self._old is _GONE:
             items.append(item)
@@ -56,11 +56,11 @@ class Elements:
         self._items, self._newer, self._index = None, new, index
         return new
 
-    def popped(self) -> Elements:
+    def popped(self) -> PersistentArray:
         """The version without the last element."""
         items = self.items()
         self._old, self._index = items.pop(), len(items)
-        new = Elements(items)
+        new = PersistentArray(items)
         self._items, self._newer = None, new
         return new
 
@@ -85,22 +85,22 @@ class Elements:
 
 
 @op
-def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ArraySpec:
+def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ListType:
     """A TensorArray of `size` elements that are not written yet; it grows when it is `dynamic`."""
-    return ArraySpec(Spec(dtype, element_shape))
+    return ListType(TensorType(dtype, element_shape))
 
 
 @array_new.kernel
-def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> Elements:
-    return Growing([None] * int(size)) if dynamic else Elements([None] * int(size))
+def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> PersistentArray:
+    return Growing([None] * int(size)) if dynamic else PersistentArray([None] * int(size))
 
 
-class Growing(Elements):
+class Growing(PersistentArray):
     """Elements that may be written past the end."""
 
     __slots__ = ()
 
-    def written(self, index: int, item: Any) -> Elements:
+    def written(self, index: int, item: Any) -> PersistentArray:
         items = self.items()
         if index > len(items):
             missing: list[Any] = [None] * (index - len(items))
@@ -110,10 +110,10 @@ class Growing(Elements):
         return new
 
 
-def _merged(array: Any, shape: shapes.Dims) -> ArraySpec:
+def _merged(array: Any, shape: shapes.Dims) -> ListType:
     element = array.spec.element
     try:
-        return ArraySpec(element.with_shape(shapes.merge(element.shape, shape)))
+        return ListType(element.with_shape(shapes.merge(element.shape, shape)))
     except ValueError:
         raise ValueError(
             f"TensorArray: could not write a value of shape {shapes.show(shape)}, because the shape of the other "
@@ -124,22 +124,22 @@ def _merged(array: Any, shape: shapes.Dims) -> ArraySpec:
 @op
 def array_write(
     array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
-) -> ArraySpec:
+) -> ListType:
     """The TensorArray with `value` at `index`, whose shape is that of all elements if it may `infer_shape`."""
     if value.dtype is not array.spec.element.dtype:
         raise TypeError(
             f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
         )
     merged = _merged(array, value.shape)
-    return merged if infer_shape else ArraySpec(array.spec.element)
+    return merged if infer_shape else ListType(array.spec.element)
 
 
 @array_write.kernel
-def _(array: Elements, index: Any, value: Any, infer_shape: bool) -> Elements:
+def _(array: PersistentArray, index: Any, value: Any, infer_shape: bool) -> PersistentArray:
     return _written(array, int(index), value)
 
 
-def _written(array: Elements, at: int, value: Any) -> Elements:
+def _written(array: PersistentArray, at: int, value: Any) -> PersistentArray:
     size = len(array.items())
     if at < 0 or (at >= size and type(array) is not Growing):
         raise errors.InvalidArgumentError(
@@ -174,14 +174,16 @@ def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
 
 
 @op
-def array_read(array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+def array_read(
+    array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None
+) -> TensorType:
     """The element at `index`."""
-    element: Spec = array.spec.element
+    element: TensorType = array.spec.element
     return element
 
 
 @array_read.kernel
-def _(array: Elements, index: Any, dtype: Any, element_shape: Any) -> Any:
+def _(array: PersistentArray, index: Any, dtype: Any, element_shape: Any) -> Any:
     items = array.items()
     at = int(index)
     if not 0 <= at < len(items):
@@ -190,31 +192,31 @@ def _(array: Elements, index: Any, dtype: Any, element_shape: Any) -> Any:
 
 
 @op
-def array_size(array: Array, name: Name = None) -> Spec:
+def array_size(array: Array, name: Name = None) -> TensorType:
     """The number of elements, int32.
 
     >>> int(array_size(array_new(3, dtypes.int32, (), False)))
     3
     """
-    return Spec(dtypes.int32, ())
+    return TensorType(dtypes.int32, ())
 
 
 @array_size.kernel
-def _(array: Elements) -> Any:
+def _(array: PersistentArray) -> Any:
     return np.int32(len(array.items()))
 
 
 @op
 def array_stack(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
-) -> Spec:
+) -> TensorType:
     """All elements, of which there are `size` if that is known, as the rows of one tensor."""
     shape = array.spec.element.shape
-    return Spec(dtype, None if shape is None else (size, *shape))
+    return TensorType(dtype, None if shape is None else (size, *shape))
 
 
 @array_stack.kernel
-def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
+def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
         return _no_rows(dtype, element_shape)
@@ -224,17 +226,17 @@ def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
 @op
 def array_concat(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
-) -> Spec:
+) -> TensorType:
     """All elements, of which there are `size` if that is known, one behind the other, along their first axis."""
     shape = array.spec.element.shape
     if not shape:
-        return Spec(dtype, None if shape is None else (None,))
+        return TensorType(dtype, None if shape is None else (None,))
     length = None if size is None or shape[0] is None else size * shape[0]
-    return Spec(dtype, (length, *shape[1:]))
+    return TensorType(dtype, (length, *shape[1:]))
 
 
 @array_concat.kernel
-def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
+def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
         return _no_rows(dtype, element_shape and element_shape[1:])
@@ -258,15 +260,17 @@ def _joined(join: Any, items: list[Any]) -> Any:
 
 
 @op
-def array_gather(array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+def array_gather(
+    array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None
+) -> TensorType:
     """The elements with the given indices as the rows of one tensor."""
     shape = array.spec.element.shape
     count = None if indices.shape is None else indices.shape[0]
-    return Spec(dtype, None if shape is None else (count, *shape))
+    return TensorType(dtype, None if shape is None else (count, *shape))
 
 
 @array_gather.kernel
-def _(array: Elements, indices: Any, dtype: Any, element_shape: Any) -> Any:
+def _(array: PersistentArray, indices: Any, dtype: Any, element_shape: Any) -> Any:
     if not len(indices):
         return _no_rows(dtype, element_shape)
     items = _filled(array.items(), dtype, element_shape)
@@ -277,7 +281,7 @@ def _(array: Elements, indices: Any, dtype: Any, element_shape: Any) -> Any:
 
 
 @op
-def array_unstack(array: Array, value: Input, name: Name = None) -> ArraySpec:
+def array_unstack(array: Array, value: Input, name: Name = None) -> ListType:
     """The TensorArray whose elements are the rows of `value`."""
     if value.shape is not None and not value.shape:
         raise ValueError("TensorArray.unstack needs a tensor with at least one axis")
@@ -285,7 +289,7 @@ def array_unstack(array: Array, value: Input, name: Name = None) -> ArraySpec:
 
 
 @array_unstack.kernel
-def _(array: Elements, value: Any) -> Elements:
+def _(array: PersistentArray, value: Any) -> PersistentArray:
     size = len(array.items())
     if len(value) > size and type(array) is not Growing:
         raise errors.InvalidArgumentError(
@@ -296,7 +300,7 @@ def _(array: Elements, value: Any) -> Elements:
 
 
 @op
-def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ArraySpec:
+def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ListType:
     """The TensorArray with the rows of `value` at the places that `indices` says.
 
     >>> xs = array_scatter(array_new(3, dtypes.int32, (), False), [2, 0], [7, 8])
@@ -313,30 +317,30 @@ def array_scatter(array: Array, indices: Input, value: Input, name: Name = None)
 
 
 @array_scatter.kernel
-def _(array: Elements, indices: Any, value: Any) -> Elements:
+def _(array: PersistentArray, indices: Any, value: Any) -> PersistentArray:
     if len(indices) != len(value):
         raise errors.InvalidArgumentError(
             f"Tried to scatter {len(value)} elements to {len(indices)} indices: there must be as many"
         )
-    items: Elements = type(array)([*array.items()])
+    items: PersistentArray = type(array)([*array.items()])
     for index, row in zip(indices, value, strict=True):
         items = _written(items, int(index), row)
     return items
 
 
 @op
-def array_split(array: Array, value: Input, lengths: Input, name: Name = None) -> ArraySpec:
+def array_split(array: Array, value: Input, lengths: Input, name: Name = None) -> ListType:
     """The TensorArray whose elements are parts of `value`, which have the given lengths along its first axis."""
     if value.shape is not None and not value.shape:
         raise ValueError("TensorArray.split needs a tensor with at least one axis")
     if not lengths.dtype.is_integer:
         raise TypeError(f"the lengths of parts must be integers, not {lengths.dtype.name}")
     _merged(array, None if value.shape is None else (None, *value.shape[1:]))
-    return ArraySpec(array.spec.element)
+    return ListType(array.spec.element)
 
 
 @array_split.kernel
-def _(array: Elements, value: Any, lengths: Any) -> Elements:
+def _(array: PersistentArray, value: Any, lengths: Any) -> PersistentArray:
     ends = np.cumsum(lengths)
     used, size = int(ends[-1]) if len(ends) else 0, len(array.items())
     if used != len(value):

@@ -16,10 +16,10 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import ArraySpec, Spec
+from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
-from .tensor_array import Elements
+from .tensor_array import PersistentArray
 
 
 class ListIndexError(errors.InvalidArgumentError, IndexError):
@@ -27,30 +27,30 @@ class ListIndexError(errors.InvalidArgumentError, IndexError):
 
 
 @op
-def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ArraySpec:
+def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ListType:
     """An empty list.
 
     >>> int(list_size(list_new(dtypes.int32, ())))
     0
     """
-    return ArraySpec(Spec(dtype, element_shape))
+    return ListType(TensorType(dtype, element_shape))
 
 
 @list_new.kernel
-def _(dtype: Any, element_shape: Any) -> Elements:
-    return Elements([])
+def _(dtype: Any, element_shape: Any) -> PersistentArray:
+    return PersistentArray([])
 
 
-def _widened(array: Any, value: Any) -> ArraySpec:
+def _widened(array: Any, value: Any) -> ListType:
     """The spec of a list that `value` joins."""
     element = array.spec.element
     if value.dtype is not element.dtype:
         raise TypeError(f"the list's elements are {element.dtype.name}, but a new one is {value.dtype.name}")
-    return ArraySpec(element.with_shape(shapes.generalise(element.shape, value.shape)))
+    return ListType(element.with_shape(shapes.generalise(element.shape, value.shape)))
 
 
 @op
-def list_append(array: Array, value: Input, name: Name = None) -> ArraySpec:
+def list_append(array: Array, value: Input, name: Name = None) -> ListType:
     """The list with `value` at its end.
 
     >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), -1))
@@ -60,12 +60,12 @@ def list_append(array: Array, value: Input, name: Name = None) -> ArraySpec:
 
 
 @list_append.kernel
-def _(array: Elements, value: Any) -> Elements:
+def _(array: PersistentArray, value: Any) -> PersistentArray:
     return array.written(len(array.items()), value)
 
 
 @op
-def list_extend(array: Array, other: Array, name: Name = None) -> ArraySpec:
+def list_extend(array: Array, other: Array, name: Name = None) -> ListType:
     """The list with the elements of another one at its end.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
@@ -76,12 +76,12 @@ def list_extend(array: Array, other: Array, name: Name = None) -> ArraySpec:
 
 
 @list_extend.kernel
-def _(array: Elements, other: Elements) -> Elements:
-    return Elements([*array.items(), *other.items()])
+def _(array: PersistentArray, other: PersistentArray) -> PersistentArray:
+    return PersistentArray([*array.items(), *other.items()])
 
 
 @op
-def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ArraySpec:
+def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ListType:
     """The list with the rows of a tensor at its end.
 
     >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
@@ -89,16 +89,16 @@ def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ArraySpec:
     """
     if rows.shape == ():
         raise TypeError("a scalar tensor has no rows to extend a list by")
-    return _widened(array, Spec(rows.dtype, None if rows.shape is None else rows.shape[1:]))
+    return _widened(array, TensorType(rows.dtype, None if rows.shape is None else rows.shape[1:]))
 
 
 @list_extend_rows.kernel
-def _(array: Elements, rows: Any) -> Elements:
-    return Elements([*array.items(), *rows])
+def _(array: PersistentArray, rows: Any) -> PersistentArray:
+    return PersistentArray([*array.items(), *rows])
 
 
 @op
-def list_insert(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
+def list_insert(array: Array, index: Input, value: Input, name: Name = None) -> ListType:
     """The list with `value` before the element at `index`.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
@@ -109,14 +109,14 @@ def list_insert(array: Array, index: Input, value: Input, name: Name = None) -> 
 
 
 @list_insert.kernel
-def _(array: Elements, index: Any, value: Any) -> Elements:
+def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
     items = list(array.items())
     items.insert(int(index), value)
-    return Elements(items)
+    return PersistentArray(items)
 
 
 @op
-def list_set(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
+def list_set(array: Array, index: Input, value: Input, name: Name = None) -> ListType:
     """The list with `value` in place of the element at `index`.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
@@ -127,28 +127,28 @@ def list_set(array: Array, index: Input, value: Input, name: Name = None) -> Arr
 
 
 @list_set.kernel
-def _(array: Elements, index: Any, value: Any) -> Elements:
+def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
     return array.written(_place(array, index, "list assignment index out of range"), value)
 
 
 @op
-def list_get(array: Array, index: Input, name: Name = None) -> Spec:
+def list_get(array: Array, index: Input, name: Name = None) -> TensorType:
     """The element at `index`.
 
     >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), 0))
     7
     """
-    element: Spec = array.spec.element
+    element: TensorType = array.spec.element
     return element
 
 
 @list_get.kernel
-def _(array: Elements, index: Any) -> Any:
+def _(array: PersistentArray, index: Any) -> Any:
     return array.items()[_place(array, index, "list index out of range")]
 
 
 @op
-def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ArraySpec, Spec]:
+def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ListType, TensorType]:
     """The list without the element at `index`, and that element.
 
     >>> xs, x = list_pop(list_append(list_new(dtypes.int32, ()), 7), -1)
@@ -159,7 +159,7 @@ def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ArraySpec, 
 
 
 @list_pop.kernel
-def _(array: Elements, index: Any) -> tuple[Elements, Any]:
+def _(array: PersistentArray, index: Any) -> tuple[PersistentArray, Any]:
     items = array.items()
     if not items:
         raise ListIndexError("pop from empty list")
@@ -167,59 +167,59 @@ def _(array: Elements, index: Any) -> tuple[Elements, Any]:
     element = items[place]
     if place == len(items) - 1:
         return array.popped(), element
-    return Elements([*items[:place], *items[place + 1 :]]), element
+    return PersistentArray([*items[:place], *items[place + 1 :]]), element
 
 
 @op
-def list_slice(array: Array, start: Input, stop: Input, step: Input, name: Name = None) -> ArraySpec:
+def list_slice(array: Array, start: Input, stop: Input, step: Input, name: Name = None) -> ListType:
     """The part `[start:stop:step]` of a list.
 
     >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
     >>> int(list_size(list_slice(xs, 1, 9, 1)))
     2
     """
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @list_slice.kernel
-def _(array: Elements, start: Any, stop: Any, step: Any) -> Elements:
-    return Elements(array.items()[int(start) : int(stop) : int(step)])
+def _(array: PersistentArray, start: Any, stop: Any, step: Any) -> PersistentArray:
+    return PersistentArray(array.items()[int(start) : int(stop) : int(step)])
 
 
 @op
-def list_reverse(array: Array, name: Name = None) -> ArraySpec:
+def list_reverse(array: Array, name: Name = None) -> ListType:
     """The list from its end to its start.
 
     >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
     >>> int(list_get(list_reverse(xs), 0))
     3
     """
-    spec: ArraySpec = array.spec
+    spec: ListType = array.spec
     return spec
 
 
 @list_reverse.kernel
-def _(array: Elements) -> Elements:
-    return Elements(array.items()[::-1])
+def _(array: PersistentArray) -> PersistentArray:
+    return PersistentArray(array.items()[::-1])
 
 
 @op
-def list_size(array: Array, name: Name = None) -> Spec:
+def list_size(array: Array, name: Name = None) -> TensorType:
     """The number of elements, int32.
 
     >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
     3
     """
-    return Spec(dtypes.int32, ())
+    return TensorType(dtypes.int32, ())
 
 
 @list_size.kernel
-def _(array: Elements) -> Any:
+def _(array: PersistentArray) -> Any:
     return np.int32(len(array.items()))
 
 
-def _place(array: Elements, index: Any, complaint: str) -> int:
+def _place(array: PersistentArray, index: Any, complaint: str) -> int:
     size = len(array.items())
     place = int(index)
     if not -size <= place < size:

@@ -16,12 +16,12 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...composite import composites
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import fitted
@@ -36,7 +36,7 @@ from ..framework.op_families import (
     STRINGS,
     Array,
     binary,
-    demand,
+    require_dtype,
 )
 from .cast import cast
 from .comparison import logical_or, not_equal
@@ -303,7 +303,7 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 truediv = divide
 
 
-@accepted("divide_no_nan")
+@dispatching_composites("divide_no_nan")
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """`x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
 
@@ -327,7 +327,7 @@ def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
 
 
 @op
-def add_n(inputs: Inputs, name: Name = None) -> Spec:
+def add_n(inputs: Inputs, name: Name = None) -> TensorType:
     """The sum of tensors of one shape.
 
     >>> add_n([[1, 2], [10, 20], [100, 200]]).numpy().tolist()
@@ -335,8 +335,8 @@ def add_n(inputs: Inputs, name: Name = None) -> Spec:
     """
     if not inputs:
         raise ValueError("add_n needs at least one tensor")
-    demand(inputs[0], NUMERIC, "add_n")
-    return Spec(inputs[0].dtype, functools.reduce(shapes.merge, [tensor.shape for tensor in inputs]))
+    require_dtype(inputs[0], NUMERIC, "add_n")
+    return TensorType(inputs[0].dtype, functools.reduce(shapes.merge, [tensor.shape for tensor in inputs]))
 
 
 @add_n.kernel
@@ -351,7 +351,7 @@ def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
     return [dy] * len(inputs)
 
 
-@accepted("clip_by_value")
+@dispatching_composites("clip_by_value")
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
 
@@ -365,15 +365,15 @@ def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name:
 
 
 @op
-def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> Spec:
+def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> TensorType:
     """`clip_by_value` before the check that the bounds have not widened the shape.
 
     >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
     [2, 5, 7]
     """
-    demand(t, REAL, "clip_by_value")
+    require_dtype(t, REAL, "clip_by_value")
     bounded = shapes.broadcast(t.shape, clip_value_max.shape)
-    return Spec(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
+    return TensorType(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
 
 
 @_clip.kernel

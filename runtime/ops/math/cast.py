@@ -12,16 +12,16 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...composite import composites
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_errors import PythonTypeError
-from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, demand
+from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
@@ -41,7 +41,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
 
 
 @op(name="cast")
-def _cast(x: Input, dtype: DType, name: Name = None) -> Spec:
+def _cast(x: Input, dtype: DType, name: Name = None) -> TensorType:
     """The conversion of `cast`, for another dtype.
 
     >>> _cast(300, "uint8").numpy().tolist()
@@ -49,7 +49,7 @@ def _cast(x: Input, dtype: DType, name: Name = None) -> Spec:
     """
     if dtypes.string in (x.dtype, dtype) and x.dtype is not dtype:
         raise errors.UnimplementedError(f"Cast {x.dtype.name} to {dtype.name} is not supported")
-    return Spec(dtype, x.shape)
+    return TensorType(dtype, x.shape)
 
 
 @_cast.kernel
@@ -69,7 +69,7 @@ def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
 
 
 @op
-def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
+def saturate_cast(value: Input, dtype: DType, name: Name = None) -> TensorType:
     """`value` with elements of `dtype`; what does not fit becomes the nearest that does.
 
     >>> saturate_cast([-1., 300., 7.9], "uint8").numpy().tolist()
@@ -77,7 +77,7 @@ def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
     """
     if value.dtype not in NUMERIC or dtype not in NUMERIC:
         raise PythonTypeError(f"saturate_cast converts numbers, not {value.dtype.name} to {dtype.name}")
-    return Spec(dtype, value.shape)
+    return TensorType(dtype, value.shape)
 
 
 @saturate_cast.kernel
@@ -118,7 +118,7 @@ def _plain(limit: Any) -> Any:
 
 
 @op
-def bitcast(input: Input, type: DType, name: Name = None) -> Spec:
+def bitcast(input: Input, type: DType, name: Name = None) -> TensorType:
     """The bits of `input`, read as elements of `type`.
 
     Elements that are smaller than before make a new last axis; larger ones use up the last axis.
@@ -126,10 +126,10 @@ def bitcast(input: Input, type: DType, name: Name = None) -> Spec:
     >>> bitcast([1., 2.], "int32").numpy().tolist()
     [1065353216, 1073741824]
     """
-    demand(input, NUMERIC, "bitcast")
+    require_dtype(input, NUMERIC, "bitcast")
     if type not in NUMERIC:
         raise TypeError(f"bitcast gives numbers, not {type.name}")
-    return Spec(type, _bitcast_shape(input.shape, input.dtype.size, type.size))
+    return TensorType(type, _bitcast_shape(input.shape, input.dtype.size, type.size))
 
 
 def _bitcast_shape(shape: shapes.Dims, own: int, wanted: int) -> shapes.Dims:
@@ -157,13 +157,13 @@ bitcast.no_gradient("the bits of a number do not change by a little")
 
 
 @op(expression="{0}")
-def identity(input: Input, name: Name = None) -> Spec:
+def identity(input: Input, name: Name = None) -> TensorType:
     """The same values again.
 
     >>> identity([1, 2]).numpy().tolist()
     [1, 2]
     """
-    demand(input, EVERY, "identity")
+    require_dtype(input, EVERY, "identity")
     return input.spec  # type: ignore[no-any-return]
 
 
@@ -178,13 +178,13 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @op(expression="{0}")
-def stop_gradient(input: Input, name: Name = None) -> Spec:
+def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """The same values again, which count as constants when gradients are computed.
 
     >>> stop_gradient([1., 2.]).numpy().tolist()
     [1.0, 2.0]
     """
-    demand(input, EVERY, "stop_gradient")
+    require_dtype(input, EVERY, "stop_gradient")
     return input.spec  # type: ignore[no-any-return]
 
 
@@ -196,7 +196,7 @@ def _(input: Array) -> Array:
 stop_gradient.no_gradient("that is what it is for")
 
 
-@accepted("complex")
+@dispatching_composites("complex")
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Complex numbers from their parts.
 
@@ -216,14 +216,14 @@ _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
 @op(name="complex")
-def of_parts(real: Same, imag: Same, name: Name = None) -> Spec:
+def of_parts(real: Same, imag: Same, name: Name = None) -> TensorType:
     """Complex numbers from their parts, of one dtype.
 
     >>> of_parts([1.], [2.]).numpy().tolist()
     [(1+2j)]
     """
-    demand(real, frozenset(_PARTS), "complex")
-    return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
+    require_dtype(real, frozenset(_PARTS), "complex")
+    return TensorType(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
 
 
 @of_parts.kernel

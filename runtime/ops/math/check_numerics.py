@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import FLOATS, demand
+from ..framework.op_families import FLOATS, require_dtype
 
 
 @op(stateful=True)
-def check_numerics(tensor: Input, message: str, name: Name = None) -> Spec:
+def check_numerics(tensor: Input, message: str, name: Name = None) -> TensorType:
     """`tensor`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
 
     >>> check_numerics([1.0, 2.0], "loss").numpy()
     array([1., 2.], dtype=float32)
     """
-    demand(tensor, FLOATS, "check_numerics")
-    spec: Spec = tensor.spec
+    require_dtype(tensor, FLOATS, "check_numerics")
+    spec: TensorType = tensor.spec
     return spec
 
 

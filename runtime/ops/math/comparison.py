@@ -13,7 +13,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
 
@@ -99,7 +99,7 @@ logical_not = unary(
 
 
 @op
-def equal_or_false(x: Same, y: Same, name: Name = None) -> Spec:
+def equal_or_false(x: Same, y: Same, name: Name = None) -> TensorType:
     """`x == y` as the operator means it: a single False when the shapes do not broadcast.
 
     >>> equal_or_false([1, 2], [1, 2, 3]).numpy().tolist(), equal_or_false([1, 2], 2).numpy().tolist()
@@ -114,7 +114,7 @@ def _(x: Array, y: Array) -> Array:
 
 
 @op
-def not_equal_or_true(x: Same, y: Same, name: Name = None) -> Spec:
+def not_equal_or_true(x: Same, y: Same, name: Name = None) -> TensorType:
     """`x != y` as the operator means it: a single True when the shapes do not broadcast.
 
     >>> not_equal_or_true([1, 2], [1, 2, 3]).numpy().tolist(), not_equal_or_true([1, 2], 2).numpy().tolist()
@@ -150,8 +150,8 @@ def certainly_broadcasts(one: shapes.Dims, other: shapes.Dims) -> bool | None:
     return True if all(1 in (a, b) or (a == b and a is not None) for a, b in sizes) else None
 
 
-def _loosely(x: Operand, y: Operand) -> Spec:
+def _loosely(x: Operand, y: Operand) -> TensorType:
     sure = certainly_broadcasts(x.shape, y.shape)
     if sure is None:
-        return Spec(dtypes.bool_, None)
-    return Spec(dtypes.bool_, shapes.broadcast(x.shape, y.shape) if sure else ())
+        return TensorType(dtypes.bool_, None)
+    return TensorType(dtypes.bool_, shapes.broadcast(x.shape, y.shape) if sure else ())

@@ -15,14 +15,14 @@ from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import where
 from ..arrays.reshape import fitted, reshape
 from ..arrays.shape_ops import size
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, demand
+from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
 from ..reduce.reductions import reduce_all, reduce_sum
 from ..reduce.scans import scanned, scanned_spec
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy
@@ -126,7 +126,7 @@ def softsign(features: TensorLike, name: Name = None) -> Tensor:
     [0.5, -0.75]
     """
     features = convert_to_tensor(features)
-    demand(features, FLOATS, "softsign")
+    require_dtype(features, FLOATS, "softsign")
     return divide(features, 1 + abs(features), name)
 
 
@@ -179,14 +179,14 @@ def _(dy: Any, result: Any, x: Any, y: Any) -> Any:
 
 
 @op
-def nextafter(x1: Same, x2: Same, name: Name = None) -> Spec:
+def nextafter(x1: Same, x2: Same, name: Name = None) -> TensorType:
     """The float next to `x1` in the direction of `x2`.
 
     >>> nextafter([1., 1.], [1., 0.]).numpy().tolist()
     [1.0, 0.9999999403953552]
     """
-    demand(x1, _WIDE, "nextafter")
-    return Spec(x1.dtype, shapes.broadcast(x1.shape, x2.shape))
+    require_dtype(x1, _WIDE, "nextafter")
+    return TensorType(x1.dtype, shapes.broadcast(x1.shape, x2.shape))
 
 
 nextafter.kernel(np.nextafter)
@@ -200,13 +200,13 @@ def _(dy: Any, y: Any, x1: Any, x2: Any) -> Any:
 @op
 def cumulative_logsumexp(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The logarithms of running sums of `exp(x)` along `axis`, without overflow; arguments as of `cumsum`.
 
     >>> cumulative_logsumexp([0., 0., 100.], exclusive=True).numpy().round(4).tolist()
     [-inf, 0.0, 0.6930999755859375]
     """
-    demand(x, FLOATS, "cumulative_logsumexp")
+    require_dtype(x, FLOATS, "cumulative_logsumexp")
     return scanned_spec(x, axis, "cumulative_logsumexp")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
@@ -235,7 +235,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
     return dy * digamma(x)
 
 
-@accepted("real")
+@dispatching_composites("real")
 def real(input: TensorLike, name: Name = None) -> Tensor:
     """The real parts: `input` itself when it is not complex.
 

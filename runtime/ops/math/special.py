@@ -17,7 +17,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.special_functions import (
     bessel,
     error_functions,
@@ -29,7 +29,7 @@ from ..arrays.creation import ones_like
 from ..arrays.gather_where import where
 from ..arrays.reshape import fitted
 from ..framework.op import Name, Op, Same, op
-from ..framework.op_families import FLOATS, Array, DTypes, demand, unary
+from ..framework.op_families import FLOATS, Array, DTypes, require_dtype, unary
 from .arithmetic import multiply, xlogy
 from .comparison import equal
 from .derived_math import xlog1py
@@ -167,13 +167,13 @@ bessel_y1 = _curve(
 )
 
 
-def _pair(x: Operand, y: Operand, allowed: DTypes, what: str) -> Spec:
-    demand(x, allowed, what)
-    return Spec(x.dtype, shapes.broadcast(x.shape, y.shape))
+def _pair(x: Operand, y: Operand, allowed: DTypes, what: str) -> TensorType:
+    require_dtype(x, allowed, what)
+    return TensorType(x.dtype, shapes.broadcast(x.shape, y.shape))
 
 
 @op
-def igamma(a: Same, x: Same, name: Name = None) -> Spec:
+def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
     """The lower incomplete gamma function, regularised: the share of `t ** (a - 1) * exp(-t)` below `x`.
 
     >>> igamma([1., 1.], [0., float("inf")]).numpy().tolist()
@@ -183,7 +183,7 @@ def igamma(a: Same, x: Same, name: Name = None) -> Spec:
 
 
 @op
-def igammac(a: Same, x: Same, name: Name = None) -> Spec:
+def igammac(a: Same, x: Same, name: Name = None) -> TensorType:
     """The upper incomplete gamma function, regularised: `1 - igamma(a, x)`, exact where that is small.
 
     >>> igammac([1., 1.], [0., float("inf")]).numpy().tolist()
@@ -193,7 +193,7 @@ def igammac(a: Same, x: Same, name: Name = None) -> Spec:
 
 
 @op
-def igamma_slope(a: Same, x: Same, name: Name = None) -> Spec:
+def igamma_slope(a: Same, x: Same, name: Name = None) -> TensorType:
     """The derivative of `igamma(a, x)` by `a`, with an absolute error of about 1e-15.
 
     >>> igamma_slope([1.], [1.]).numpy().round(4).tolist()
@@ -203,7 +203,7 @@ def igamma_slope(a: Same, x: Same, name: Name = None) -> Spec:
 
 
 @op
-def zeta(x: Same, q: Same, name: Name = None) -> Spec:
+def zeta(x: Same, q: Same, name: Name = None) -> TensorType:
     """Hurwitz's zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
 
     >>> zeta([1., 0.], [2., 2.]).numpy().tolist()
@@ -213,7 +213,7 @@ def zeta(x: Same, q: Same, name: Name = None) -> Spec:
 
 
 @op
-def polygamma(a: Same, x: Same, name: Name = None) -> Spec:
+def polygamma(a: Same, x: Same, name: Name = None) -> TensorType:
     """The derivative of order `a` of `digamma` at `x`; NaN where `a` is not 0, 1, 2, ….
 
     >>> polygamma([1., -1.], [0., 1.]).numpy().tolist()
@@ -296,7 +296,7 @@ def _(dy: Any, y: Any, n: Any, x: Any) -> Any:
 
 
 @op
-def betainc(a: Same, b: Same, x: Same, name: Name = None) -> Spec:
+def betainc(a: Same, b: Same, x: Same, name: Name = None) -> TensorType:
     """The incomplete beta function, regularised: the share of `t ** (a - 1) * (1 - t) ** (b - 1)` below `x`.
 
     Args:
@@ -308,8 +308,8 @@ def betainc(a: Same, b: Same, x: Same, name: Name = None) -> Spec:
     >>> betainc(2., 1., [0.5, 1.]).numpy().tolist()
     [0.25, 1.0]
     """
-    demand(a, _WIDE, "betainc")
-    return Spec(a.dtype, _one_shape(a.shape, b.shape, x.shape))
+    require_dtype(a, _WIDE, "betainc")
+    return TensorType(a.dtype, _one_shape(a.shape, b.shape, x.shape))
 
 
 def _one_shape(*found: shapes.Dims) -> shapes.Dims:

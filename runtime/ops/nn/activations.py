@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
@@ -24,7 +24,7 @@ from ..arrays.reshape import reshape, sum_to
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import LastAxis
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, demand
+from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
 from ..reduce.reductions import reduce_sum, sum_of
@@ -32,13 +32,13 @@ from ..reduce.short_axis_kernels import along_short, is_short
 
 
 @op
-def relu(features: Input, name: Name = None) -> Spec:
+def relu(features: Input, name: Name = None) -> TensorType:
     """`features`, with 0 for negative ones.
 
     >>> relu([-3., 0., 3.]).numpy().tolist()
     [0.0, 0.0, 3.0]
     """
-    demand(features, REAL, "relu")
+    require_dtype(features, REAL, "relu")
     return features.spec  # type: ignore[no-any-return]
 
 
@@ -53,13 +53,13 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @op
-def elu(features: Input, name: Name = None) -> Spec:
+def elu(features: Input, name: Name = None) -> TensorType:
     """`features`, with `exp(x) - 1` for negative ones.
 
     >>> elu([0., 3.]).numpy().tolist()
     [0.0, 3.0]
     """
-    demand(features, FLOATS, "elu")
+    require_dtype(features, FLOATS, "elu")
     return features.spec  # type: ignore[no-any-return]
 
 
@@ -73,7 +73,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(features < 0, dy * (y + 1), dy)
 
 
-@accepted("silu")
+@dispatching_composites("silu")
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """`x * sigmoid(beta * x)`, known as swish.
 
@@ -81,14 +81,14 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     [0.0, 100.0]
     """
     features = convert_to_tensor(features)
-    demand(features, CURVED, "silu")
+    require_dtype(features, CURVED, "silu")
     return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
 
 
 swish = silu
 
 
-@accepted("gelu")
+@dispatching_composites("gelu")
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
     """`x` times the chance that a normal variable is smaller than `x`.
 
@@ -106,11 +106,11 @@ def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> 
     return multiply(multiply(x, 0.5), chance + 1, name)  # type: ignore[no-any-return]
 
 
-def _along(logits: Operand, axis: int, what: str) -> Spec:
-    demand(logits, FLOATS, what)
+def _along(logits: Operand, axis: int, what: str) -> TensorType:
+    require_dtype(logits, FLOATS, what)
     if logits.shape is not None:
         shapes.normal_axis(axis, len(logits.shape))
-    return Spec(logits.dtype, logits.shape)
+    return TensorType(logits.dtype, logits.shape)
 
 
 def with_top_at_zero(logits: Array, axis: int) -> Array:
@@ -123,7 +123,7 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
 
 
 @op
-def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
+def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """`exp(x) / sum(exp(x))` along `axis`.
 
     >>> softmax([[0., 0.], [1000., 0.]]).numpy().tolist()
@@ -145,7 +145,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 
 @op
-def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
+def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """The logarithm of `softmax`.
 
     >>> log_softmax([-1000., 1000.]).numpy().tolist()
@@ -166,24 +166,24 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 
 @op
-def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> Spec:
+def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> TensorType:
     """`value + bias` along the last axis; along the second one when `data_format` is "NC..." (NCHW).
 
     >>> bias_add([[1, 2], [3, 4]], [10, 20]).numpy().tolist()
     [[11, 22], [13, 24]]
     """
-    demand(value, NUMERIC, "bias_add")
+    require_dtype(value, NUMERIC, "bias_add")
     axis = _channels(data_format)
     if bias.shape is not None and len(bias.shape) != 1:
         raise ValueError(f"bias_add: the bias must be a vector, not {shapes.show(bias.shape)}")
     if value.shape is None:
-        return Spec(value.dtype, None)
+        return TensorType(value.dtype, None)
     if len(value.shape) < 2:
         raise ValueError(f"bias_add: input tensor must be at least 2D: {shapes.show(value.shape)}")
     (size,) = bias.shape or (None,)
     if value.shape[axis] != size and None not in (value.shape[axis], size):
         raise ValueError(f"bias_add: must provide as many biases as channels: {size}, {value.shape[axis]}")
-    return Spec(value.dtype, value.shape)
+    return TensorType(value.dtype, value.shape)
 
 
 def _channels(data_format: str | None) -> int:

@@ -17,11 +17,11 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.random import seeds
 from ...kernels.random.philox import Stream
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast
 
 _BLOCKS_PER_SAMPLE = 512
@@ -69,7 +69,9 @@ class _Source:
         return (high << 32 | self.word()) / (1 << 52)
 
 
-def _specs(true_classes: Any, num_true: int, num_sampled: int, what: str) -> tuple[Spec, Spec, Spec]:
+def _specs(
+    true_classes: Any, num_true: int, num_sampled: int, what: str
+) -> tuple[TensorType, TensorType, TensorType]:
     if true_classes.shape is not None and len(true_classes.shape) != 2:
         raise ValueError(
             f"{what}: true_classes must be a matrix, not of the shape {shapes.show(true_classes.shape)}"
@@ -82,7 +84,11 @@ def _specs(true_classes: Any, num_true: int, num_sampled: int, what: str) -> tup
         raise ValueError(f"{what}: num_sampled must be positive, not {num_sampled}")
     batch = None if true_classes.shape is None else true_classes.shape[0]
     kind = dtypes.float32
-    return Spec(dtypes.int64, (num_sampled,)), Spec(kind, (batch, num_true)), Spec(kind, (num_sampled,))
+    return (
+        TensorType(dtypes.int64, (num_sampled,)),
+        TensorType(kind, (batch, num_true)),
+        TensorType(kind, (num_sampled,)),
+    )
 
 
 def _drawn(source: _Source, count: int, unique: bool, sample: Callable[[_Source], int]) -> tuple[Array, int]:
@@ -133,7 +139,7 @@ def _outcome(
 def uniform_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
     stream: int, name: Name = None,
-) -> tuple[Spec, ...]:  # fmt: skip
+) -> tuple[TensorType, ...]:  # fmt: skip
     """Classes below `range_max`, each as likely as another.
 
     >>> seeds.set_seed(None)
@@ -158,7 +164,7 @@ def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_
 def log_uniform_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
     stream: int, name: Name = None,
-) -> tuple[Spec, ...]:  # fmt: skip
+) -> tuple[TensorType, ...]:  # fmt: skip
     """Classes below `range_max`, c of the probability `log((c + 2) / (c + 1)) / log(range_max + 1)`.
 
     >>> seeds.set_seed(None)
@@ -184,7 +190,7 @@ def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_
 def weighted_candidates(
     true_classes: Ints, weights: Input, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
     stream: int, name: Name = None,
-) -> tuple[Spec, ...]:  # fmt: skip
+) -> tuple[TensorType, ...]:  # fmt: skip
     """Classes with the probabilities `weights / sum(weights)`.
 
     >>> seeds.set_seed(None)
@@ -192,7 +198,7 @@ def weighted_candidates(
     >>> sorted(classes.numpy().tolist())
     [0, 2]
     """
-    demand(weights, frozenset({dtypes.float32}), "fixed_unigram_candidate_sampler, weights")
+    require_dtype(weights, frozenset({dtypes.float32}), "fixed_unigram_candidate_sampler, weights")
     if weights.shape is not None and len(weights.shape) != 1:
         raise ValueError("fixed_unigram_candidate_sampler: weights must be a vector")
     return _specs(true_classes, num_true, num_sampled, "fixed_unigram_candidate_sampler")
@@ -240,7 +246,7 @@ def _alias(weights: Array) -> tuple[list[float], list[int]]:
 @op
 def all_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, name: Name = None
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """All classes below `num_sampled`, each expected once.
 
     >>> all_candidates([[1]], 1, 3)[0].numpy().tolist()

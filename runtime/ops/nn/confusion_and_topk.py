@@ -17,7 +17,7 @@ from ..arrays.reshape import squeeze, transpose
 from ..arrays.scatter import scatter_nd
 from ..arrays.sort import top_k
 from ..framework.op import Name
-from ..framework.op_families import FLOATS, demand
+from ..framework.op_families import FLOATS, require_dtype
 from ..math.arithmetic import maximum
 from ..math.cast import cast
 from ..math.elementwise import negative
@@ -128,7 +128,7 @@ def approx_top_k(
 
 
 def _top(operand: Tensor, k: int, axis: int, largest: bool) -> ApproxTopK:
-    demand(operand, FLOATS, "approx_top_k")
+    require_dtype(operand, FLOATS, "approx_top_k")
     if axis != -1:
         rank = operand.shape.rank
         if rank is None:

@@ -19,11 +19,11 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import FLOATS, Array, demand
+from ..framework.op_families import FLOATS, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from .conv_kernel import (
     accurate,
@@ -53,7 +53,7 @@ def conv(
     dilations: Axes = (1,),
     data_format: str = "N...C",
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The sums of products of `filter` with the windows of `input` (a cross-correlation).
 
     Args:
@@ -65,14 +65,14 @@ def conv(
     >>> conv([[[1.], [2.], [3.]]], [[[1.]], [[10.]]], [1], "VALID", dilations=[1]).numpy().tolist()
     [[[21.0], [32.0]]]
     """
-    demand(input, _TAKEN, "conv")
+    require_dtype(input, _TAKEN, "conv")
     n = len(strides)  # type: ignore[arg-type]
     if filter.shape is not None and len(filter.shape) != n + 2:
         raise ValueError(
             f"conv: the filter must have rank {n + 2}, not the shape {shapes.show(filter.shape)}"
         )
     if input.shape is None:
-        return Spec(input.dtype, None)
+        return TensorType(input.dtype, None)
     batch, sizes, channels = parts(input.shape, n, data_format)
     window = filter.shape or (None,) * (n + 2)
     check_channels(channels, window[-2], window[-1])
@@ -81,7 +81,7 @@ def conv(
         output_size(size, k, stride, dilation, padding, explicit_paddings[2 * i : 2 * i + 2])  # type: ignore[index]
         for i, (size, k, stride, dilation) in enumerate(settings)
     )
-    return Spec(input.dtype, joined(batch, outputs, window[-1], data_format))
+    return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
 @op
@@ -95,7 +95,7 @@ def conv_backprop_input(
     dilations: Axes = (1,),
     data_format: str = "N...C",
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """What `conv` of an input of the shape `input_sizes` makes of the gradient of its result.
 
     It is the transposed convolution, too.
@@ -104,7 +104,7 @@ def conv_backprop_input(
     >>> conv_backprop_input([1, 3, 1], [[[1.]], [[10.]]], dy, [1], "VALID", dilations=[1]).numpy().tolist()
     [[[1.0], [12.0], [20.0]]]
     """
-    demand(filter, _TAKEN, "conv_backprop_input")
+    require_dtype(filter, _TAKEN, "conv_backprop_input")
     n = len(strides)  # type: ignore[arg-type]
     if filter.shape is not None and len(filter.shape) != n + 2:
         raise ValueError(f"conv_backprop_input: the filter must have rank {n + 2}, not {len(filter.shape)}")
@@ -120,7 +120,7 @@ def conv_backprop_input(
                 f"conv_backprop_input: a result of the rank {len(sizes)} has no gradient of the rank "
                 f"{len(out_backprop.shape)}"
             )
-    return Spec(filter.dtype, sizes)
+    return TensorType(filter.dtype, sizes)
 
 
 @op
@@ -134,14 +134,14 @@ def conv_backprop_filter(
     dilations: Axes = (1,),
     data_format: str = "N...C",
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """What `conv` with a filter of the shape `filter_sizes` makes of the gradient of its result.
 
     >>> x, dy = [[[1.], [2.], [3.]]], [[[1.], [10.]]]
     >>> conv_backprop_filter(x, [2, 1, 1], dy, [1], "VALID", dilations=[1]).numpy().tolist()
     [[[21.0]], [[32.0]]]
     """
-    demand(input, _TAKEN, "conv_backprop_filter")
+    require_dtype(input, _TAKEN, "conv_backprop_filter")
     n = len(strides)  # type: ignore[arg-type]
     sizes = dims(filter_sizes)
     if sizes is None:
@@ -157,7 +157,7 @@ def conv_backprop_filter(
                 f"conv_backprop_filter: ranks of input and gradient, {len(input.shape)} and "
                 f"{len(out_backprop.shape)}, must be equal"
             )
-    return Spec(input.dtype, sizes)
+    return TensorType(input.dtype, sizes)
 
 
 def _setting(

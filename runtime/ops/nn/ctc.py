@@ -14,10 +14,10 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.reshape import reshape
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 
 _FLOATS = frozenset({dtypes.float32, dtypes.float64})
 
@@ -30,7 +30,7 @@ def ctc_loss_and_gradient(
     logit_length: Ints,
     blank_index: int = 0,
     name: Name = None,
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """The negative logarithms of the probabilities of labels, and their gradients with respect to the logits.
 
     Args:
@@ -43,7 +43,7 @@ def ctc_loss_and_gradient(
     >>> loss.numpy().round(4).tolist()      # three of four sequences mean "1": 1 1, 1 -, - 1
     [0.28769999742507935]
     """
-    demand(logits, _FLOATS, "ctc_loss")
+    require_dtype(logits, _FLOATS, "ctc_loss")
     lengths = ((label_length, 1, "label_length"), (logit_length, 1, "logit_length"))
     for operand, rank, what in ((logits, 3, "logits"), (labels, 2, "labels"), *lengths):
         if operand.shape is not None and len(operand.shape) != rank:
@@ -53,7 +53,7 @@ def ctc_loss_and_gradient(
     batch = shapes.merge(None if logits.shape is None else logits.shape[1:2], label_length.shape)
     batch = shapes.merge(batch, logit_length.shape)
     batch = shapes.merge(batch, None if labels.shape is None else labels.shape[:1])
-    return Spec(logits.dtype, batch or (None,)), Spec(logits.dtype, logits.shape or (None,) * 3)
+    return TensorType(logits.dtype, batch or (None,)), TensorType(logits.dtype, logits.shape or (None,) * 3)
 
 
 @ctc_loss_and_gradient.kernel
@@ -172,7 +172,7 @@ def _(
 
 
 @op
-def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[Spec, Spec]:
+def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
     """The different labels of each row, in the order in which they come, and for each label its place among them.
 
     >>> labels, places = ctc_unique_labels([[3, 3, 1]])
@@ -184,7 +184,7 @@ def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[Spec, Spec]:
             f"ctc_unique_labels: labels must have rank 2, not the shape {shapes.show(labels.shape)}"
         )
     shape = labels.shape or (None, None)
-    return Spec(dtypes.int64, shape), Spec(dtypes.int32, shape)
+    return TensorType(dtypes.int64, shape), TensorType(dtypes.int32, shape)
 
 
 @ctc_unique_labels.kernel
@@ -198,7 +198,7 @@ def _(labels: Array) -> tuple[Array, Array]:
 
 
 @op
-def ctc_collapse(labels: Ints, seq_length: Ints, name: Name = None) -> tuple[Spec, Spec]:
+def ctc_collapse(labels: Ints, seq_length: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
     """Rows without labels that repeat the one before, in as many columns as the longest needs; and their lengths.
 
     >>> labels, lengths = ctc_collapse([[1, 1, 2], [3, 3, 3]], [3, 2])
@@ -212,7 +212,7 @@ def ctc_collapse(labels: Ints, seq_length: Ints, name: Name = None) -> tuple[Spe
     if seq_length.shape is not None and len(seq_length.shape) != 1:
         raise ValueError("collapse_repeated: seq_length must be a vector")
     batch = None if labels.shape is None else labels.shape[0]
-    return Spec(labels.dtype, (batch, None)), Spec(seq_length.dtype, (batch,))
+    return TensorType(labels.dtype, (batch, None)), TensorType(seq_length.dtype, (batch,))
 
 
 @ctc_collapse.kernel

@@ -12,16 +12,16 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Results
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 
 _FLOATS = frozenset({dtypes.float32, dtypes.float64})
 
 
 def _check(inputs: Any, sequence_length: Any, what: str) -> Any:
-    demand(inputs, _FLOATS, what)
+    require_dtype(inputs, _FLOATS, what)
     if inputs.shape is not None and len(inputs.shape) != 3:
         raise ValueError(f"{what}: inputs must have rank 3, not the shape {shapes.show(inputs.shape)}")
     if sequence_length.shape is not None and len(sequence_length.shape) != 1:
@@ -50,7 +50,11 @@ def _sparse(rows: list[list[int]]) -> tuple[Array, Array, Array]:
     )
 
 
-_SPARSE = (Spec(dtypes.int64, (None, 2)), Spec(dtypes.int64, (None,)), Spec(dtypes.int64, (2,)))
+_SPARSE = (
+    TensorType(dtypes.int64, (None, 2)),
+    TensorType(dtypes.int64, (None,)),
+    TensorType(dtypes.int64, (2,)),
+)
 
 
 @op
@@ -60,7 +64,7 @@ def ctc_greedy(
     merge_repeated: bool = True,
     blank_index: int = -1,
     name: Name = None,
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """Indices, values and shape of the labels of the best classes; the negative sum of their logits.
 
     >>> indices, values, shape, score = ctc_greedy([[[1., 0.]], [[1., 0.]], [[0., 2.]]], [3])
@@ -68,7 +72,7 @@ def ctc_greedy(
     ([0], [[-4.0]])
     """
     batch = _check(inputs, sequence_length, "ctc_greedy_decoder")
-    return (*_SPARSE, Spec(inputs.dtype, (batch, 1)))
+    return (*_SPARSE, TensorType(inputs.dtype, (batch, 1)))
 
 
 @ctc_greedy.kernel
@@ -96,7 +100,7 @@ ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by
 @op
 def ctc_beam_search(
     inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: Results = 1, name: Name = None
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """Indices, values and shape of the labels of each of the best paths; then the logarithms of their probabilities.
 
     >>> *path, score = ctc_beam_search([[[0., 0., 2.]], [[3., 0., 0.]]], [2])
@@ -108,7 +112,7 @@ def ctc_beam_search(
         raise ValueError(
             f"ctc_beam_search_decoder: top_paths must be between 1 and beam_width, not {top_paths} and {beam_width}"
         )
-    return (*_SPARSE * top_paths, Spec(inputs.dtype, (batch, top_paths)))
+    return (*_SPARSE * top_paths, TensorType(inputs.dtype, (batch, top_paths)))
 
 
 @ctc_beam_search.kernel

@@ -10,7 +10,7 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
@@ -23,7 +23,7 @@ from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
 
 
-@accepted("dropout")
+@dispatching_composites("dropout")
 def dropout(
     x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: Name = None
 ) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
@@ -22,7 +22,7 @@ from ..math.elementwise import sqrt, square
 from ..reduce.reductions import reduce_sum
 
 
-@accepted("embedding_lookup")
+@dispatching_composites("embedding_lookup")
 def embedding_lookup(
     params: TensorLike | list[TensorLike], ids: TensorLike, max_norm: float | None = None, name: Name = None
 ) -> Tensor:

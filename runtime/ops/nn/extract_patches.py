@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import BOOLS, NUMERIC, Array, demand
+from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
 
@@ -47,13 +47,13 @@ def extract_patches(
 @op
 def extract_image_patches(
     images: Input, ksizes: Axes, strides: Axes, rates: Axes, padding: str, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Windows of images as channels; sizes, strides and rates are pairs.
 
     >>> extract_image_patches([[[[1], [2], [3]]]], [1, 2], [1, 1], [1, 1], "VALID").numpy().tolist()
     [[[[1, 2], [2, 3]]]]
     """
-    demand(images, NUMERIC | BOOLS, "extract_patches")
+    require_dtype(images, NUMERIC | BOOLS, "extract_patches")
     shape = images.shape
     if shape is not None and len(shape) != 4:
         raise ValueError(f"extract_patches: images must have rank 4, not the shape {shapes.show(shape)}")
@@ -66,7 +66,7 @@ def extract_image_patches(
         output_size(size, ksizes[i], strides[i], rates[i], padding) for i, size in enumerate((height, width))
     )
     depth = None if channels is None else math.prod(ksizes) * channels
-    return Spec(images.dtype, (batch, rows, columns, depth))
+    return TensorType(images.dtype, (batch, rows, columns, depth))
 
 
 def _slide(shape: Any, ksizes: Any, strides: Any, rates: Any, padding: str) -> Sliding:
@@ -92,20 +92,20 @@ def _(dy: Any, y: Any, images: Any, **setting: Any) -> Any:
 @op
 def extract_image_patches_grad(
     grads: Input, sizes: Ints, ksizes: Axes, strides: Axes, rates: Axes, padding: str, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The gradient of `extract_image_patches` of images of the shape `sizes`: sums of what their elements got.
 
     >>> dy = [[[[1., 2.], [3., 4.]]]]
     >>> extract_image_patches_grad(dy, [1, 1, 3, 1], [1, 2], [1, 1], [1, 1], "VALID").numpy().ravel().tolist()
     [1.0, 5.0, 4.0]
     """
-    demand(grads, NUMERIC, "extract_patches")
+    require_dtype(grads, NUMERIC, "extract_patches")
     known = dims(sizes)
     if known is not None and len(known) != 4:
         raise ValueError(f"extract_patches: images must have rank 4, not the shape {shapes.show(known)}")
     if grads.shape is not None and len(grads.shape) != 4:
         raise ValueError(f"extract_patches: the gradient must have rank 4, not {shapes.show(grads.shape)}")
-    return Spec(grads.dtype, known or (None,) * 4)
+    return TensorType(grads.dtype, known or (None,) * 4)
 
 
 @extract_image_patches_grad.kernel

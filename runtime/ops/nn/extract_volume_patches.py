@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.ranges import range as count_up
 from ..arrays.reshape import reshape, transpose
 from ..arrays.shape_ops import shape, size
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, op
-from ..framework.op_families import REAL, Array, demand
+from ..framework.op_families import REAL, Array, require_dtype
 from ..reduce.reductions import reduce_prod
 from ..reduce.segments import unsorted_segment_sum
 
@@ -22,7 +22,7 @@ from ..reduce.segments import unsorted_segment_sum
 @op
 def extract_volume_patches(
     input: Input, ksizes: Axes, strides: Axes, padding: str, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The patches of volumes [batch, depth, rows, columns, channels], flat in the last axis.
 
     Args:
@@ -34,12 +34,12 @@ def extract_volume_patches(
     >>> extract_volume_patches(volume, [1, 1, 2, 1, 1], [1, 1, 1, 1, 1], "VALID").numpy().tolist()
     [[[[[0.0, 2.0], [1.0, 3.0]]]]]
     """
-    demand(input, REAL, "extract_volume_patches")
+    require_dtype(input, REAL, "extract_volume_patches")
     sizes, steps = _window(ksizes, "ksizes"), _window(strides, "strides")
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"padding must be 'SAME' or 'VALID', not {padding!r}")
     if input.shape is None:
-        return Spec(input.dtype, (None,) * 5)
+        return TensorType(input.dtype, (None,) * 5)
     if len(input.shape) != 5:
         raise ValueError(f"extract_volume_patches: the input must have rank 5, not {len(input.shape)}")
     batch, *volume, channels = input.shape
@@ -47,7 +47,9 @@ def extract_volume_patches(
         None if known is None else _places(known, width, step, padding)
         for known, width, step in zip(volume, sizes, steps, strict=True)
     ]
-    return Spec(input.dtype, (batch, *places, None if channels is None else channels * math.prod(sizes)))
+    return TensorType(
+        input.dtype, (batch, *places, None if channels is None else channels * math.prod(sizes))
+    )
 
 
 def _window(sizes: Any, what: str) -> tuple[int, int, int]:

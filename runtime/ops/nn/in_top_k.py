@@ -14,21 +14,21 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size
 from ..arrays.sort import top_k
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 from ..math.arithmetic import divide, divide_no_nan
 from ..math.cast import cast
 from ..reduce.reductions import reduce_sum
 
 
 @op
-def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> Spec:
+def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> TensorType:
     """Whether fewer than `k` predictions are larger than that for the target, row by row.
 
     Args:
@@ -39,8 +39,8 @@ def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> 
     >>> in_top_k([1, 2], [[1., 2., 3.], [1., 2., 3.]], 2).numpy().tolist()
     [True, True]
     """
-    demand(targets, frozenset({dtypes.int32, dtypes.int64}), "in_top_k, `targets`")
-    demand(predictions, frozenset({dtypes.float32}), "in_top_k, `predictions`")
+    require_dtype(targets, frozenset({dtypes.int32, dtypes.int64}), "in_top_k, `targets`")
+    require_dtype(predictions, frozenset({dtypes.float32}), "in_top_k, `predictions`")
     for operand, rank, what in ((targets, 1, "targets"), (predictions, 2, "predictions"), (k, 0, "k")):
         if operand.shape is not None and len(operand.shape) != rank:
             raise ValueError(
@@ -50,7 +50,7 @@ def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> 
         one, other = targets.shape[0], predictions.shape[0]
         if one != other and None not in (one, other):
             raise ValueError(f"First dimension of predictions {other} must match length of targets {one}")
-    return Spec(dtypes.bool_, targets.shape or (None,))
+    return TensorType(dtypes.bool_, targets.shape or (None,))
 
 
 @in_top_k.kernel

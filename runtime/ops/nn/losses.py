@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import where
 from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import FLOATS, Array, demand
+from ..framework.op_families import FLOATS, Array, require_dtype
 from ..math.arithmetic import add, multiply
 from ..math.cast import cast
 from ..math.elementwise import exp, log, log1p, square
@@ -70,17 +70,17 @@ def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @op
-def softmax_cross_entropy(labels: Same, logits: Same, name: Name = None) -> Spec:
+def softmax_cross_entropy(labels: Same, logits: Same, name: Name = None) -> TensorType:
     """`-sum(labels * log_softmax(logits))` along the last axis.
 
     >>> softmax_cross_entropy([0., 1.], [1000., 0.]).numpy().tolist()
     1000.0
     """
-    demand(logits, FLOATS, "softmax_cross_entropy_with_logits")
+    require_dtype(logits, FLOATS, "softmax_cross_entropy_with_logits")
     both = shapes.merge(labels.shape, logits.shape)
     if both == ():
         raise ValueError("softmax_cross_entropy_with_logits: logits and labels must have at least one axis")
-    return Spec(logits.dtype, both[:-1] if both else None)
+    return TensorType(logits.dtype, both[:-1] if both else None)
 
 
 @softmax_cross_entropy.kernel
@@ -137,21 +137,21 @@ def _check_labels(labels: Tensor, logits: Tensor) -> None:
 
 
 @op
-def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None) -> Spec:
+def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None) -> TensorType:
     """`-log_softmax(logits)[label]` for each label.
 
     >>> sparse_softmax_cross_entropy(1, [1000., 0.]).numpy().tolist()
     1000.0
     """
-    demand(labels, _INDICES, "sparse_softmax_cross_entropy_with_logits, `labels`")
-    demand(logits, FLOATS, "sparse_softmax_cross_entropy_with_logits")
+    require_dtype(labels, _INDICES, "sparse_softmax_cross_entropy_with_logits, `labels`")
+    require_dtype(logits, FLOATS, "sparse_softmax_cross_entropy_with_logits")
     if logits.shape is None:
-        return Spec(logits.dtype, labels.shape)
+        return TensorType(logits.dtype, labels.shape)
     if not logits.shape:
         raise ValueError("sparse_softmax_cross_entropy_with_logits: `logits` cannot be a scalar")
     if not shapes.compatible(labels.shape, logits.shape[:-1]):
         raise ValueError(_unlike(labels.shape, logits.shape))
-    return Spec(logits.dtype, shapes.merge(labels.shape, logits.shape[:-1]))
+    return TensorType(logits.dtype, shapes.merge(labels.shape, logits.shape[:-1]))
 
 
 def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
@@ -183,7 +183,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
     return None, multiply(expand_dims(dy, -1), softmax(logits) - chosen)
 
 
-@accepted("sigmoid_cross_entropy_with_logits")
+@dispatching_composites("sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
     """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
 
@@ -256,5 +256,5 @@ def l2_loss(t: TensorLike, name: Name = None) -> Tensor:
     12.5
     """
     t = convert_to_tensor(t)
-    demand(t, FLOATS, "l2_loss")
+    require_dtype(t, FLOATS, "l2_loss")
     return multiply(reduce_sum(square(t)), 0.5, name)  # type: ignore[no-any-return]

@@ -13,9 +13,9 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import Array, demand
+from ..framework.op_families import Array, require_dtype
 
 
 @op(name="lrn")
@@ -26,7 +26,7 @@ def local_response_normalization(
     alpha: float = 1.0,
     beta: float = 0.5,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """`input` divided by `(bias + alpha * sum of squares) ** beta` of the channels at most `depth_radius` away.
 
     Args:
@@ -35,12 +35,12 @@ def local_response_normalization(
     >>> local_response_normalization([[[[3., 4.]]]], 1, 0.0).numpy().round(1).tolist()
     [[[[0.6000000238418579, 0.800000011920929]]]]
     """
-    demand(input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32}), "lrn")
+    require_dtype(input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32}), "lrn")
     if depth_radius < 0:
         raise ValueError(f"lrn: `depth_radius` must not be negative: {depth_radius}")
     if input.shape is not None and len(input.shape) != 4:
         raise ValueError(f"lrn: the input must be 4-dimensional, not of the shape {shapes.show(input.shape)}")
-    return Spec(input.dtype, input.shape)
+    return TensorType(input.dtype, input.shape)
 
 
 def _around(x: Array, radius: int) -> Array:
@@ -71,18 +71,18 @@ def _(dy: Any, y: Any, input: Any, depth_radius: int, bias: float, alpha: float,
 
 
 @op
-def neighbourhood(input: Input, depth_radius: int, name: Name = None) -> Spec:
+def neighbourhood(input: Input, depth_radius: int, name: Name = None) -> TensorType:
     """The sums of the channels at most `depth_radius` away.
 
     >>> neighbourhood([[[[1., 2., 4.]]]], 1).numpy().tolist()
     [[[[3.0, 7.0, 6.0]]]]
     """
-    demand(
+    require_dtype(
         input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}), "neighbourhood"
     )
     if input.shape == ():
         raise ValueError("neighbourhood: a scalar has no channels")
-    return Spec(input.dtype, input.shape)
+    return TensorType(input.dtype, input.shape)
 
 
 @neighbourhood.kernel

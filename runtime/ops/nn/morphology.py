@@ -16,11 +16,11 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.tile_and_pad import reverse
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Name, Same, op
-from ..framework.op_families import REAL, Array, demand
+from ..framework.op_families import REAL, Array, require_dtype
 from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
 
 
@@ -93,14 +93,16 @@ def _result(x: shapes.Dims, w: shapes.Dims, strides: Any, rates: Any, padding: s
 
 
 @op(name="dilation2d")
-def dilated(input: Same, filter: Same, strides: Axes, rates: Axes, padding: str, name: Name = None) -> Spec:
+def dilated(
+    input: Same, filter: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
+) -> TensorType:
     """`dilation2d` with pairs of strides and rates.
 
     >>> dilated([[[[1.], [5.], [2.]]]], [[[0.]]], [1, 1], [1, 1], "VALID").numpy().ravel().tolist()
     [1.0, 5.0, 2.0]
     """
-    demand(input, REAL, "dilation2d")
-    return Spec(input.dtype, _result(input.shape, filter.shape, strides, rates, padding))
+    require_dtype(input, REAL, "dilation2d")
+    return TensorType(input.dtype, _result(input.shape, filter.shape, strides, rates, padding))
 
 
 def _slide(input: Array, filter: Array, strides: Any, rates: Any, padding: str) -> Sliding:
@@ -134,14 +136,14 @@ def _(dy: Any, y: Any, input: Any, filter: Any, **setting: Any) -> Any:
 def _check_gradient(
     input: Any, filter: Any, out_backprop: Any, strides: Any, rates: Any, padding: str
 ) -> None:
-    demand(input, REAL, "dilation2d")
+    require_dtype(input, REAL, "dilation2d")
     shapes.merge(_result(input.shape, filter.shape, strides, rates, padding), out_backprop.shape)
 
 
 @op
 def dilation2d_backprop_input(
     input: Same, filter: Same, out_backprop: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The gradient of `dilation2d` with respect to its input: each window's goes to the first largest sum.
 
     >>> x, dy = [[[[1.], [5.], [2.]]]], [[[[10.], [20.], [30.]]]]
@@ -149,13 +151,13 @@ def dilation2d_backprop_input(
     [10.0, 20.0, 30.0]
     """
     _check_gradient(input, filter, out_backprop, strides, rates, padding)
-    return Spec(input.dtype, input.shape)
+    return TensorType(input.dtype, input.shape)
 
 
 @op
 def dilation2d_backprop_filter(
     input: Same, filter: Same, out_backprop: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The gradient of `dilation2d` with respect to its filter.
 
     >>> x, dy = [[[[1.], [5.], [2.]]]], [[[[10.], [20.], [30.]]]]
@@ -163,7 +165,7 @@ def dilation2d_backprop_filter(
     [60.0]
     """
     _check_gradient(input, filter, out_backprop, strides, rates, padding)
-    return Spec(filter.dtype, filter.shape)
+    return TensorType(filter.dtype, filter.shape)
 
 
 def _shares(

@@ -16,12 +16,12 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes, DType
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from .window_geometry import Pairs, Sliding, output_size, sliding
 
@@ -70,7 +70,7 @@ def _lowest(dtype: Any) -> Any:
 @op
 def max_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
-) -> Spec:
+) -> TensorType:
     """The largest elements of windows.
 
     Args:
@@ -80,8 +80,8 @@ def max_pool(
     >>> max_pool([[1., 2., 5.], [3., 4., 9.]], [2, 2], [1, 1], "VALID").numpy().tolist()
     [[4.0, 9.0]]
     """
-    demand(input, REAL, "max_pool")
-    return Spec(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
+    require_dtype(input, REAL, "max_pool")
+    return TensorType(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
 
 
 @max_pool.kernel
@@ -105,17 +105,17 @@ def max_pool_grad(
     padding: str,
     explicit_paddings: Axes = (),
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The gradient of `max_pool`: each window's goes to the first of its largest elements.
 
     >>> max_pool_grad([1., 2., 2.], [2., 2.], [10., 1.], [2], [1], "VALID").numpy().tolist()
     [0.0, 11.0, 0.0]
     """
-    demand(orig_input, REAL, "max_pool_grad")
+    require_dtype(orig_input, REAL, "max_pool_grad")
     pooled = _pooled(orig_input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
     for operand in (orig_output, grad):
         shapes.merge(pooled, operand.shape)
-    return Spec(orig_input.dtype, orig_input.shape)
+    return TensorType(orig_input.dtype, orig_input.shape)
 
 
 @max_pool_grad.kernel
@@ -159,16 +159,16 @@ def max_pool_grad_grad(
     padding: str,
     explicit_paddings: Axes = (),
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The elements of `grad` at the places of the first of the largest elements of each window.
 
     >>> max_pool_grad_grad([1., 2., 2.], [2., 2.], [10., 20., 30.], [2], [1], "VALID").numpy().tolist()
     [20.0, 20.0]
     """
-    demand(orig_input, REAL, "max_pool_grad_grad")
+    require_dtype(orig_input, REAL, "max_pool_grad_grad")
     shapes.merge(orig_input.shape, grad.shape)
     pooled = _pooled(orig_input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
-    return Spec(orig_input.dtype, shapes.merge(pooled, orig_output.shape))
+    return TensorType(orig_input.dtype, shapes.merge(pooled, orig_output.shape))
 
 
 @max_pool_grad_grad.kernel
@@ -206,18 +206,18 @@ def max_pool_argmax(
     output_dtype: DType = dtypes.int64,
     include_batch_in_index: bool = False,
     name: Name = None,
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """The largest elements of windows, and their places in the flattened input (of one batch, or of all).
 
     >>> values, places = max_pool_argmax([[1., 5., 2.]], [1, 2], [1, 1], "VALID")
     >>> places.numpy().tolist()
     [[1, 1]]
     """
-    demand(input, REAL, "max_pool_with_argmax")
+    require_dtype(input, REAL, "max_pool_with_argmax")
     if output_dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"max_pool_with_argmax: places are int32 or int64, not {output_dtype.name}")
     shape = _pooled(input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
-    return Spec(input.dtype, shape), Spec(output_dtype, shape)
+    return TensorType(input.dtype, shape), TensorType(output_dtype, shape)
 
 
 @max_pool_argmax.kernel
@@ -245,14 +245,14 @@ def _(dy: Any, y: Any, input: Any, output_dtype: Any, include_batch_in_index: bo
 @op
 def avg_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
-) -> Spec:
+) -> TensorType:
     """The means of windows; arguments as for `max_pool`.
 
     >>> avg_pool([1., 2., 6.], [2], [1], "SAME").numpy().tolist()
     [1.5, 4.0, 6.0]
     """
-    demand(input, FLOATS, "avg_pool")
-    return Spec(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
+    require_dtype(input, FLOATS, "avg_pool")
+    return TensorType(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
 
 
 @avg_pool.kernel
@@ -285,16 +285,16 @@ def avg_pool_grad(
     padding: str,
     explicit_paddings: Axes = (),
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The gradient of `avg_pool`: each window's is divided among its elements.
 
     >>> avg_pool_grad([3], [10., 1.], [2], [1], "VALID").numpy().tolist()
     [5.0, 5.5, 0.5]
     """
-    demand(grad, FLOATS, "avg_pool_grad")
+    require_dtype(grad, FLOATS, "avg_pool_grad")
     full = dims(orig_input_shape)
     shapes.merge(_pooled(full, ksize, strides, padding, explicit_paddings), grad.shape)  # type: ignore[arg-type]
-    return Spec(grad.dtype, full if full is not None else (None,) * len(ksize))  # type: ignore[arg-type]
+    return TensorType(grad.dtype, full if full is not None else (None,) * len(ksize))  # type: ignore[arg-type]
 
 
 @avg_pool_grad.kernel

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import where
 from ..framework.op import Input, Name, op
-from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..math.arithmetic import divide, multiply
 from ..math.cast import cast
 from ..math.elementwise import abs, square
@@ -31,13 +31,13 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
 @op
-def relu6(features: Input, name: Name = None) -> Spec:
+def relu6(features: Input, name: Name = None) -> TensorType:
     """`features` between 0 and 6.
 
     >>> relu6([-3., 3., 9.]).numpy().tolist()
     [0.0, 3.0, 6.0]
     """
-    demand(features, REAL, "relu6")
+    require_dtype(features, REAL, "relu6")
     return features.spec  # type: ignore[no-any-return]
 
 
@@ -52,7 +52,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where((features > 0) & (features < 6), dy, zeros_like(dy))
 
 
-@accepted("leaky_relu")
+@dispatching_composites("leaky_relu")
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
     """`features`, with `alpha * x` for negative ones; those of integers are float32.
 
@@ -60,18 +60,18 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
     [-1.0, 4.0]
     """
     x = convert_to_tensor(features)
-    demand(x, REAL, "leaky_relu")
+    require_dtype(x, REAL, "leaky_relu")
     return leaky(cast(x, dtypes.float32) if x.dtype.is_integer else x, alpha, name)  # type: ignore[no-any-return]
 
 
 @op(name="leaky_relu")
-def leaky(features: Input, alpha: float, name: Name = None) -> Spec:
+def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     """`features`, with `alpha * x` for negative ones.
 
     >>> leaky([-4., 4.], 2.0).numpy().tolist()
     [-8.0, 4.0]
     """
-    demand(features, FLOATS, "leaky_relu")
+    require_dtype(features, FLOATS, "leaky_relu")
     return features.spec  # type: ignore[no-any-return]
 
 
@@ -86,13 +86,13 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
 
 
 @op
-def selu(features: Input, name: Name = None) -> Spec:
+def selu(features: Input, name: Name = None) -> TensorType:
     """`scale * x`, and `scale * alpha * (exp(x) - 1)` for negative ones: means stay 0, variances 1.
 
     >>> selu([-100., 0., 1.]).numpy().round(3).tolist()
     [-1.7580000162124634, 0.0, 1.0509999990463257]
     """
-    demand(features, FLOATS, "selu")
+    require_dtype(features, FLOATS, "selu")
     return features.spec  # type: ignore[no-any-return]
 
 
@@ -108,13 +108,13 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @op
-def softsign(features: Input, name: Name = None) -> Spec:
+def softsign(features: Input, name: Name = None) -> TensorType:
     """`x / (1 + |x|)`.
 
     >>> softsign([-1., 0., 3.]).numpy().tolist()
     [-0.5, 0.0, 0.75]
     """
-    demand(features, FLOATS, "softsign")
+    require_dtype(features, FLOATS, "softsign")
     return features.spec  # type: ignore[no-any-return]
 
 

@@ -18,14 +18,14 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array
 from ..framework.static_values import integers
 
 
 @op
-def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> Spec:
+def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
     """Blocks of `block_size` by `block_size` places as channels of one place.
 
     >>> space_to_depth([[[[1], [2], [3], [4]], [[5], [6], [7], [8]]]], 2).numpy().tolist()
@@ -38,7 +38,7 @@ def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", nam
             raise ValueError(
                 f"space_to_depth: height and width must be divisible by {block_size}, not {size}"
             )
-    return Spec(
+    return TensorType(
         input.dtype,
         _as_format(
             (
@@ -53,7 +53,7 @@ def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", nam
 
 
 @op
-def depth_to_space(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> Spec:
+def depth_to_space(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
     """What takes `space_to_depth` back: the channels of a place become a block of places.
 
     >>> depth_to_space([[[[1, 2, 5, 6], [3, 4, 7, 8]]]], 2).numpy()[0, :, :, 0].tolist()
@@ -65,7 +65,7 @@ def depth_to_space(input: Input, block_size: int, data_format: str = "NHWC", nam
         raise ValueError(
             f"depth_to_space: the number of channels must be divisible by {block_size**2}, not {channels}"
         )
-    return Spec(
+    return TensorType(
         input.dtype,
         _as_format(
             (
@@ -160,11 +160,11 @@ def _margins(operand: Any, count: int | None, what: str) -> tuple[Any, ...] | No
     return tuple(operand.value.sum(axis=1).tolist())
 
 
-def _moved(input: Any, block_shape: Any, margins: Any, names: tuple[str, str], back: bool) -> Spec:
+def _moved(input: Any, block_shape: Any, margins: Any, names: tuple[str, str], back: bool) -> TensorType:
     blocks = _blocks(block_shape, names[0])
     sums = _margins(margins, None if blocks is None else len(blocks), f"{names[0]}: `{names[1]}`")
     if input.shape is None or blocks is None:
-        return Spec(input.dtype, None if input.shape is None else (None,) * len(input.shape))
+        return TensorType(input.dtype, None if input.shape is None else (None,) * len(input.shape))
     if len(input.shape) < len(blocks) + 1:
         raise ValueError(
             f"{names[0]}: the input must have at least rank {len(blocks) + 1}, not the shape "
@@ -181,7 +181,7 @@ def _moved(input: Any, block_shape: Any, margins: Any, names: tuple[str, str], b
         _moved_size(size, block, None if sums is None else sums[axis], names[0], back)
         for axis, (size, block) in enumerate(zip(input.shape[1 : len(blocks) + 1], blocks, strict=True))
     ]
-    return Spec(input.dtype, (first, *sizes, *input.shape[len(blocks) + 1 :]))
+    return TensorType(input.dtype, (first, *sizes, *input.shape[len(blocks) + 1 :]))
 
 
 def _moved_size(size: int | None, block: int | None, margin: int | None, what: str, back: bool) -> int | None:
@@ -197,7 +197,7 @@ def _moved_size(size: int | None, block: int | None, margin: int | None, what: s
 
 
 @op
-def space_to_batch_nd(input: Input, block_shape: Ints, paddings: Ints, name: Name = None) -> Spec:
+def space_to_batch_nd(input: Input, block_shape: Ints, paddings: Ints, name: Name = None) -> TensorType:
     """The places of blocks, after padding with zeros, as batches of their own.
 
     >>> space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]]).numpy().tolist()
@@ -236,7 +236,7 @@ def _check_moved(input: Array, blocks: list[int], margins: Array, what: str) -> 
 
 
 @op
-def batch_to_space_nd(input: Input, block_shape: Ints, crops: Ints, name: Name = None) -> Spec:
+def batch_to_space_nd(input: Input, block_shape: Ints, crops: Ints, name: Name = None) -> TensorType:
     """What takes `space_to_batch` back: batches become the places of blocks; then the margins are cut off.
 
     >>> batch_to_space_nd([[1, 3], [2, 4]], [2], [[1, 0]]).numpy().tolist()

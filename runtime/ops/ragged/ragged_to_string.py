@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Name, op
 
 Array = Any
 
 
 @op
-def ragged_text(row_splits: Inputs, values: Input, summarize: int = 3, name: Name = None) -> Spec:
+def ragged_text(row_splits: Inputs, values: Input, summarize: int = 3, name: Name = None) -> TensorType:
     """Nested rows of values as text; of longer rows the first and the last `summarize` items (-1: all of them).
 
     >>> ragged_text([[0, 2, 3]], [1.0, 2.5, 3.0]).numpy()
@@ -27,7 +27,7 @@ def ragged_text(row_splits: Inputs, values: Input, summarize: int = 3, name: Nam
             raise ValueError("row_splits must be vectors of integers")
     if values.shape is not None and not values.shape:
         raise ValueError("the values of rows must not be a scalar")
-    return Spec(dtypes.string, ())
+    return TensorType(dtypes.string, ())
 
 
 @ragged_text.kernel

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Inputs, Ints, Name, Same, op
-from ..framework.op_families import REAL, demand
+from ..framework.op_families import REAL, require_dtype
 from ..framework.static_values import listed
 
 Array = Any
@@ -35,7 +35,7 @@ def _more(size: int | None, by: int) -> int | None:
 
 
 @op
-def checked_row_splits(row_splits: Ints, nvals: Ints, name: Name = None) -> Spec:
+def checked_row_splits(row_splits: Ints, nvals: Ints, name: Name = None) -> TensorType:
     """`row_splits`, after a look whether they begin with 0, never decrease, and end with the number of values.
 
     Raises InvalidArgumentError that says which of it is not so.
@@ -45,7 +45,7 @@ def checked_row_splits(row_splits: Ints, nvals: Ints, name: Name = None) -> Spec
     """
     if _vector(row_splits, "row_splits") == 0:
         raise ValueError("row_splits tensor may not be empty.")
-    return Spec(row_splits.dtype, row_splits.shape)
+    return TensorType(row_splits.dtype, row_splits.shape)
 
 
 @checked_row_splits.kernel
@@ -67,13 +67,13 @@ def _(row_splits: Array, nvals: Array) -> Array:
 
 
 @op
-def splits_of_lengths(row_lengths: Ints, name: Name = None) -> Spec:
+def splits_of_lengths(row_lengths: Ints, name: Name = None) -> TensorType:
     """Row splits of rows with these lengths. Raises InvalidArgumentError for a negative one.
 
     >>> splits_of_lengths([2, 0, 1]).numpy().tolist()
     [0, 2, 2, 3]
     """
-    return Spec(row_lengths.dtype, (_more(_vector(row_lengths, "row_lengths"), 1),))
+    return TensorType(row_lengths.dtype, (_more(_vector(row_lengths, "row_lengths"), 1),))
 
 
 @splits_of_lengths.kernel
@@ -86,7 +86,7 @@ def _(row_lengths: Array) -> Array:
 
 
 @op
-def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> Spec:
+def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> TensorType:
     """Row splits of `nrows` rows to which the values belong with these numbers.
 
     Raises InvalidArgumentError for row numbers that decrease, or are not below `nrows`.
@@ -96,7 +96,7 @@ def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> Spec
     """
     _vector(value_rowids, "value_rowids")
     count = None if nrows.value is None else int(nrows.value) + 1
-    return Spec(value_rowids.dtype, (count,))
+    return TensorType(value_rowids.dtype, (count,))
 
 
 @splits_of_rowids.kernel
@@ -110,14 +110,14 @@ def _(value_rowids: Array, nrows: Array) -> Array:
 
 
 @op
-def rowids_of_splits(row_splits: Ints, name: Name = None) -> Spec:
+def rowids_of_splits(row_splits: Ints, name: Name = None) -> TensorType:
     """The number of the row to which each value belongs.
 
     >>> rowids_of_splits([0, 2, 2, 3]).numpy().tolist()
     [0, 0, 2]
     """
     _vector(row_splits, "row_splits")
-    return Spec(row_splits.dtype, (None,))
+    return TensorType(row_splits.dtype, (None,))
 
 
 @rowids_of_splits.kernel
@@ -130,7 +130,7 @@ def _rowids(splits: Array) -> Array:
 
 
 @op
-def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple[Spec, Spec]:
+def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple[TensorType, TensorType]:
     """The numbers from each start to its limit in steps of delta, one behind the other, and their row splits.
 
     Raises InvalidArgumentError for a step of 0.
@@ -138,10 +138,10 @@ def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple
     >>> [result.numpy().tolist() for result in ranges([1, 5], [4, 5], [2, 1])]
     [[1, 3], [0, 2, 2]]
     """
-    demand(starts, REAL, "ranges")
+    require_dtype(starts, REAL, "ranges")
     counts = [_vector(operand, "a range's bounds") for operand in (starts, limits, deltas)]
     known = next((count for count in counts if count not in (None, 1)), counts[0])
-    return Spec(starts.dtype, (None,)), Spec(dtypes.int64, (_more(known, 1),))
+    return TensorType(starts.dtype, (None,)), TensorType(dtypes.int64, (_more(known, 1),))
 
 
 @ranges.kernel
@@ -162,14 +162,14 @@ ranges.no_gradient("as in TensorFlow: how many numbers there are depends on the 
 
 
 @op
-def ragged_coordinates(row_splits: Inputs, name: Name = None) -> Spec:
+def ragged_coordinates(row_splits: Inputs, name: Name = None) -> TensorType:
     """The coordinates of the values of nested rows in a tensor with these rows; the outermost splits come first.
 
     >>> ragged_coordinates([[0, 2, 3], [0, 1, 1, 2]]).numpy().tolist()
     [[0, 0, 0], [1, 0, 0]]
     """
     _check_splits(row_splits)
-    return Spec(dtypes.int64, (None, len(row_splits) + 1))
+    return TensorType(dtypes.int64, (None, len(row_splits) + 1))
 
 
 def _check_splits(row_splits: list[Any]) -> None:
@@ -193,7 +193,7 @@ def _(row_splits: list[Array]) -> Array:
 
 
 @op
-def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> tuple[Spec, ...]:
+def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> tuple[TensorType, ...]:
     """The nested rows of two ragged tensors, of which one is broadcast to the other where its rows have size 1.
 
     The first half of the splits are those of the one, the second half those of the other; the outermost come first,
@@ -207,9 +207,9 @@ def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> 
     _check_splits(row_splits)
     depth = len(row_splits) // 2
     kind = row_splits[0].dtype
-    places = Spec(dtypes.int64, (None,))
+    places = TensorType(dtypes.int64, (None,))
     sizes = [_common_size(row_splits[i].shape, row_splits[i + depth].shape) for i in range(depth)]
-    return (*(Spec(kind, (size,)) for size in sizes), places, places)
+    return (*(TensorType(kind, (size,)) for size in sizes), places, places)
 
 
 def _common_size(one: Any, other: Any) -> int | None:

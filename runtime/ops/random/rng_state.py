@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.random.distributions import BLOCKS_PER_ELEMENT
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import demand
+from ..framework.op_families import require_dtype
 
 Array = Any
 
@@ -45,14 +45,14 @@ def _moved(state: Array, blocks: int) -> Array:
 
 
 @op
-def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -> Spec:
+def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -> TensorType:
     """The state of a stream behind what an operation, `drawing`, has drawn from it.
 
     >>> stream_behind(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
     [773, 0, 1]
     """
-    demand(state, STATES, "stream_behind")
-    return Spec(dtypes.int64, (3,))
+    require_dtype(state, STATES, "stream_behind")
+    return TensorType(dtypes.int64, (3,))
 
 
 @stream_behind.kernel
@@ -64,14 +64,14 @@ stream_behind.no_gradient("the state of a stream does not move by a little")
 
 
 @op
-def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> Spec:
+def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> TensorType:
     """The state of a stream that goes on by `each` blocks for each of as many outputs as there are in a shape.
 
     >>> stream_after(np.array([-1, 0, 1]), [2, 3], 2).numpy().tolist()
     [11, 1, 1]
     """
-    demand(state, STATES, "stream_after")
-    return Spec(dtypes.int64, (3,))
+    require_dtype(state, STATES, "stream_after")
+    return TensorType(dtypes.int64, (3,))
 
 
 @stream_after.kernel

@@ -15,11 +15,11 @@ from typing import Any
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import REAL, demand
+from ..framework.op_families import REAL, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, size
 
 Array = Any
@@ -124,14 +124,16 @@ def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> Non
 
 
 @op(stateful=True)
-def random_uniform(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+def random_uniform(
+    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
+) -> TensorType:
     """Numbers in [0, 1).
 
     >>> seeds.set_seed(None)
     >>> random_uniform([2], float, 7, 1, 0)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.46037483, 0.9285182 ], dtype=float32)>
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @random_uniform.kernel
@@ -143,14 +145,14 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 @op(stateful=True)
 def random_integers(
     shape: Ints, minval: Same, maxval: Same, seed: int, seed2: int, stream: int, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Integers in [minval, maxval).
 
     >>> seeds.set_seed(None)
     >>> random_integers([3], 0, 10, 7, 1, 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([8, 1, 3], dtype=int32)>
     """
-    return Spec(minval.dtype, dims(shape))
+    return TensorType(minval.dtype, dims(shape))
 
 
 @random_integers.kernel
@@ -167,14 +169,16 @@ random_integers.no_gradient("numbers that are drawn do not follow their bounds b
 
 
 @op(stateful=True)
-def random_normal(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+def random_normal(
+    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
+) -> TensorType:
     """Numbers from the standard normal distribution.
 
     >>> seeds.set_seed(None)
     >>> random_normal([2], float, 7, 1, 0)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @random_normal.kernel
@@ -186,14 +190,14 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 @op(stateful=True)
 def random_truncated_normal(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Numbers from the standard normal distribution, none further than 2 from 0.
 
     >>> seeds.set_seed(None)
     >>> random_truncated_normal([2], float, 7, 1, 0)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
     """
-    return Spec(dtype, dims(shape))
+    return TensorType(dtype, dims(shape))
 
 
 @random_truncated_normal.kernel
@@ -204,14 +208,14 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 
 
 @op(stateful=True)
-def random_shuffle(value: Input, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+def random_shuffle(value: Input, seed: int, seed2: int, stream: int, name: Name = None) -> TensorType:
     """The rows of `value` in a random order.
 
     >>> seeds.set_seed(None)
     >>> random_shuffle([1, 2, 3], 7, 1, 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 2], dtype=int32)>
     """
-    return Spec(value.dtype, value.shape)
+    return TensorType(value.dtype, value.shape)
 
 
 @random_shuffle.kernel
@@ -226,17 +230,17 @@ def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
 @op(stateful=True)
 def random_categorical(
     logits: Input, num_samples: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Indices drawn with the probabilities that the rows of `logits` describe.
 
     >>> seeds.set_seed(None)
     >>> random_categorical([[0.0, 9.0]], 3, int, 7, 1, 0)
     <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[1, 1, 1]], dtype=int32)>
     """
-    demand(logits, REAL, "categorical, argument `logits`,")
+    require_dtype(logits, REAL, "categorical, argument `logits`,")
     if logits.shape is not None and len(logits.shape) != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}")
-    return Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples")))
+    return TensorType(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples")))
 
 
 @random_categorical.kernel

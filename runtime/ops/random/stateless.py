@@ -11,7 +11,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.random import distributions, seed_hash
 from ...kernels.random.philox import Stream
 from ..framework.attribute_parsers import DType
@@ -117,7 +117,7 @@ def _check(dtype: dtypes.DType, alg: str, accepted: tuple[dtypes.DType, ...]) ->
         )
 
 
-def seeded(spec: Spec, seed: Any) -> Spec:
+def seeded(spec: TensorType, seed: Any) -> TensorType:
     if seed.dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"seed must be int32 or int64, not {seed.dtype.name}")
     if seed.shape not in (None, (None,), (2,), (3,)):
@@ -153,13 +153,13 @@ def stream_of(seed: Array) -> Stream:
 
 
 @op
-def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Numbers in [0, 1).
 
     >>> stateless_random_uniform([2], [7, 1], float)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
     """
-    return seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(TensorType(dtype, dims(shape)), seed)
 
 
 @stateless_random_uniform.kernel
@@ -170,13 +170,13 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
 @op
 def stateless_random_integers(
     shape: Ints, seed: Input, minval: Same, maxval: Same, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Integers in [minval, maxval).
 
     >>> stateless_random_integers([4], [1, 2], 0, 10)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 4, 9], dtype=int32)>
     """
-    return seeded(Spec(minval.dtype, dims(shape)), seed)
+    return seeded(TensorType(minval.dtype, dims(shape)), seed)
 
 
 @stateless_random_integers.kernel
@@ -188,13 +188,13 @@ def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
 
 
 @op
-def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Numbers from the standard normal distribution.
 
     >>> stateless_random_normal([3], [1, 2], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5441101 , 0.20738031, 0.07356432], dtype=float32)>
     """
-    return seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(TensorType(dtype, dims(shape)), seed)
 
 
 @stateless_random_normal.kernel
@@ -203,13 +203,15 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
 
 
 @op
-def stateless_random_truncated_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+def stateless_random_truncated_normal(
+    shape: Ints, seed: Input, dtype: DType, name: Name = None
+) -> TensorType:
     """Numbers from the standard normal distribution, none further than 2 from 0.
 
     >>> stateless_random_truncated_normal([3], [5, 6], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.0239844 , -0.53878856,  1.2795534 ], dtype=float32)>
     """
-    return seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(TensorType(dtype, dims(shape)), seed)
 
 
 @stateless_random_truncated_normal.kernel

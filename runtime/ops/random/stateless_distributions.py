@@ -18,12 +18,12 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..arrays.reshape import fitted
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Ref, Same, op
-from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, demand
+from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
 from ..math.elementwise import exp, lgamma, log
 from ..math.special import igamma_slope
@@ -36,14 +36,14 @@ _PARTS = (1 << 64) - 1
 @op(stateful=True)
 def stream_state(
     count: Ints, kind: str, seed: int, seed2: int, stream: int, per_output: int = 256, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The state of the stream of an operation, which goes on by `count` outputs.
 
     >>> stream_state(3, "example", 7, 1, 0).numpy().tolist()
     [0, 1, 7]
     """
     integer(count)  # refuses what is no scalar
-    return Spec(dtypes.int64, (3,))
+    return TensorType(dtypes.int64, (3,))
 
 
 @stream_state.kernel
@@ -55,7 +55,7 @@ def _(count: Array, kind: str, seed: int, seed2: int, stream: int, per_output: i
 
 
 @op(stateful=True)
-def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> Spec:
+def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> TensorType:
     """The state of a generator, which goes on by `blocks` blocks of random bits.
 
     >>> from agc.runtime import Variable
@@ -63,10 +63,10 @@ def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> Spec:
     >>> generator_state(state, 256).numpy().tolist(), state.numpy().tolist()
     ([5, 0, 1], [261, 0, 1])
     """
-    content: Spec = variable.spec.content
+    content: TensorType = variable.spec.content
     if content.dtype is not dtypes.int64:
         raise TypeError(f"the state of a generator is int64, not {content.dtype.name}")
-    return Spec(dtypes.int64, content.shape)
+    return TensorType(dtypes.int64, content.shape)
 
 
 @generator_state.kernel
@@ -89,7 +89,7 @@ def _moved(state: Array, blocks: int) -> Array:
 
 
 @op
-def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Integers that are each as likely as any other of their dtype.
 
     >>> full_integers([2], [1, 2], dtypes.uint32).numpy().tolist()
@@ -97,7 +97,7 @@ def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> 
     """
     if dtype not in (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
         raise ValueError(f"dtype must be int32, int64, uint32 or uint64, not {dtype.name}")
-    return seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(TensorType(dtype, dims(shape)), seed)
 
 
 @full_integers.kernel
@@ -108,11 +108,11 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     return drawn[:count].reshape(sizes)
 
 
-def _ending(shape: Any, last: shapes.Dims, dtype: dtypes.DType, seed: Any) -> Spec:
-    """The Spec of samples whose shape must end with that of the parameters."""
+def _ending(shape: Any, last: shapes.Dims, dtype: dtypes.DType, seed: Any) -> TensorType:
+    """The TensorType of samples whose shape must end with that of the parameters."""
     sizes = dims(shape)
     _check_ending(sizes, last)
-    return seeded(Spec(dtype, sizes), seed)
+    return seeded(TensorType(dtype, sizes), seed)
 
 
 def _check_ending(sizes: shapes.Dims, last: shapes.Dims) -> None:
@@ -156,13 +156,13 @@ def _laid_out(rows: Array, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array
 
 
 @op
-def gamma_variates(shape: Ints, seed: Input, alpha: Input, name: Name = None) -> Spec:
+def gamma_variates(shape: Ints, seed: Input, alpha: Input, name: Name = None) -> TensorType:
     """Numbers from gamma distributions of scale 1; `shape` ends with that of `alpha`.
 
     >>> gamma_variates([2], [1, 2], 2.0).numpy().tolist()
     [2.8172736167907715, 1.9241365194320679]
     """
-    demand(alpha, FLOATS, "random_gamma")
+    require_dtype(alpha, FLOATS, "random_gamma")
     return _ending(shape, alpha.shape, alpha.dtype, seed)
 
 
@@ -181,13 +181,13 @@ def _(dy: Any, y: Any, shape: Any, seed: Any, alpha: Any) -> Any:
 
 
 @op
-def poisson_variates(shape: Ints, seed: Input, lam: Input, dtype: DType, name: Name = None) -> Spec:
+def poisson_variates(shape: Ints, seed: Input, lam: Input, dtype: DType, name: Name = None) -> TensorType:
     """Numbers from Poisson distributions; `shape` ends with that of `lam`.
 
     >>> poisson_variates([4], [1, 2], 3.0, dtypes.int32).numpy().tolist()
     [5, 5, 4, 6]
     """
-    demand(lam, NUMERIC - {dtypes.complex64, dtypes.complex128}, "random_poisson")
+    require_dtype(lam, NUMERIC - {dtypes.complex64, dtypes.complex128}, "random_poisson")
     return _ending(shape, lam.shape, dtype, seed)
 
 
@@ -204,14 +204,14 @@ poisson_variates.no_gradient("whole numbers do not move by a little")
 @op
 def binomial_variates(
     shape: Ints, seed: Input, counts: Input, probs: Input, dtype: DType, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Numbers from binomial distributions; `shape` ends with that of `counts` and `probs`, broadcast.
 
     >>> binomial_variates([4], [1, 2], 10.0, 0.3, dtypes.int32).numpy().tolist()
     [5, 5, 5, 4]
     """
     for operand in (counts, probs):
-        demand(operand, FLOATS | INTEGERS, "random_binomial")
+        require_dtype(operand, FLOATS | INTEGERS, "random_binomial")
     return _ending(shape, shapes.broadcast(counts.shape, probs.shape), dtype, seed)
 
 
@@ -228,13 +228,13 @@ binomial_variates.no_gradient("whole numbers do not move by a little")
 @op
 def bounded_normals(
     shape: Ints, seed: Input, means: Same, stddevs: Same, minvals: Same, maxvals: Same, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Numbers from normal distributions between bounds; `shape` ends with that of the parameters, broadcast.
 
     >>> bounded_normals([2], [1, 2], 0.0, 1.0, 3.0, 5.0).numpy().tolist()
     [3.0513298511505127, 3.001145601272583]
     """
-    demand(means, FLOATS, "parameterized_truncated_normal")
+    require_dtype(means, FLOATS, "parameterized_truncated_normal")
     both = shapes.broadcast(
         shapes.broadcast(means.shape, stddevs.shape), shapes.broadcast(minvals.shape, maxvals.shape)
     )
@@ -254,7 +254,7 @@ bounded_normals.no_gradient("TensorFlow has none")
 
 
 @op
-def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> Spec:
+def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> TensorType:
     """The rows of `value` in the order that a seed names.
 
     >>> seeded_shuffle([0, 1, 2, 3, 4, 5, 6, 7], [1, 2]).numpy().tolist()
@@ -262,7 +262,7 @@ def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> Spec:
     """
     if value.shape == ():
         raise ValueError("stateless_shuffle takes a tensor of at least rank 1")
-    return seeded(Spec(value.dtype, value.shape), seed)
+    return seeded(TensorType(value.dtype, value.shape), seed)
 
 
 @seeded_shuffle.kernel
@@ -276,16 +276,18 @@ seeded_shuffle.no_gradient("TensorFlow has none")
 @op
 def seeded_categorical(
     logits: Input, num_samples: Ints, seed: Input, dtype: DType, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Indices drawn with the probabilities that the rows of `logits` describe.
 
     >>> seeded_categorical([[0., 1., 2.]], 4, [1, 2], dtypes.int64).numpy().tolist()
     [[2, 2, 1, 2]]
     """
-    demand(logits, FLOATS, "stateless_categorical")
+    require_dtype(logits, FLOATS, "stateless_categorical")
     if logits.shape is not None and len(logits.shape) != 2:
         raise ValueError(f"logits should be a matrix, got shape {shapes.show(logits.shape)}")
-    return seeded(Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples"))), seed)
+    return seeded(
+        TensorType(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples"))), seed
+    )
 
 
 @seeded_categorical.kernel
@@ -301,7 +303,7 @@ seeded_categorical.no_gradient("whole numbers do not move by a little")
 @op
 def random_index_shuffle(
     index: Ints, seed: Ints, max_index: Ints, rounds: int = 4, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Where `index` goes in the permutation of 0, 1, … `max_index` that a seed of three numbers names.
 
     Args:
@@ -318,8 +320,8 @@ def random_index_shuffle(
     if seed.shape is not None and (not 1 <= len(seed.shape) <= 2 or seed.shape[-1] not in (None, 3)):
         raise ValueError(f"seed must have shape [3] or [n, 3], not {shapes.show(seed.shape)}")
     if seed.shape is None:
-        return Spec(index.dtype, None)
-    return Spec(index.dtype, _together(index.shape, seed.shape[:-1], max_index.shape))
+        return TensorType(index.dtype, None)
+    return TensorType(index.dtype, _together(index.shape, seed.shape[:-1], max_index.shape))
 
 
 def _together(*found: shapes.Dims) -> shapes.Dims:

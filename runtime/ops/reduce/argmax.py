@@ -11,16 +11,16 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import BOOLS, REAL, Array, demand
+from ..framework.op_families import BOOLS, REAL, Array, require_dtype
 
 _INDICES = frozenset({dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64})
 
 
-def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: str) -> Spec:
-    demand(x, REAL | BOOLS, what)
+def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: str) -> TensorType:
+    require_dtype(x, REAL | BOOLS, what)
     if output_type not in _INDICES:
         raise errors.InvalidArgumentError(
             f"{what} gives {sorted(map(str, _INDICES))}, not {output_type}", what
@@ -29,7 +29,7 @@ def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: s
     shape = shapes.reduced(x.shape, (axis,), False)
     if x.shape is not None and x.shape[axis] == 0:
         raise ValueError(f"Reduction axis {axis} is empty in shape {shapes.show(x.shape)}")
-    return Spec(output_type, shape)
+    return TensorType(output_type, shape)
 
 
 def _without_nans(x: Array, instead: float) -> Array:
@@ -43,7 +43,7 @@ def _without_nans(x: Array, instead: float) -> Array:
 @op
 def argmax(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Where along `axis` (0 by default) the largest element is: the first of several, never a NaN.
 
     >>> argmax([[1, 9], [7, 2]], axis=1).numpy().tolist()
@@ -60,7 +60,7 @@ def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
 @op
 def argmin(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Where along `axis` (0 by default) the smallest element is: the first of several, never a NaN.
 
     >>> argmin([[1, 9], [7, 2]], axis=1).numpy().tolist()

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import accepted
+from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import gather
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import NUMERIC, Array, demand
+from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..math.arithmetic import minimum
 from ..math.cast import cast
 
 
-@accepted("bincount")
+@dispatching_composites("bincount")
 def bincount(
     arr: Any,
     weights: Any = None,
@@ -77,7 +77,7 @@ def occurrences(
     by_row: bool = False,
     binary_output: bool = False,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """How often 0, 1, … occur, for at least `minlength` and at most `maxlength` numbers (-1: no limit).
 
     Without `weights`, an empty vector whose dtype the result has, everything counts for 1.
@@ -85,7 +85,7 @@ def occurrences(
     >>> occurrences([1, 3, 1], [0.5, 1., 2.], 0, 2)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0. , 2.5], dtype=float32)>
     """
-    demand(weights, NUMERIC, "bincount")
+    require_dtype(weights, NUMERIC, "bincount")
     for bound in (minlength, maxlength):
         if bound.shape not in (None, ()):
             raise ValueError(f"minlength and maxlength must be scalars, not of shape {bound.shape}")
@@ -96,10 +96,10 @@ def occurrences(
             f"`weights` must be the same shape as `arr` or a length-0 `Tensor`, received {shapes.show(weights.shape)}"
         )
     if not by_row:
-        return Spec(weights.dtype, (None,))
+        return TensorType(weights.dtype, (None,))
     if arr.shape is None:
-        return Spec(weights.dtype, None)
-    return Spec(weights.dtype, (arr.shape[0], None) if len(arr.shape) == 2 else (None,))
+        return TensorType(weights.dtype, None)
+    return TensorType(weights.dtype, (arr.shape[0], None) if len(arr.shape) == 2 else (None,))
 
 
 @occurrences.kernel

@@ -13,10 +13,10 @@ import numpy as np
 from ... import dtypes, errors
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Ints, Name, Same, op
-from ..framework.op_families import REAL, Array, demand
+from ..framework.op_families import REAL, Array, require_dtype
 from ..framework.static_values import integer
 from ..math.arithmetic import clip_by_value, divide
 from ..math.cast import cast
@@ -26,7 +26,7 @@ from ..math.elementwise import floor
 @op
 def histogram_fixed_width(
     values: Same, value_range: Same, nbins: Ints = 100, dtype: DType = dtypes.int32, name: Name = None
-) -> Spec:
+) -> TensorType:
     """How many values fall in each of `nbins` bins that divide a range; the outer bins have all beyond it, too.
 
     Args:
@@ -40,7 +40,7 @@ def histogram_fixed_width(
     >>> histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
     [2, 1, 1, 0, 2]
     """
-    demand(values, REAL, "histogram_fixed_width")
+    require_dtype(values, REAL, "histogram_fixed_width")
     if dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"histogram_fixed_width: dtype must be int32 or int64, not {dtype.name}")
     if value_range.shape not in (None, (None,), (2,)):
@@ -48,7 +48,7 @@ def histogram_fixed_width(
     count = integer(nbins)
     if count is not None and count < 1:
         raise ValueError(f"nbins should be a positive number, but got '{count}'")
-    return Spec(dtype, (count,))
+    return TensorType(dtype, (count,))
 
 
 @histogram_fixed_width.kernel

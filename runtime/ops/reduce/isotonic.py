@@ -13,10 +13,10 @@ from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.reshape import transpose
 from ..framework.op import Input, Name, op
-from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..math.cast import cast
 
 
@@ -40,7 +40,7 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     ([2.0, 2.0, 2.0, 4.5, 4.5], [0, 0, 1, 2, 2])
     """
     x = convert_to_tensor(inputs)
-    demand(x, REAL, "isotonic_regression")
+    require_dtype(x, REAL, "isotonic_regression")
     if x.dtype.is_integer:
         x = cast(x, dtypes.float32 if x.dtype.size <= 2 else dtypes.float64)
     rank = x.shape.rank
@@ -54,16 +54,16 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
 
 
 @op
-def pooled_violators(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+def pooled_violators(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """The closest decreasing sequences along the last axis, and the number of each element's pool.
 
     >>> pooled_violators([1., 3., 0.])[0].numpy().tolist()
     [2.0, 2.0, 0.0]
     """
-    demand(input, FLOATS, "isotonic_regression")
+    require_dtype(input, FLOATS, "isotonic_regression")
     if input.shape == ():
         raise ValueError("isotonic_regression: a scalar is no sequence")
-    return Spec(input.dtype, input.shape), Spec(dtypes.int32, input.shape)
+    return TensorType(input.dtype, input.shape), TensorType(dtypes.int32, input.shape)
 
 
 @pooled_violators.kernel
@@ -89,18 +89,18 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @op
-def pool_means(values: Input, pools: Input, name: Name = None) -> Spec:
+def pool_means(values: Input, pools: Input, name: Name = None) -> TensorType:
     """Each element of the last axis replaced by the mean of its pool; pools are runs of equal numbers.
 
     >>> pool_means([1., 3., 0.], [0, 0, 1]).numpy().tolist()
     [2.0, 2.0, 0.0]
     """
-    demand(values, FLOATS, "isotonic_regression")
-    demand(pools, frozenset({dtypes.int32}), "isotonic_regression")
+    require_dtype(values, FLOATS, "isotonic_regression")
+    require_dtype(pools, frozenset({dtypes.int32}), "isotonic_regression")
     shape = shapes.merge(values.shape, pools.shape)
     if shape == ():
         raise ValueError("isotonic_regression: a scalar is no sequence")
-    return Spec(values.dtype, shape)
+    return TensorType(values.dtype, shape)
 
 
 @pool_means.kernel

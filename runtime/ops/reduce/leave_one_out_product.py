@@ -10,28 +10,28 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.gather_where import gather
 from ..arrays.reshape import reshape, transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, op
-from ..framework.op_families import NUMERIC, Array, demand
+from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..math.elementwise import conj
 from .scans import back_through_products, cumprod
 
 
 @op
-def product_of_others(x: Input, axis: Axes, name: Name = None) -> Spec:
+def product_of_others(x: Input, axis: Axes, name: Name = None) -> TensorType:
     """For each element the product of the other ones that `reduce_prod` multiplies it with.
 
     >>> product_of_others([2, 0, 3], None).numpy().tolist()
     [0, 6, 0]
     """
-    demand(x, NUMERIC, "product_of_others")
+    require_dtype(x, NUMERIC, "product_of_others")
     shapes.reduced(x.shape, axis, False)
-    return Spec(x.dtype, x.shape)
+    return TensorType(x.dtype, x.shape)
 
 
 @product_of_others.kernel

@@ -14,12 +14,12 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.reshape import inverse_permutation, permute_axes
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes, read_axes
 from ..framework.op import Input, Name, op
-from ..framework.op_families import CURVED, Array, demand, real_part
+from ..framework.op_families import CURVED, Array, real_part, require_dtype
 from ..math.arithmetic import maximum, multiply, pow
 from ..math.cast import cast
 from ..math.elementwise import abs, conj, rsqrt, sqrt, square
@@ -72,14 +72,14 @@ def _matrix_norm(x: Tensor, ord: Any, axes: tuple[int, ...], keep: bool) -> Tens
 
 
 @op
-def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = None) -> Spec:
+def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = None) -> TensorType:
     """The largest singular values of the matrices in two axes.
 
     >>> spectral_norm([[0., 2.], [1., 0.]], [0, 1]).numpy().tolist()
     2.0
     """
-    demand(x, CURVED, "spectral_norm")
-    return Spec(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
+    require_dtype(x, CURVED, "spectral_norm")
+    return TensorType(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
 
 
 @spectral_norm.kernel

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.shape_ops import shape as shape_of
@@ -31,7 +31,7 @@ from ..framework.op_families import (
     REAL,
     Array,
     DTypes,
-    demand,
+    require_dtype,
 )  # fmt: skip
 from ..framework.static_values import checked_dims, dims
 from ..math.arithmetic import maximum, real_divide_no_nan, truncated
@@ -53,9 +53,9 @@ def reduction(
 ) -> Op:
     """A row of the table below: an operation that keeps the dtype."""
 
-    def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
-        demand(input_tensor, allowed, operation.name)
-        return Spec(input_tensor.dtype, shapes.reduced(input_tensor.shape, axis, keepdims))
+    def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> TensorType:
+        require_dtype(input_tensor, allowed, operation.name)
+        return TensorType(input_tensor.dtype, shapes.reduced(input_tensor.shape, axis, keepdims))
 
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(1).f_globals["__name__"]
@@ -194,7 +194,7 @@ def stop_at_infinity(x: Any) -> Any:
 
 
 @op
-def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = None) -> Spec:
+def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = None) -> TensorType:
     """The opposite of a reduction: what was reduced to one element gets that everywhere.
 
     >>> spread([1, 2], [2, 3], axis=1, keepdims=False).numpy().tolist()
@@ -203,7 +203,7 @@ def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = 
     wanted = dims(shape)
     if wanted is not None and tensor.shape is not None:
         shapes.merge(tensor.shape, shapes.reduced(wanted, axis, keepdims))
-    return Spec(tensor.dtype, wanted)
+    return TensorType(tensor.dtype, wanted)
 
 
 @spread.kernel
@@ -241,14 +241,14 @@ reduce_euclidean_norm.gradient(
 @op
 def count_nonzero(
     input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None
-) -> Spec:
+) -> TensorType:
     """How many elements are not zero, not False, not empty.
 
     >>> count_nonzero([[0, 1], [2, 3]], axis=1).numpy().tolist(), count_nonzero(["", "a"]).numpy().tolist()
     ([1, 2], 1)
     """
-    demand(input, EVERY, "count_nonzero")
-    return Spec(dtype, shapes.reduced(input.shape, axis, keepdims))
+    require_dtype(input, EVERY, "count_nonzero")
+    return TensorType(dtype, shapes.reduced(input.shape, axis, keepdims))
 
 
 @count_nonzero.kernel

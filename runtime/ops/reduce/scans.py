@@ -12,18 +12,18 @@ import numpy as np
 
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import NUMERIC, Array, demand
+from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..math.elementwise import conj
 
 
-def scanned_spec(x: Operand, axis: int, what: str) -> Spec:
-    demand(x, NUMERIC, what)
+def scanned_spec(x: Operand, axis: int, what: str) -> TensorType:
+    require_dtype(x, NUMERIC, what)
     if x.shape is not None:
         shapes.normal_axis(axis, len(x.shape))
-    return Spec(x.dtype, x.shape)
+    return TensorType(x.dtype, x.shape)
 
 
 def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
@@ -39,7 +39,7 @@ def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool,
 @op
 def cumsum(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Running sums along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
 
     >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).numpy().tolist()
@@ -61,7 +61,7 @@ def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any
 @op
 def cumprod(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Running products along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
 
     >>> cumprod([2, 3, 4]).numpy().tolist(), cumprod([2, 3, 4], exclusive=True).numpy().tolist()
@@ -92,7 +92,7 @@ def back_through_products(dy: Any, x: Any, axis: int, exclusive: bool, reverse: 
 
 
 @op
-def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: Name = None) -> Spec:
+def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: Name = None) -> TensorType:
     """Running sums that are multiplied at each step: `y[i] = x[i] + factors[i] * y[i - 1]`, from the end if `reverse`.
 
     >>> recurrence([1., 1., 1.], [9., 2., 3.], 0).numpy().tolist()
@@ -124,7 +124,7 @@ def _(dy: Any, y: Any, x: Any, factors: Any, axis: int, reverse: bool) -> Any:
 
 
 @op
-def shifted(x: Input, axis: Axis, reverse: bool = False, name: Name = None) -> Spec:
+def shifted(x: Input, axis: Axis, reverse: bool = False, name: Name = None) -> TensorType:
     """The elements one place further along `axis`, with 0 for the first one; towards the beginning if `reverse`.
 
     >>> shifted([1, 2, 3], 0).numpy().tolist(), shifted([1, 2, 3], 0, reverse=True).numpy().tolist()

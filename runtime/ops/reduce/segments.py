@@ -20,11 +20,11 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import gather, where
 from ..framework.op import Input, Ints, Name, Op, op
-from ..framework.op_families import NUMERIC, REAL, Array, DTypes, demand
+from ..framework.op_families import NUMERIC, REAL, Array, DTypes, require_dtype
 from ..framework.static_values import integer
 from ..math.arithmetic import divide, maximum, multiply, truncatediv
 from ..math.cast import cast
@@ -62,8 +62,8 @@ def _begins(ids: Array) -> Array:
     return is_first.nonzero()[0]
 
 
-def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str) -> Spec:
-    demand(data, allowed, what)
+def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str) -> TensorType:
+    require_dtype(data, allowed, what)
     if data.shape == ():
         raise ValueError(f"{what}: input must be at least rank 1")
     if segment_ids.shape is not None and len(segment_ids.shape) != 1:
@@ -71,11 +71,11 @@ def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str
             f"{what}: segment_ids should be a vector, not of shape {shapes.show(segment_ids.shape)}"
         )
     if data.shape is None:
-        return Spec(data.dtype, None)
+        return TensorType(data.dtype, None)
     if segment_ids.shape is not None and not shapes.compatible(data.shape[:1], segment_ids.shape):
         raise ValueError(f"{what}: segment_ids should be the same size as dimension 0 of input")
     known = segment_ids.value
-    return Spec(data.dtype, (None if known is None else _groups(known), *data.shape[1:]))
+    return TensorType(data.dtype, (None if known is None else _groups(known), *data.shape[1:]))
 
 
 def _groups(ids: Array) -> int:
@@ -92,7 +92,7 @@ def _check_order(ids: Array) -> None:
 def _sorted(name: str, ufunc: np.ufunc, start: int, allowed: DTypes, manual: str) -> Op:
     """A row of the table of operations on sorted groups."""
 
-    def rule(data: Input, segment_ids: Ints, name: Name = None) -> Spec:
+    def rule(data: Input, segment_ids: Ints, name: Name = None) -> TensorType:
         return _sorted_spec(data, segment_ids, allowed, operation.name)
 
     def kernel(data: Array, segment_ids: Array) -> Array:
@@ -177,15 +177,15 @@ def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
 def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
     """A row of the table of operations on groups in any order."""
 
-    def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> Spec:
-        demand(data, allowed, operation.name)
+    def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> TensorType:
+        require_dtype(data, allowed, operation.name)
         count = integer(num_segments)
         if count is not None and count < 0:
             raise ValueError(f"Input num_segments == {count} must not be negative.")
         _check_prefix(data.shape, segment_ids.shape)
         if data.shape is None or segment_ids.shape is None:
-            return Spec(data.dtype, None)
-        return Spec(data.dtype, (count, *data.shape[len(segment_ids.shape) :]))
+            return TensorType(data.dtype, None)
+        return TensorType(data.dtype, (count, *data.shape[len(segment_ids.shape) :]))
 
     def kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
         count = int(num_segments)

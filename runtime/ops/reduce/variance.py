@@ -12,12 +12,12 @@ import numpy as np
 
 from ...core import shapes
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, op
 from ..framework.op_errors import PythonTypeError
-from ..framework.op_families import CURVED, INTEGERS, Array, demand, real_part
+from ..framework.op_families import CURVED, INTEGERS, Array, real_part, require_dtype
 from ..math.cast import cast
 from ..math.elementwise import real
 from .reductions import WIDE, mean_of, reduce_mean, share, spread
@@ -30,17 +30,17 @@ def _variance(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return mean_of(squares, axis, keepdims)
 
 
-def _spec(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
+def _spec(x: Operand, axis: Axes, keepdims: bool, what: str) -> TensorType:
     if x.dtype in INTEGERS:
         raise PythonTypeError("Input must be either real or complex. Received integer type.")
-    demand(x, CURVED, what)
-    return Spec(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
+    require_dtype(x, CURVED, what)
+    return TensorType(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
 
 
 @op
 def reduce_variance(
     input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The mean of the squared distances from the mean.
 
     >>> reduce_variance([1., 3.]).numpy().tolist()
@@ -62,7 +62,9 @@ def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 @op
-def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
+def reduce_std(
+    input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> TensorType:
     """The standard deviation: the square root of the variance.
 
     >>> reduce_std([1., 5.]).numpy().tolist()

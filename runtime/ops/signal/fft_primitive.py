@@ -17,7 +17,7 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones, zeros_like
 from ..arrays.reshape import reshape
@@ -25,7 +25,7 @@ from ..arrays.shape_ops import shape as shape_of
 from ..arrays.tile_and_pad import pad
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, op
-from ..framework.op_families import COMPLEX, Array, DTypes, demand
+from ..framework.op_families import COMPLEX, Array, DTypes, require_dtype
 from ..framework.static_values import integers
 from ..math.cast import cast
 from ..math.elementwise import real
@@ -66,13 +66,13 @@ def _resized(x: Operand, places: list[int], sizes: Sequence[int | None]) -> tupl
     return tuple(result)
 
 
-def _complex_spec(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: str) -> Spec:
-    demand(x, COMPLEX, what)
+def _complex_spec(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: str) -> TensorType:
+    require_dtype(x, COMPLEX, what)
     places = _axes(x, fft_length, axes, what)
     if places is None or x.shape is None:
-        return Spec(x.dtype, None)
+        return TensorType(x.dtype, None)
     asked = _lengths(fft_length, len(axes))
-    return Spec(x.dtype, x.shape if asked is None else _resized(x, places, asked))
+    return TensorType(x.dtype, x.shape if asked is None else _resized(x, places, asked))
 
 
 Transform = Callable[..., Any]
@@ -92,7 +92,7 @@ def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int
 
 
 @op
-def complex_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> Spec:
+def complex_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
     """The Fourier transform along `axes`; lengths other than the input's cut it, or add zeros.
 
     >>> complex_transform([1 + 0j, 2 + 0j], [], [-1]).numpy().tolist()
@@ -102,7 +102,7 @@ def complex_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = N
 
 
 @op
-def complex_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> Spec:
+def complex_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
     """What takes `complex_transform` back.
 
     >>> complex_inverse([3 + 0j, -1 + 0j], [], [-1]).numpy().tolist()
@@ -112,7 +112,7 @@ def complex_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = Non
 
 
 @op
-def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> Spec:
+def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
     """The Fourier transform of real numbers: of the last of `axes`, the first half and the middle.
 
     >>> real_transform([1.0, 2.0, 3.0], [2], [-1]).numpy().tolist()
@@ -123,31 +123,31 @@ def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None
     axes = axes or ()
     places = _axes(input, fft_length, axes, "rfft")
     if places is None or input.shape is None:
-        return Spec(_WHOLES[input.dtype], None)
+        return TensorType(_WHOLES[input.dtype], None)
     sizes = list(_lengths(fft_length, len(axes)) or (input.shape[place] for place in places))
     last = sizes[-1]
     sizes[-1] = None if last is None else last // 2 + 1 if last else 0
-    return Spec(_WHOLES[input.dtype], _resized(input, places, sizes))
+    return TensorType(_WHOLES[input.dtype], _resized(input, places, sizes))
 
 
 @op
-def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> Spec:
+def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
     """What takes `real_transform` back: `2 * (n - 1)` real numbers of `n` complex ones, or as many as asked for.
 
     >>> real_inverse([3 + 0j, -1 + 0j], [], [-1]).numpy().tolist()
     [1.0, 2.0]
     """
-    demand(input, COMPLEX, "irfft")
+    require_dtype(input, COMPLEX, "irfft")
     axes = axes or ()
     places = _axes(input, fft_length, axes, "irfft")
     if places is None or input.shape is None:
-        return Spec(_PARTS[input.dtype], None)
+        return TensorType(_PARTS[input.dtype], None)
     asked = _lengths(fft_length, len(axes))
     sizes = list(asked or (input.shape[place] for place in places))
     if asked is None:
         last = sizes[-1]
         sizes[-1] = None if last is None else max(2 * (last - 1), 0)
-    return Spec(_PARTS[input.dtype], _resized(input, places, sizes))
+    return TensorType(_PARTS[input.dtype], _resized(input, places, sizes))
 
 
 @complex_transform.kernel

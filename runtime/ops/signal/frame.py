@@ -17,13 +17,13 @@ from ... import errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.creation import zeros
 from ..arrays.reshape import transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Ints, Name, Same, op
-from ..framework.op_families import NUMERIC, Array, demand
+from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import integer
 from ..reduce.reductions import reduce_sum
 from .fft_primitive import fitted_to
@@ -62,7 +62,7 @@ def framed(
     pad_end: bool = False,
     axis: Axis = -1,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """`frame`.
 
     >>> framed([1, 2, 3, 4, 5], 3, 2, 0).numpy().tolist()
@@ -73,13 +73,13 @@ def framed(
     if pad_value.shape not in (None, ()):
         raise ValueError(f"pad_value must be a scalar, not of shape {shapes.show(pad_value.shape)}")
     if signal.shape is None:
-        return Spec(signal.dtype, None)
+        return TensorType(signal.dtype, None)
     if not signal.shape:
         raise ValueError("Shape () must have rank at least 1")
     place = shapes.normal_axis(axis, len(signal.shape))
     size = signal.shape[place]
     count = None if size is None or length is None or step is None else _count(size, length, step, pad_end)
-    return Spec(signal.dtype, (*signal.shape[:place], count, length, *signal.shape[place + 1 :]))
+    return TensorType(signal.dtype, (*signal.shape[:place], count, length, *signal.shape[place + 1 :]))
 
 
 def _check_steps(length: int | None, step: int | None) -> None:
@@ -147,24 +147,24 @@ def overlap_and_add(signal: Any, frame_step: Any, name: Name = None) -> Tensor:
 
 
 @op(name="overlap_and_add")
-def overlapped(signal: Input, frame_step: Ints, name: Name = None) -> Spec:
+def overlapped(signal: Input, frame_step: Ints, name: Name = None) -> TensorType:
     """`overlap_and_add`.
 
     >>> overlapped([[1, 2], [3, 4]], 1).numpy().tolist()
     [1, 5, 4]
     """
-    demand(signal, NUMERIC, "overlap_and_add")
+    require_dtype(signal, NUMERIC, "overlap_and_add")
     if frame_step.shape not in (None, ()):
         raise ValueError(f"Shape {shapes.show(frame_step.shape)} must have rank 0")
     step = integer(frame_step)
     _check_steps(None, step)
     if signal.shape is None:
-        return Spec(signal.dtype, None)
+        return TensorType(signal.dtype, None)
     if len(signal.shape) < 2:
         raise ValueError(f"Shape {shapes.show(signal.shape)} must have rank at least 2")
     *outer, count, length = signal.shape
     whole = None if count is None or length is None or step is None else _whole(count, length, step)
-    return Spec(signal.dtype, (*outer, whole))
+    return TensorType(signal.dtype, (*outer, whole))
 
 
 def _whole(count: int, length: int, step: int) -> int:

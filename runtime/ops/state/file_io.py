@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...storage import gfile
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from ..strings.map_bytes import filled
 
 Array = Any
 
 
 def _check_scalar(operand: Any, what: str) -> None:
-    demand(operand, STRINGS, what)
+    require_dtype(operand, STRINGS, what)
     if operand.shape not in ((), None):
         raise ValueError(f"Input {what} tensor must be scalar, but had shape: {operand.shape}")
 
@@ -30,7 +30,7 @@ def _text(scalar: Any) -> str:
 
 
 @op(stateful=True)
-def read_file(filename: Input, name: Name = None) -> Spec:
+def read_file(filename: Input, name: Name = None) -> TensorType:
     """The contents of a file; NotFoundError when there is none.
 
     >>> read_file("/no/such/file")
@@ -38,7 +38,7 @@ def read_file(filename: Input, name: Name = None) -> Spec:
     agc.runtime.errors.NotFoundError: /no/such/file; No such file or directory [op read_file]
     """
     _check_scalar(filename, "filename")
-    return Spec(dtypes.string, ())
+    return TensorType(dtypes.string, ())
 
 
 @read_file.kernel
@@ -73,14 +73,14 @@ def _(filename: Array, contents: Array) -> tuple[()]:
 
 
 @op(stateful=True)
-def matching_files(pattern: Input, name: Name = None) -> Spec:
+def matching_files(pattern: Input, name: Name = None) -> TensorType:
     """The names of files that match a pattern, or one of several, in order: `*` and `?` stand for characters of a name.
 
     >>> matching_files("/no/such/*").numpy().tolist()
     []
     """
-    demand(pattern, STRINGS, "matching_files")
-    return Spec(dtypes.string, (None,))
+    require_dtype(pattern, STRINGS, "matching_files")
+    return TensorType(dtypes.string, (None,))
 
 
 @matching_files.kernel

@@ -19,7 +19,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import EagerTensor
 from ...ir.builder import eagerly
 from ...ir.source_location import raised_at
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, read_object
 from ..framework.op import Name, Op, Tensors, op
 
@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 class HostFunction:
     """A function of the user's, with what its results are to be like. It is known by its name in a graph's text."""
 
-    def __init__(self, function: Callable[..., Any], results: Sequence[Spec]) -> None:
+    def __init__(self, function: Callable[..., Any], results: Sequence[TensorType]) -> None:
         self.function = function
         self.results = tuple(results)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
@@ -94,7 +94,7 @@ READERS["HostFunction"] = read_object
 
 
 def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
-    def rule(inputs: Tensors, function: HostFunction, name: Name = None) -> tuple[Spec, ...]:
+    def rule(inputs: Tensors, function: HostFunction, name: Name = None) -> tuple[TensorType, ...]:
         return function.results
 
     def kernel(inputs: list[Any], function: HostFunction) -> list[Any]:
@@ -112,7 +112,7 @@ def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
 
 def _fitting(function: HostFunction, arrays: list[Any]) -> list[Any]:
     for place, (array, spec) in enumerate(zip(arrays, function.results, strict=True)):
-        if not spec.covers(Spec(spec.dtype, array.shape)):
+        if not spec.covers(TensorType(spec.dtype, array.shape)):
             raise errors.InvalidArgumentError(
                 f"{place}-th value returned by {function.__name__} has shape {array.shape}, but the specified shape "
                 f"is {spec}"
@@ -124,7 +124,7 @@ call_on_tensors = _declare(
     "py_function",
     """Call a Python function with the tensors, each time the graph runs.
 
-    >>> double = HostFunction(lambda x: 2 * x, [Spec(dtypes.int32, ())])
+    >>> double = HostFunction(lambda x: 2 * x, [TensorType(dtypes.int32, ())])
     >>> [int(y) for y in call_on_tensors([4], double)]
     [8]
     """,
@@ -135,7 +135,7 @@ call_on_arrays = _declare(
     "numpy_function",
     """Call a Python function with NumPy arrays, each time the graph runs.
 
-    >>> halve = HostFunction(lambda x: x // 2, [Spec(dtypes.int32, ())])
+    >>> halve = HostFunction(lambda x: x // 2, [TensorType(dtypes.int32, ())])
     >>> [int(y) for y in call_on_arrays([4], halve)]
     [2]
     """,
@@ -146,7 +146,7 @@ compute_on_arrays = _declare(
     "stateless_numpy_function",
     """Call a Python function without effects with NumPy arrays, when something needs its results.
 
-    >>> halve = HostFunction(lambda x: x // 2, [Spec(dtypes.int32, ())])
+    >>> halve = HostFunction(lambda x: x // 2, [TensorType(dtypes.int32, ())])
     >>> [int(y) for y in compute_on_arrays([4], halve)]
     [2]
     """,
@@ -173,7 +173,7 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
         found = tape.gradient(targets, sources, output_gradients=list(upstream), unconnected_gradients="zero")
         return list(found)
 
-    specs = [Spec(inputs[place].dtype, inputs[place].shape.dims) for place in wanted]
+    specs = [TensorType(inputs[place].dtype, inputs[place].shape.dims) for place in wanted]
     host = HostFunction(differentiated, specs)
     gradients = dict(
         zip(wanted, call_on_tensors([*inputs, *(dy[place] for place in given)], host), strict=True)

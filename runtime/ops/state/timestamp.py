@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Name, op
 
 
 @op(stateful=True)
-def timestamp(name: Name = None) -> Spec:
+def timestamp(name: Name = None) -> TensorType:
     """Seconds since 1970-01-01T00:00:00Z, a float64 scalar; read at each run, in the order of the program.
 
     >>> before = timestamp()
     >>> bool(timestamp() >= before), timestamp().dtype
     (True, tf.float64)
     """
-    return Spec(dtypes.float64, ())
+    return TensorType(dtypes.float64, ())
 
 
 @timestamp.kernel

@@ -8,21 +8,21 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
 from .compare_and_swap import update
 
 
 @op(stateful=True)
-def read_variable(variable: Ref, name: Name = None) -> Spec:
+def read_variable(variable: Ref, name: Name = None) -> TensorType:
     """The present value of a variable.
 
     >>> from agc.runtime import Variable
     >>> read_variable(Variable(3.0))
     <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
     """
-    content: Spec = variable.spec.content
+    content: TensorType = variable.spec.content
     return content
 
 
@@ -37,13 +37,13 @@ def _(dy: Any, y: Any, variable: Any) -> Any:
 
 
 @op(stateful=True)
-def assign_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+def assign_variable(variable: Ref, value: Input, name: Name = None) -> TensorType:
     """Give a variable a new value, and return it."""
     return _assigned(variable, value)
 
 
-def _assigned(variable: Any, value: Any) -> Spec:
-    content: Spec = variable.spec.content
+def _assigned(variable: Any, value: Any) -> TensorType:
+    content: TensorType = variable.spec.content
     if value.dtype is not content.dtype:
         raise TypeError(f"Cannot assign {value.dtype.name} to a variable of dtype {content.dtype.name}")
     if not shapes.compatible(content.shape, value.shape):
@@ -51,7 +51,7 @@ def _assigned(variable: Any, value: Any) -> Spec:
             f"Cannot assign value to variable: Shape mismatch. The variable shape {shapes.show(content.shape)}, and "
             f"the assigned value shape {shapes.show(value.shape)} are incompatible."
         )
-    return Spec(content.dtype, shapes.merge(content.shape, value.shape))
+    return TensorType(content.dtype, shapes.merge(content.shape, value.shape))
 
 
 @assign_variable.kernel
@@ -65,9 +65,9 @@ assign_variable.no_gradient(
 )
 
 
-def _summed(variable: Any, value: Any, what: str) -> Spec:
-    op_families.demand(variable.spec.content, op_families.NUMERIC, what)
-    content: Spec = variable.spec.content
+def _summed(variable: Any, value: Any, what: str) -> TensorType:
+    op_families.require_dtype(variable.spec.content, op_families.NUMERIC, what)
+    content: TensorType = variable.spec.content
     if not shapes.compatible(content.shape, value.shape):
         raise ValueError(_unequal(shapes.show(content.shape), shapes.show(value.shape)))
     return _assigned(variable, value)
@@ -94,7 +94,7 @@ def _difference(before: Any, value: Any) -> Any:
 
 
 @op(stateful=True)
-def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> TensorType:
     """Add to a variable, and return its new value."""
     return _summed(variable, value, "assign_add")
 
@@ -110,7 +110,7 @@ assign_add_variable.no_gradient(
 
 
 @op(stateful=True)
-def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> TensorType:
     """Subtract from a variable, and return its new value."""
     return _summed(variable, value, "assign_sub")
 
@@ -126,14 +126,14 @@ assign_sub_variable.no_gradient(
 
 
 @op(name="is_initialized", stateful=True)
-def is_initialized(variable: Ref, name: Name = None) -> Spec:
+def is_initialized(variable: Ref, name: Name = None) -> TensorType:
     """Whether a variable has a value; in a session it has none before its initializer ran.
 
     >>> from agc.runtime import Variable
     >>> is_initialized(Variable(3.0)).numpy()
     np.True_
     """
-    return Spec(dtypes.bool_, ())
+    return TensorType(dtypes.bool_, ())
 
 
 @is_initialized.kernel
@@ -145,7 +145,7 @@ def _(variable: Any) -> Any:
 
 
 @op
-def counted(value: Input, limit: int, name: Name = None) -> Spec:
+def counted(value: Input, limit: int, name: Name = None) -> TensorType:
     """An integer that is smaller than `limit`, as it is; OutOfRangeError for one that has reached it.
 
     >>> int(counted(3, 5))
@@ -155,7 +155,7 @@ def counted(value: Input, limit: int, name: Name = None) -> Spec:
         raise TypeError(f"only int32 and int64 variables count up, not one of {value.dtype.name}")
     if value.shape not in (None, ()):
         raise ValueError(f"only scalar variables count up, not one of shape {shapes.show(value.shape)}")
-    return Spec(value.dtype, ())
+    return TensorType(value.dtype, ())
 
 
 @counted.kernel

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.gather_where import check_coordinates
 from ..arrays.scatter import check_updates
 from ..framework import op_families
@@ -43,7 +43,7 @@ _TAKEN = {
 @op(stateful=True)
 def scatter_variable(
     variable: Ref, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Change the rows of a variable at `indices`; with `nd`, what the coordinates along their last axis stand for.
 
     Args:
@@ -59,7 +59,7 @@ def scatter_variable(
     >>> scatter_variable(Variable([[1, 2], [3, 4]]), [[0, 1], [1, 0]], [9, 8], "update", nd=True).numpy().tolist()
     [[1, 9], [8, 4]]
     """
-    content: Spec = variable.spec.content
+    content: TensorType = variable.spec.content
     _check(content, indices, updates, how, nd)
     return content
 
@@ -67,8 +67,8 @@ def scatter_variable(
 def _check(content: Any, indices: Any, updates: Any, how: str, nd: bool) -> None:
     if how not in _TAKEN:
         raise ValueError(f"`how` must be one of {', '.join(_TAKEN)}, not {how!r}")
-    op_families.demand(content, _TAKEN[how], f"scatter_{how}")
-    op_families.demand(indices, frozenset({dtypes.int32, dtypes.int64}), "`indices`")
+    op_families.require_dtype(content, _TAKEN[how], f"scatter_{how}")
+    op_families.require_dtype(indices, frozenset({dtypes.int32, dtypes.int64}), "`indices`")
     if updates.dtype is not content.dtype:
         raise TypeError(f"the updates are {updates.dtype.name}, the variable is {content.dtype.name}")
     if nd:
@@ -113,7 +113,7 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
 @op
 def scattered(
     tensor: Input, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
-) -> Spec:
+) -> TensorType:
     """What `scatter_variable` makes of a variable's value; for graphs in which variables have become values.
 
     >>> scattered([1, 2, 3], [2, 0], [5, 7], "add").numpy().tolist()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import filled
 from .to_number import number, shown
 
@@ -29,14 +29,14 @@ def csv_columns(
     na_value: str = "",
     select_cols: Axes = None,
     name: Name = None,
-) -> tuple[Spec, ...]:
+) -> tuple[TensorType, ...]:
     """The columns of records of RFC 4180, a tensor each; see `tf.io.decode_csv`.
 
     >>> numbers, names = csv_columns(["1,a", ",b"], [7, ""])
     >>> numbers.numpy().tolist(), names.numpy().tolist()
     ([1, 7], [b'a', b'b'])
     """
-    demand(records, STRINGS, "decode_csv")
+    require_dtype(records, STRINGS, "decode_csv")
     if len(field_delim) != 1:
         raise ValueError(f"field_delim should be only 1 char, not {field_delim!r}")
     if select_cols is not None and (
@@ -55,7 +55,7 @@ def csv_columns(
             raise ValueError(
                 f"There should only be 1 default per field but field {place} has {default.shape[0]}"
             )
-    return tuple(Spec(default.dtype, records.shape) for default in record_defaults)
+    return tuple(TensorType(default.dtype, records.shape) for default in record_defaults)
 
 
 @csv_columns.kernel

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import BOOLS, COMPLEX, FLOATS, INTEGERS, STRINGS, demand
+from ..framework.op_families import BOOLS, COMPLEX, FLOATS, INTEGERS, STRINGS, require_dtype
 from .map_bytes import each
 
 Array = Any
@@ -27,7 +27,7 @@ def decode_raw(
     little_endian: bool = True,
     fixed_length: int | None = None,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """The bytes of strings as numbers, along a new last axis.
 
     Args:
@@ -40,7 +40,7 @@ def decode_raw(
     >>> decode_raw(["ab", "cd"], dtypes.uint8).numpy().tolist()
     [[97, 98], [99, 100]]
     """
-    demand(input_bytes, STRINGS, "decode_raw")
+    require_dtype(input_bytes, STRINGS, "decode_raw")
     if out_type not in _TYPES:
         raise ValueError(f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed values")
     size = None
@@ -52,7 +52,7 @@ def decode_raw(
         size = fixed_length // out_type.size
     elif input_bytes.value is not None:
         size = max(map(len, np.ravel(input_bytes.value)), default=0) // out_type.size
-    return Spec(out_type, None if input_bytes.shape is None else (*input_bytes.shape, size))
+    return TensorType(out_type, None if input_bytes.shape is None else (*input_bytes.shape, size))
 
 
 @decode_raw.kernel
@@ -78,14 +78,14 @@ def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int 
 
 
 @op
-def encode_base64(input: Input, pad: bool = False, name: Name = None) -> Spec:
+def encode_base64(input: Input, pad: bool = False, name: Name = None) -> TensorType:
     """Strings in base64, in the alphabet that is safe in web addresses (- and _); with "=" at the end if `pad`.
 
     >>> encode_base64("a?>").numpy(), encode_base64("a", pad=True).numpy()
     (b'YT8-', b'YQ==')
     """
-    demand(input, STRINGS, "encode_base64")
-    return Spec(dtypes.string, input.shape)
+    require_dtype(input, STRINGS, "encode_base64")
+    return TensorType(dtypes.string, input.shape)
 
 
 @encode_base64.kernel
@@ -95,7 +95,7 @@ def _(input: Array, pad: bool) -> Array:
 
 
 @op
-def decode_base64(input: Input, name: Name = None) -> Spec:
+def decode_base64(input: Input, name: Name = None) -> TensorType:
     """What strings in base64 stand for: in the alphabet of `encode_base64`, with or without "=" at the end.
 
     Raises InvalidArgumentError for other characters, and for what is cut off.
@@ -103,8 +103,8 @@ def decode_base64(input: Input, name: Name = None) -> Spec:
     >>> decode_base64(["YT8-", "YQ"]).numpy().tolist()
     [b'a?>', b'a']
     """
-    demand(input, STRINGS, "decode_base64")
-    return Spec(dtypes.string, input.shape)
+    require_dtype(input, STRINGS, "decode_base64")
+    return TensorType(dtypes.string, input.shape)
 
 
 @decode_base64.kernel

@@ -20,7 +20,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.tensor import Tensor
 from ...dtypes import string, uint8
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array
 
@@ -174,7 +174,7 @@ def fingerprint(data: TensorLike, method: str = "farmhash64", name: Name = None)
 
 
 @op(name="fingerprint")
-def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None) -> Spec:
+def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None) -> TensorType:
     """`fingerprint`.
 
     >>> row_fingerprints([[1, 2], [3, 4]]).numpy()[0].tolist()
@@ -184,7 +184,7 @@ def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None)
         raise ValueError(f"Unsupported method: {method}; there is 'farmhash64'")
     if data.shape == ():
         raise ValueError(f"`data` should have at least one dimension: {shapes.show(data.shape)}")
-    return Spec(uint8, (None if data.shape is None else data.shape[0], 8))
+    return TensorType(uint8, (None if data.shape is None else data.shape[0], 8))
 
 
 @row_fingerprints.kernel

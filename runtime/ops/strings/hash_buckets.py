@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.strings.hashes import hash64, siphash
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .farmhash import of_strings
 from .map_bytes import each
 
 Array = Any
 
 
-def _bucket(input: Any, num_buckets: int, name: str) -> Spec:
-    demand(input, STRINGS, name)
+def _bucket(input: Any, num_buckets: int, name: str) -> TensorType:
+    require_dtype(input, STRINGS, name)
     if num_buckets < 1:
         raise ValueError(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1")
-    return Spec(dtypes.int64, input.shape)
+    return TensorType(dtypes.int64, input.shape)
 
 
 @op
-def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> Spec:
+def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """A number from 0 to `num_buckets` - 1 for each string, the same for the same string. Not for new programs:
     `to_hash_bucket_fast` spreads better.
 
@@ -43,7 +43,7 @@ def _(input: Array, num_buckets: int) -> Array:
 
 
 @op
-def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> Spec:
+def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """A number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
 
     Whoever chooses the strings can make them collide: see `to_hash_bucket_strong`.
@@ -61,7 +61,7 @@ def _(input: Array, num_buckets: int) -> Array:
 
 
 @op
-def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> Spec:
+def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> TensorType:
     """A number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two integers of 64 bits.
 
     >>> to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()

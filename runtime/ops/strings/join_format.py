@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from ..framework.static_values import integer
 from ..state.print_and_assert import show
 from .map_bytes import filled
@@ -22,7 +22,7 @@ Array = Any
 @op
 def reduce_join(
     inputs: Input, axis: Axes = None, keepdims: bool = False, separator: str = "", name: Name = None
-) -> Spec:
+) -> TensorType:
     """The strings along `axis` put together; along all axes when it is None.
 
     Of several axes, the strings along the first are put together first.
@@ -32,12 +32,12 @@ def reduce_join(
     >>> reduce_join([["a", "b"], ["c", "d"]], axis=[0, 1]).numpy()
     b'acbd'
     """
-    demand(inputs, STRINGS, "reduce_join")
+    require_dtype(inputs, STRINGS, "reduce_join")
     if inputs.shape is None:
-        return Spec(dtypes.string, () if axis is None and not keepdims else None)
+        return TensorType(dtypes.string, () if axis is None and not keepdims else None)
     axes = _axes(axis, len(inputs.shape))
     kept = [1 if i in axes else size for i, size in enumerate(inputs.shape) if keepdims or i not in axes]
-    return Spec(dtypes.string, tuple(kept))
+    return TensorType(dtypes.string, tuple(kept))
 
 
 def _axes(axis: tuple[int, ...] | None, rank: int) -> list[int]:
@@ -65,7 +65,7 @@ def _(inputs: Array, axis: Any, keepdims: bool, separator: str) -> Array:
 @op
 def unsorted_segment_join(
     inputs: Input, segment_ids: Input, num_segments: Input, separator: str = "", name: Name = None
-) -> Spec:
+) -> TensorType:
     """The strings with the same segment number put together, in their order; "" for a number that does not occur.
 
     Args:
@@ -74,7 +74,7 @@ def unsorted_segment_join(
     >>> unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2, separator="-").numpy().tolist()
     [b'a-c', b'b']
     """
-    demand(inputs, STRINGS, "unsorted_segment_join")
+    require_dtype(inputs, STRINGS, "unsorted_segment_join")
     for operand in (segment_ids, num_segments):
         if not operand.dtype.is_integer:
             raise TypeError(f"unsorted_segment_join takes integers as segments, not {operand.dtype.name}")
@@ -82,13 +82,13 @@ def unsorted_segment_join(
     if count is not None and count < 0:
         raise ValueError(f"Number of segments must be non-negative, got {count}")
     if inputs.shape is None or segment_ids.shape is None:
-        return Spec(dtypes.string, None)
+        return TensorType(dtypes.string, None)
     rank = len(segment_ids.shape)
     if not shapes.compatible(inputs.shape[:rank], segment_ids.shape):
         raise ValueError(
             f"the shape of inputs, {inputs.shape}, does not begin with that of segment_ids, {segment_ids.shape}"
         )
-    return Spec(dtypes.string, (count, *inputs.shape[rank:]))
+    return TensorType(dtypes.string, (count, *inputs.shape[rank:]))
 
 
 @unsorted_segment_join.kernel
@@ -112,7 +112,7 @@ def _(inputs: Array, segment_ids: Array, num_segments: Array, separator: str) ->
 @op
 def string_format(
     inputs: Tensors, template: str, placeholder: str = "{}", summarize: int = 3, name: Name = None
-) -> Spec:
+) -> TensorType:
     """The template with the values in the places of the placeholders, as `tf.print` writes them.
 
     >>> string_format([[1, 2], 0.5], "{} and {}").numpy()
@@ -124,7 +124,7 @@ def string_format(
             f"The template expects {count} tensors, but the inputs only has {len(inputs)}. Please ensure the number "
             "of placeholders in template matches inputs length."
         )
-    return Spec(dtypes.string, ())
+    return TensorType(dtypes.string, ())
 
 
 @string_format.kernel

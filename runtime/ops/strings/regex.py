@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...kernels.strings.regex_engines import compiled
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import each
 
 Array = Any
@@ -18,7 +18,7 @@ Array = Any
 
 def _check_pattern(pattern: Any) -> None:
     """Refuse what is no scalar string, and a known pattern that is none."""
-    demand(pattern, STRINGS, "a regular expression")
+    require_dtype(pattern, STRINGS, "a regular expression")
     if pattern.shape not in ((), None):
         raise ValueError(f"a pattern or rewrite must be a scalar, but its shape is {pattern.shape}")
 
@@ -29,7 +29,7 @@ def _bytes(scalar: Any) -> bytes:
 
 
 @op
-def regex_full_match(input: Input, pattern: Input, name: Name = None) -> Spec:
+def regex_full_match(input: Input, pattern: Input, name: Name = None) -> TensorType:
     """Whether the whole of each string matches the pattern.
 
     Raises InvalidArgumentError for what RE2 would not take, or what is not supported.
@@ -37,11 +37,11 @@ def regex_full_match(input: Input, pattern: Input, name: Name = None) -> Spec:
     >>> regex_full_match(["a1", "b"], "[[:alpha:]]\\\\d").numpy().tolist()
     [True, False]
     """
-    demand(input, STRINGS, "regex_full_match")
+    require_dtype(input, STRINGS, "regex_full_match")
     _check_pattern(pattern)
     if pattern.value is not None:
         compiled(_bytes(pattern.value))
-    return Spec(dtypes.bool_, input.shape)
+    return TensorType(dtypes.bool_, input.shape)
 
 
 @regex_full_match.kernel
@@ -52,7 +52,7 @@ def _(input: Array, pattern: Array) -> Array:
 @op
 def regex_replace(
     input: Input, pattern: Input, rewrite: Input, replace_global: bool = True, name: Name = None
-) -> Spec:
+) -> TensorType:
     """Each string with what matches the pattern replaced by `rewrite`, in which \\\\1 is the first group, \\\\0 all.
 
     Args:
@@ -63,14 +63,14 @@ def regex_replace(
     >>> regex_replace("hello world", "(\\\\w+) (\\\\w+)", "\\\\2 \\\\1").numpy()
     b'world hello'
     """
-    demand(input, STRINGS, "regex_replace")
+    require_dtype(input, STRINGS, "regex_replace")
     _check_pattern(pattern)
     _check_pattern(rewrite)
     if pattern.value is not None:
         matcher = compiled(_bytes(pattern.value))
         if rewrite.value is not None:
             _parts(_bytes(rewrite.value), matcher.groups)
-    return Spec(dtypes.string, input.shape)
+    return TensorType(dtypes.string, input.shape)
 
 
 @regex_replace.kernel

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Texts
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import filled
 
 Array = Any
 
 
-def _parts(input: Any, name: str) -> tuple[Spec, Spec]:
+def _parts(input: Any, name: str) -> tuple[TensorType, TensorType]:
     """All parts one behind the other, and the number of those of each string."""
-    demand(input, STRINGS, name)
+    require_dtype(input, STRINGS, name)
     if input.shape is not None and len(input.shape) != 1:
         raise ValueError(f"{name} takes a vector, not a tensor of shape {input.shape}")
     count = None if input.shape is None else input.shape[0]
-    return Spec(dtypes.string, (None,)), Spec(dtypes.int64, (count,))
+    return TensorType(dtypes.string, (None,)), TensorType(dtypes.int64, (count,))
 
 
 def _flat(rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array]:
@@ -35,7 +35,7 @@ def _flat(rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array]:
 @op
 def string_split(
     input: Input, sep: str | None = None, maxsplit: int = -1, name: Name = None
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """The parts of each string between `sep`, or between blanks when that is None; `maxsplit` splits at most.
 
     >>> parts, counts = string_split(["a b", "c"])
@@ -52,7 +52,7 @@ def _(input: Array, sep: str | None, maxsplit: int) -> tuple[Array, Array]:
 
 
 @op
-def string_bytes(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+def string_bytes(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """The bytes of each string.
 
     >>> parts, counts = string_bytes(["ab", ""])
@@ -77,7 +77,7 @@ def string_ngrams(
     padding_width: int,
     preserve_short_sequences: bool,
     name: Name = None,
-) -> tuple[Spec, Spec]:
+) -> tuple[TensorType, TensorType]:
     """Runs of neighbouring strings of each row, put together, and the splits of their rows.
 
     `padding` has the texts that stand before and behind each row, `padding_width` times at most; as often as
@@ -87,12 +87,12 @@ def string_ngrams(
     >>> runs.numpy().tolist(), splits.numpy().tolist()
     ([b'a b', b'b c'], [0, 2])
     """
-    demand(data, STRINGS, "string_ngrams")
-    demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "string_ngrams")
+    require_dtype(data, STRINGS, "string_ngrams")
+    require_dtype(row_splits, frozenset({dtypes.int32, dtypes.int64}), "string_ngrams")
     for operand in (data, row_splits):
         if operand.shape is not None and len(operand.shape) != 1:
             raise ValueError(f"string_ngrams takes vectors, not a tensor of shape {operand.shape}")
-    return Spec(dtypes.string, (None,)), row_splits.spec
+    return TensorType(dtypes.string, (None,)), row_splits.spec
 
 
 @string_ngrams.kernel

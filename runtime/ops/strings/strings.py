@@ -14,10 +14,10 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import is_tensor_like
 from ...core.tensor import Tensor
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..arrays.concat_split import unstack
 from ..framework.op import Input, Inputs, Name, Same, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from ..framework.static_values import listed
 from .map_bytes import each
 
@@ -47,21 +47,21 @@ def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
 
 
 @op
-def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
+def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> TensorType:
     """`join`.
 
     >>> string_join([["a", "b"], "c"], separator="-")
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
     """
     for operand in inputs:
-        demand(operand, STRINGS, "string_join")
+        require_dtype(operand, STRINGS, "string_join")
     known = [given.shape for given in inputs if given.shape != ()]
     shape: shapes.Dims = known[0] if known else ()
     for other in known[1:]:
         if not shapes.compatible(shape, other):
             raise ValueError(f"Input shapes do not match: {listed(shape or ())} vs. {listed(other)}")
         shape = shapes.merge(shape, other)
-    return Spec(dtypes.string, shape)
+    return TensorType(dtypes.string, shape)
 
 
 @string_join.kernel
@@ -79,7 +79,7 @@ def as_string(
     width: int = -1,
     fill: str = "",
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """Numbers as text, as C's printf writes them: `%f`, `%e` when scientific, `%g` when shortest.
 
     Args:
@@ -108,7 +108,7 @@ def as_string(
             raise ValueError(f"scientific and shortest format not supported for datatype {input.dtype.name}")
         if precision >= 0:
             raise ValueError(f"precision not supported for datatype {input.dtype.name}")
-    return Spec(dtypes.string, input.shape)
+    return TensorType(dtypes.string, input.shape)
 
 
 @as_string.kernel
@@ -131,15 +131,15 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
 
 
 @op(name="string_length")
-def length(input: Input, unit: str = "BYTE", name: Name = None) -> Spec:
+def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
     """The number of bytes of each string, or of characters with unit "UTF8_CHAR".
 
     >>> length(["abc", "é"])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 2], dtype=int32)>
     """
-    demand(input, STRINGS, "string_length")
+    require_dtype(input, STRINGS, "string_length")
     check_unit(unit)
-    return Spec(dtypes.int32, input.shape)
+    return TensorType(dtypes.int32, input.shape)
 
 
 @length.kernel
@@ -158,15 +158,15 @@ def _check_encoding(encoding: str) -> None:
 
 
 @op(name="string_lower")
-def lower(input: Input, encoding: str = "", name: Name = None) -> Spec:
+def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Letters in lower case: those of ASCII, or all of them with encoding "utf-8".
 
     >>> lower("ABc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'abc'>
     """
-    demand(input, STRINGS, "string_lower")
+    require_dtype(input, STRINGS, "string_lower")
     _check_encoding(encoding)
-    return Spec(dtypes.string, input.shape)
+    return TensorType(dtypes.string, input.shape)
 
 
 @lower.kernel
@@ -177,15 +177,15 @@ def _(input: Array, encoding: str) -> Array:
 
 
 @op(name="string_upper")
-def upper(input: Input, encoding: str = "", name: Name = None) -> Spec:
+def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Letters in upper case: those of ASCII, or all of them with encoding "utf-8".
 
     >>> upper("aBc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'ABC'>
     """
-    demand(input, STRINGS, "string_upper")
+    require_dtype(input, STRINGS, "string_upper")
     _check_encoding(encoding)
-    return Spec(dtypes.string, input.shape)
+    return TensorType(dtypes.string, input.shape)
 
 
 @upper.kernel
@@ -196,14 +196,14 @@ def _(input: Array, encoding: str) -> Array:
 
 
 @op(name="string_strip")
-def strip(input: Input, name: Name = None) -> Spec:
+def strip(input: Input, name: Name = None) -> TensorType:
     """Strings without the blanks at both ends.
 
     >>> strip(" a b ")
     <tf.Tensor: shape=(), dtype=string, numpy=b'a b'>
     """
-    demand(input, STRINGS, "string_strip")
-    return Spec(dtypes.string, input.shape)
+    require_dtype(input, STRINGS, "string_strip")
+    return TensorType(dtypes.string, input.shape)
 
 
 @strip.kernel
@@ -212,7 +212,7 @@ def _(input: Array) -> Array:
 
 
 @op
-def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> Spec:
+def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> TensorType:
     """The part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
 
     Args:
@@ -224,12 +224,12 @@ def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = 
     >>> substr(["hello", "abc"], 1, 2)
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'el', b'bc'], dtype=object)>
     """
-    demand(input, STRINGS, "substr")
-    demand(pos, frozenset({dtypes.int32, dtypes.int64}), "substr")
+    require_dtype(input, STRINGS, "substr")
+    require_dtype(pos, frozenset({dtypes.int32, dtypes.int64}), "substr")
     check_unit(unit)
     if not shapes.compatible(pos.shape, len.shape):
         raise ValueError(f"pos and len must have the same shape, got: {pos.shape} and {len.shape}")
-    return Spec(dtypes.string, shapes.broadcast(input.shape, shapes.merge(pos.shape, len.shape)))
+    return TensorType(dtypes.string, shapes.broadcast(input.shape, shapes.merge(pos.shape, len.shape)))
 
 
 @substr.kernel

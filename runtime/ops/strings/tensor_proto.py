@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ...storage.tensor_protos import NUMBERS, parsed, serialized
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 
 Array = Any
 
@@ -20,14 +20,14 @@ _TYPES = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dt
 
 
 @op
-def serialize_tensor(tensor: Input, name: Name = None) -> Spec:
+def serialize_tensor(tensor: Input, name: Name = None) -> TensorType:
     """A tensor as a string: its dtype, shape and elements.
 
     >>> parse_tensor(serialize_tensor([1, 2]), dtypes.int32).numpy().tolist()
     [1, 2]
     """
-    demand(tensor, _TYPES, "serialize_tensor")
-    return Spec(dtypes.string, ())
+    require_dtype(tensor, _TYPES, "serialize_tensor")
+    return TensorType(dtypes.string, ())
 
 
 @serialize_tensor.kernel
@@ -37,7 +37,7 @@ def _(tensor: Array) -> Array:
 
 
 @op
-def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> Spec:
+def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> TensorType:
     """The tensor that a string of `serialize_tensor` stands for.
 
     Raises InvalidArgumentError when the string is no such message, or of another dtype.
@@ -45,11 +45,11 @@ def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> Spec:
     >>> parse_tensor(serialize_tensor("a"), dtypes.string).numpy()
     b'a'
     """
-    demand(serialized, STRINGS, "parse_tensor")
+    require_dtype(serialized, STRINGS, "parse_tensor")
     if serialized.shape not in ((), None):
         raise ValueError(f"Expected `serialized` to be a scalar, got shape: {serialized.shape}")
     shape = None if serialized.value is None else np.shape(_parsed(serialized.value, out_type))
-    return Spec(out_type, shape)
+    return TensorType(out_type, shape)
 
 
 @parse_tensor.kernel

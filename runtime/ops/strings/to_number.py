@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from ... import dtypes, errors
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import each
 
 Array = Any
@@ -30,7 +30,7 @@ _SHOWN = 100  # characters of a text in a message
 
 
 @op(name="string_to_number")
-def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None) -> Spec:
+def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None) -> TensorType:
     """The numbers that strings say: float32, or float64, int32, int64, uint32 or uint64. Blanks around are left out.
 
     Raises InvalidArgumentError for what is no number, or no integer of that dtype; a float that is too large is
@@ -39,13 +39,13 @@ def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None)
     >>> to_number(["1.5", " -2e3 "]).numpy().tolist()
     [1.5, -2000.0]
     """
-    demand(input, STRINGS, "string_to_number")
+    require_dtype(input, STRINGS, "string_to_number")
     if out_type not in TYPES:
         names = ", ".join(dtype.name for dtype in TYPES)
         raise ValueError(
             f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed values: {names}"
         )
-    return Spec(out_type, input.shape)
+    return TensorType(out_type, input.shape)
 
 
 @to_number.kernel

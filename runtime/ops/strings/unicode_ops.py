@@ -15,9 +15,9 @@ import numpy as np
 
 from ... import dtypes
 from ... import errors as failures
-from ...ir.value_types import Spec
+from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
-from ..framework.op_families import STRINGS, demand
+from ..framework.op_families import STRINGS, require_dtype
 from .map_bytes import each, filled
 
 Array = Any
@@ -118,7 +118,7 @@ def unicode_transcode(
     replacement_char: int = 65533,
     replace_control_characters: bool = False,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """Texts in another encoding.
 
     Args:
@@ -132,9 +132,9 @@ def unicode_transcode(
     >>> unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy()
     b'\\x00\\xe9'
     """
-    demand(input, STRINGS, "unicode_transcode")
+    require_dtype(input, STRINGS, "unicode_transcode")
     _check(errors, input_encoding, replacement_char, output_encoding)
-    return Spec(dtypes.string, input.shape)
+    return TensorType(dtypes.string, input.shape)
 
 
 @unicode_transcode.kernel
@@ -164,7 +164,7 @@ def unicode_code_points(
     replacement_char: int = 65533,
     replace_control_characters: bool = False,
     name: Name = None,
-) -> tuple[Spec, Spec, Spec]:
+) -> tuple[TensorType, TensorType, TensorType]:
     """The code points of all texts of a vector one behind the other, the bytes where they begin, and the number of
     them in each text; arguments as for `unicode_transcode`.
 
@@ -172,12 +172,16 @@ def unicode_code_points(
     >>> codes.numpy().tolist(), places.numpy().tolist(), counts.numpy().tolist()
     ([233, 8364, 97], [0, 2, 0], [2, 1])
     """
-    demand(input, STRINGS, "unicode_decode")
+    require_dtype(input, STRINGS, "unicode_decode")
     _check(errors, input_encoding, replacement_char)
     if input.shape is not None and len(input.shape) != 1:
         raise ValueError(f"unicode_code_points takes a vector, not a tensor of shape {input.shape}")
     count = None if input.shape is None else input.shape[0]
-    return Spec(dtypes.int32, (None,)), Spec(dtypes.int64, (None,)), Spec(dtypes.int64, (count,))
+    return (
+        TensorType(dtypes.int32, (None,)),
+        TensorType(dtypes.int64, (None,)),
+        TensorType(dtypes.int64, (count,)),
+    )
 
 
 @unicode_code_points.kernel
@@ -200,19 +204,19 @@ def unicode_encode_rows(
     errors: str = "replace",
     replacement_char: int = 65533,
     name: Name = None,
-) -> Spec:
+) -> TensorType:
     """Rows of code points as texts. Row i is `values[row_splits[i]:row_splits[i + 1]]`; else as `unicode_transcode`.
 
     >>> unicode_encode_rows([233, 8364, 97], [0, 2, 3], "UTF-8").numpy().tolist() == ["é€".encode(), b"a"]
     True
     """
-    demand(values, frozenset({dtypes.int32}), "unicode_encode")
-    demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "unicode_encode")
+    require_dtype(values, frozenset({dtypes.int32}), "unicode_encode")
+    require_dtype(row_splits, frozenset({dtypes.int32, dtypes.int64}), "unicode_encode")
     _check(errors, "utf-8", replacement_char, output_encoding)
     if any(operand.shape is not None and len(operand.shape) != 1 for operand in (values, row_splits)):
         raise ValueError("unicode_encode_rows takes vectors")
     count = None if row_splits.shape is None else row_splits.shape[0]
-    return Spec(dtypes.string, (None if count is None else max(count - 1, 0),))
+    return TensorType(dtypes.string, (None if count is None else max(count - 1, 0),))
 
 
 @unicode_encode_rows.kernel

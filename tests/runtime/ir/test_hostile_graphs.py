@@ -25,7 +25,7 @@ from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.json_format import deserialise, serialise
 from agc.runtime.ir.json_reader import GraphFormatError
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
 from hostile_graphs import MARKER, TEXTS, loaded, nothing_ran, read_text, run, with_hostile_text, with_lies
 from hostile_programs import ARGUMENTS, PROGRAMS, data_of
@@ -190,7 +190,7 @@ class TestEmitters:
         compile(f"def f({identifier(text)}_): pass", "<test>", "exec")
 
     def test_letters_that_python_takes_for_one_are_one(self) -> None:
-        x = [Value(name, Spec(tf.float32, ())) for name in ("\uff58", "x")]
+        x = [Value(name, TensorType(tf.float32, ())) for name in ("\uff58", "x")]
         graph = Graph("f", tuple(x), (), tuple(x))
         assert [float(y) for y in Plan(graph).run([np.float32(1.0), np.float32(2.0)])] == [1.0, 2.0]
 
@@ -228,7 +228,7 @@ class TestEmitters:
         "field", ["operation's attribute", "value of an attribute", "value", "graph", "rounds"]
     )
     def test_a_plan_of_a_graph_that_no_loader_has_seen_runs_no_text(self, field: str, text: str) -> None:
-        x = Value(text if field == "value" else "x", Spec(tf.float32, (2, 2)))
+        x = Value(text if field == "value" else "x", TensorType(tf.float32, (2, 2)))
         y = Value(text if field == "value" else "y", x.spec)
         attrs: dict[str, Any] = {text: 1} if field == "operation's attribute" else {"axis": text}
         operation = Operation(REGISTRY["cumsum"], (x,), attrs, (y,))

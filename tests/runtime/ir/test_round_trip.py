@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.printer import show
+from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from random_graphs import graphs, many
@@ -13,7 +13,7 @@ from random_graphs import graphs, many
 @settings(max_examples=many(40))
 @given(graphs())
 def test_what_is_shown_reads_back(graph: Graph) -> None:
-    again = parse(show(graph))
-    assert show(again) == show(graph)
+    again = parse(print_graph(graph))
+    assert print_graph(again) == print_graph(graph)
     assert again == graph
     verify(again)

@@ -13,8 +13,8 @@ from agc.runtime.ir.attribute_json import attribute_data, attribute_from
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.graph_def import GraphDef
 from agc.runtime.ir.json_format import GraphFormatError, as_text, deserialise, serialise
-from agc.runtime.ir.printer import show
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.printer import print_graph
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
@@ -26,7 +26,7 @@ from random_graphs import graphs, many
 def test_what_is_written_reads_back(graph: Graph) -> None:
     data = json.loads(as_text(serialise(graph, portable=True)))
     again = deserialise(data)
-    assert show(again) == show(graph)
+    assert print_graph(again) == print_graph(graph)
     assert serialise(again) == data
     verify(again)
     for one, other in zip(graph.walk(), again.walk(), strict=True):
@@ -90,7 +90,7 @@ def test_callees_are_shared() -> None:
 
 
 def test_what_lives_in_a_program_only_is_refused_where_it_must_be_read_back() -> None:
-    x = Value("x", Spec(tf.float32, ()))
+    x = Value("x", TensorType(tf.float32, ()))
     operation = Operation(REGISTRY["reduce_sum"], (x,), {"axis": len}, (Value("y", x.spec),))
     graph = Graph("main", (x,), (operation,), operation.outputs)
     assert "<builtin_function_or_method len>" in str(graph.as_graph_def())

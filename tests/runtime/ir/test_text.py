@@ -11,14 +11,14 @@ from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.literal_printer import show_attribute, show_constant
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.printer import show
-from agc.runtime.ir.value_types import ArraySpec, RefSpec, Spec
+from agc.runtime.ir.printer import print_graph
+from agc.runtime.ir.value_types import ListType, TensorType, VariableType
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-F = Spec(dtypes.float32, ())
+F = TensorType(dtypes.float32, ())
 
 COLLATZ = """\
 graph collatz(n: int32[]) -> int32[]
@@ -70,7 +70,7 @@ def constant_graph(array: Any, name: str = "c") -> Graph:
 
 @pytest.mark.parametrize("text", [COLLATZ, CALLS], ids=["collatz", "calls"])
 def test_what_is_read_is_shown_again(text: str) -> None:
-    assert show(parse(text, check=False)) == text
+    assert print_graph(parse(text, check=False)) == text
 
 
 def test_calls_of_one_graph_share_it() -> None:
@@ -87,10 +87,10 @@ def test_names_are_made_unique_in_the_order_of_printing() -> None:
         for before, value in zip(previous, values, strict=False)
     )
     graph = Graph("<lambda>", (x,), operations, (values[-1],))
-    names = [line.split(" = ")[0].strip() for line in show(graph).splitlines()[1:-1]]
+    names = [line.split(" = ")[0].strip() for line in print_graph(graph).splitlines()[1:-1]]
     assert names == ["x.1", "x.2", "a_b", "_", "_1st", "return_", "nan_", "scope/x"]
-    assert show(graph).startswith("graph _lambda_(x: float32[]) -> float32[]\n")
-    assert parse(show(graph)) == graph
+    assert print_graph(graph).startswith("graph _lambda_(x: float32[]) -> float32[]\n")
+    assert parse(print_graph(graph)) == graph
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_names_are_made_unique_in_the_order_of_printing() -> None:
 )
 def test_constants(array: Any, text: str) -> None:
     graph = constant_graph(array)
-    assert f"\n  return {text}\n" in show(graph)
-    again = parse(show(graph)).outputs[0].value
+    assert f"\n  return {text}\n" in print_graph(graph)
+    again = parse(print_graph(graph)).outputs[0].value
     assert again.dtype == array.dtype
     assert again.shape == array.shape
     assert again.tolist() == array.tolist() or np.isnan(array).any()
@@ -135,23 +135,23 @@ _arrays = st.sampled_from([dtype for dtype in dtypes.ALL if dtype is not dtypes.
 
 @given(_arrays)
 def test_every_bit_of_a_constant_survives(array: Any) -> None:
-    again = parse(show(constant_graph(array))).outputs[0].value
+    again = parse(print_graph(constant_graph(array))).outputs[0].value
     assert (again.dtype, again.shape, again.tobytes()) == (array.dtype, array.shape, array.tobytes())
 
 
 @given(st.lists(st.binary(), max_size=30))
 def test_every_string_survives(items: list[bytes]) -> None:
     array = np.array([*items, None], object)[:-1]
-    assert parse(show(constant_graph(array))).outputs[0].value.tolist() == items
+    assert parse(print_graph(constant_graph(array))).outputs[0].value.tolist() == items
 
 
 def test_big_constants_stand_at_the_end_and_once() -> None:
     big, same, other = np.zeros(100, np.float32), np.zeros(100, np.float32), np.ones(100, np.float32)
     graph = Graph("g", (), (), (Constant(big), Constant(same), Constant(other)))
-    text = show(graph)
+    text = print_graph(graph)
     assert "return $1, $1, $2\n\nconstants\n  $1: float32[100]\n    AAAAAAAA" in text
     assert parse(text) == graph
-    assert show(graph, data=False).endswith("constants\n  $1: float32[100]\n  $2: float32[100]\n")
+    assert print_graph(graph, data=False).endswith("constants\n  $1: float32[100]\n  $2: float32[100]\n")
 
 
 def test_a_nan_of_its_own_is_no_literal() -> None:
@@ -177,39 +177,39 @@ def test_attributes(value: Any, text: str) -> None:
 
 
 def test_only_unusual_attributes_are_shown() -> None:
-    x = Value("x", Spec(dtypes.float32, (2, 3)))
+    x = Value("x", TensorType(dtypes.float32, (2, 3)))
     reduce_sum = REGISTRY["reduce_sum"]
     usual = Operation(reduce_sum, (x,), {"axis": None, "keepdims": False}, (Value("a", F),))
     special = Operation(reduce_sum, (x,), {"axis": (0, 1), "keepdims": False}, (Value("b", F),))
     graph = Graph("g", (x,), (usual, special), ())
-    assert show(graph) == (
+    assert print_graph(graph) == (
         "graph g(x: float32[2, 3])\n"
         "  a = reduce_sum x                              : float32[]\n"
         "  b = reduce_sum x [axis=(0, 1)]                : float32[]\n"
         "  return\n"
     )
-    assert [dict(op.attrs) for op in parse(show(graph)).operations] == [usual.attrs, special.attrs]
+    assert [dict(op.attrs) for op in parse(print_graph(graph)).operations] == [usual.attrs, special.attrs]
 
 
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        (Spec(dtypes.bool_, (2, None)), "bool[2, ?]"),
-        (Spec(dtypes.string, None), "string[...]"),
-        (RefSpec(Spec(dtypes.int32, ())), "ref int32[]"),
-        (ArraySpec(Spec(dtypes.float64, (None,))), "array float64[?]"),
+        (TensorType(dtypes.bool_, (2, None)), "bool[2, ?]"),
+        (TensorType(dtypes.string, None), "string[...]"),
+        (VariableType(TensorType(dtypes.int32, ())), "ref int32[]"),
+        (ListType(TensorType(dtypes.float64, (None,))), "array float64[?]"),
     ],
 )
 def test_types(spec: Any, text: str) -> None:
     x = Value("x", spec)
     graph = Graph("g", (x,), (), (x,))
-    assert show(graph) == f"graph g(x: {text}) -> {text}\n  return x\n"
-    assert parse(show(graph)).inputs[0].spec == spec
+    assert print_graph(graph) == f"graph g(x: {text}) -> {text}\n  return x\n"
+    assert parse(print_graph(graph)).inputs[0].spec == spec
 
 
 def test_text_takes_linear_time_and_little_stack() -> None:
     """A hundred regions within each other, and a long graph."""
-    x, p = Value("x", F), Value("p", Spec(dtypes.bool_, ()))
+    x, p = Value("x", F), Value("p", TensorType(dtypes.bool_, ()))
     region = Graph("then", (p, x), (), (x,))
     for _ in range(100):
         p, x = Value("p", p.spec), Value("x", F)
@@ -217,11 +217,11 @@ def test_text_takes_linear_time_and_little_stack() -> None:
         region = Graph("then", (p, x), (operation,), operation.outputs)
         keep = Graph("else", (p, x), (), (x,))
         operation.regions = (operation.regions[0], keep)
-    assert parse(show(region)) == region
+    assert parse(print_graph(region)) == region
     chain = [Value("x", F)]
     operations = []
     for _ in range(5_000):
         operations.append(Operation(REGISTRY["negative"], (chain[-1],), {}, (Value("x", F),)))
         chain += operations[-1].outputs
     graph = Graph("long", (chain[0],), tuple(operations), (chain[-1],))
-    assert parse(show(graph)) == graph
+    assert parse(print_graph(graph)) == graph

@@ -10,11 +10,11 @@ import pytest
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import VerificationError, verify
 from agc.runtime.ops.framework.op import REGISTRY
 
-F, N, B = Spec(dtypes.float32, ()), Spec(dtypes.int32, ()), Spec(dtypes.bool_, ())
+F, N, B = TensorType(dtypes.float32, ()), TensorType(dtypes.int32, ()), TensorType(dtypes.bool_, ())
 ONE = Constant(np.array(1, np.float32))
 
 
@@ -138,7 +138,7 @@ def test_the_lines_around_the_fault_are_shown() -> None:
 def test_a_user_may_know_more_of_a_shape() -> None:
     """What `set_shape` said stays; what contradicts the rule does not."""
     known = "graph g(x: float32[?]) -> float32[2]\n  y = negative x : float32[2]\n  return y"
-    assert verify(parse(known, check=False)).outputs[0].spec == Spec(dtypes.float32, (2,))
+    assert verify(parse(known, check=False)).outputs[0].spec == TensorType(dtypes.float32, (2,))
     with pytest.raises(VerificationError, match="negative gives"):
         verify(parse(known.replace("float32[?]", "float32[3]"), check=False))
 

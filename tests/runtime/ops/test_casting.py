@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 
 NUMBERS = [
     tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32,
@@ -30,7 +30,7 @@ def test_casting_to_the_same_dtype_is_no_operation() -> None:
     x = tf.constant([1, 2])
     assert tf.cast(x, tf.int32) is x
     with Builder("f") as builder:
-        y = builder.input_tensor("y", Spec(tf.float32, ()))
+        y = builder.input_tensor("y", TensorType(tf.float32, ()))
         assert tf.cast(y, "float32") is y
     assert not builder.operations
 

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.linalg.matmul import einsum_shape, matrix_product
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -130,7 +130,7 @@ def test_what_does_not_fit_is_refused_at_once_and_when_tracing(call: Any) -> Non
     with pytest.raises(tf.errors.InvalidArgumentError):
         call(lambda shape: tf.zeros(shape))
     with Builder("f") as builder, pytest.raises(ValueError, match="op "):
-        call(lambda shape: builder.input_tensor("x", Spec(tf.float32, tuple(shape))))
+        call(lambda shape: builder.input_tensor("x", TensorType(tf.float32, tuple(shape))))
 
 
 def test_a_singular_matrix_has_no_inverse() -> None:

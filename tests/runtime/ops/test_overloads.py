@@ -10,7 +10,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.operator_overloads import OPERATORS
 
 BINARY = [
@@ -94,9 +94,9 @@ def test_variables_have_them_too() -> None:
 
 def test_in_a_graph_they_record_operations() -> None:
     with Builder("f") as builder:
-        x = builder.input_tensor("x", Spec(tf.float32, (None, 3)))
-        n = builder.input_tensor("n", Spec(tf.int32, (None,)))
-        any_rank = builder.input_tensor("any", Spec(tf.float32, None))
+        x = builder.input_tensor("x", TensorType(tf.float32, (None, 3)))
+        n = builder.input_tensor("n", TensorType(tf.int32, (None,)))
+        any_rank = builder.input_tensor("any", TensorType(tf.float32, None))
         assert (x + 1).shape.as_list() == (x == 3).shape.as_list() == (x == x).shape.as_list() == [None, 3]
         assert (n // 2).dtype is tf.int32 and (n / 2).dtype is tf.float64
         assert (x == any_rank).shape.rank is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.core.shapes import reduced
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 
 VALUES = np.array([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]])
 AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]
@@ -80,7 +80,7 @@ def test_axes_that_are_not_there_or_twice_there() -> None:
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.reduce_sum([[1.0]], axis=axis)
         with Builder("f") as builder, pytest.raises(ValueError, match="reduce_sum"):
-            tf.reduce_sum(builder.input_tensor("x", Spec(tf.float32, (None, 2))), axis=axis)
+            tf.reduce_sum(builder.input_tensor("x", TensorType(tf.float32, (None, 2))), axis=axis)
 
 
 def test_the_dtypes_that_they_do_not_take() -> None:
@@ -89,7 +89,7 @@ def test_the_dtypes_that_they_do_not_take() -> None:
     with pytest.raises(TypeError, match="integer"):
         tf.math.reduce_std([1, 2])
     with Builder("f") as builder, pytest.raises(TypeError, match="reduce_all does not take int32"):
-        tf.reduce_all(builder.input_tensor("x", Spec(tf.int32, ())))
+        tf.reduce_all(builder.input_tensor("x", TensorType(tf.int32, ())))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

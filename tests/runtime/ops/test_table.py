@@ -16,7 +16,7 @@ from agc.runtime import dtypes
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.json_format import deserialise, serialise
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from agc.runtime.optimize import optimise
@@ -64,7 +64,7 @@ def the_kernel_gives_what_the_rule_says(name: str) -> None:
             specs = call.specs([view(array) for array in call.arrays])
             assert len(specs) == len(results)
             for spec, result in zip(specs, results, strict=True):
-                assert spec.covers(Spec(_dtype(result), np.shape(result))), (
+                assert spec.covers(TensorType(_dtype(result), np.shape(result))), (
                     f"{view.__name__}: {spec}, but {result!r}"
                 )
 
@@ -144,7 +144,7 @@ def numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
         assert type(expected) is type(got)
         if isinstance(expected, tuple):
             for spec, one, other in zip(specs, expected, got, strict=True):
-                assert spec.covers(Spec(_dtype(other), np.shape(other)))
+                assert spec.covers(TensorType(_dtype(other), np.shape(other)))
                 if not call.op.stateful:
                     np.testing.assert_array_equal(one, other)
         else:
@@ -160,14 +160,14 @@ def odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
         for place in range(len(operands)):
             for dtype in dtypes.ALL:
                 for shape in shapes:
-                    odd = [*operands[:place], Value("odd", Spec(dtype, shape)), *operands[place + 1 :]]
+                    odd = [*operands[:place], Value("odd", TensorType(dtype, shape)), *operands[place + 1 :]]
                     try:
                         specs = call.specs(odd)
                     except REFUSALS as error:
                         assert str(error)
                         refused = True
                     else:
-                        assert all(isinstance(spec, Spec) for spec in specs)
+                        assert all(isinstance(spec, TensorType) for spec in specs)
     assert refused or not any(call.arrays for call in calls(name)) or name in TAKES_ANYTHING
 
 
@@ -179,7 +179,7 @@ def a_file_states_as_many_results_as_it_asks_for(name: str) -> None:
         return  # its operands are no tensors
     graph, _ = graph_of(call)  # type: ignore[misc]
     unknown = [
-        each if isinstance(each, Constant) else Value(each.name, Spec(each.dtype, None))
+        each if isinstance(each, Constant) else Value(each.name, TensorType(each.dtype, None))
         for each in graph.operations[0].inputs
     ]
     for attribute, number in call.attrs.items():
@@ -238,15 +238,15 @@ def _known(array: Any) -> Any:
 
 
 def _values_unknown(array: Any) -> Any:
-    return Value("x", Spec(dtypes.of_array(array), array.shape))
+    return Value("x", TensorType(dtypes.of_array(array), array.shape))
 
 
 def _dimensions_unknown(array: Any) -> Any:
-    return Value("x", Spec(dtypes.of_array(array), (None,) * array.ndim))
+    return Value("x", TensorType(dtypes.of_array(array), (None,) * array.ndim))
 
 
 def _rank_unknown(array: Any) -> Any:
-    return Value("x", Spec(dtypes.of_array(array), None))
+    return Value("x", TensorType(dtypes.of_array(array), None))
 
 
 def _dtype(result: Any) -> dtypes.DType:

@@ -11,11 +11,11 @@ from agc.runtime import dtypes
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize import Options, algebraic_simplify
-from agc.runtime.optimize.pattern_match import Call, Law, Name, Number, Pattern
+from agc.runtime.optimize.pattern_match import Call, Name, Number, Pattern, RewriteRule
 from agc.runtime.optimize.value_numbering import COMMUTES
 from outcomes import bits
 
@@ -32,10 +32,10 @@ KINDS = {
 }
 TABLE = [
     (law, kind)
-    for law in (Law.read(*row) for row in algebraic_simplify.split(algebraic_simplify.EXACT))
+    for law in (RewriteRule.read(*row) for row in algebraic_simplify.split(algebraic_simplify.EXACT))
     for kind in law.kinds
 ]
-FAST = [Law.read(*row) for row in algebraic_simplify.split(algebraic_simplify.FAST)]
+FAST = [RewriteRule.read(*row) for row in algebraic_simplify.split(algebraic_simplify.FAST)]
 FOR = dict.fromkeys(("logical_and", "logical_or", "logical_xor"), "b") | dict.fromkeys(
     ("bitwise_and", "bitwise_or", "bitwise_xor"), "iu"
 )
@@ -52,7 +52,7 @@ def text(pattern: Pattern) -> str:
 class Side:
     """A graph made of one side of a law, for vectors of this length."""
 
-    def __init__(self, law: Law, dtype: dtypes.DType, size: int) -> None:
+    def __init__(self, law: RewriteRule, dtype: dtypes.DType, size: int) -> None:
         self.law, self.size, self.operations = law, size, list[Operation]()
         self.names: dict[str, Value] = {}
         self.known = {"k": 3, "m": 100}
@@ -63,7 +63,7 @@ class Side:
         if isinstance(pattern, Name):
             if pattern.name in self.known:
                 return Constant(np.array(self.known[pattern.name], dtype.numpy))
-            return self.names.setdefault(pattern.name, Value(pattern.name, Spec(dtype, (self.size,))))
+            return self.names.setdefault(pattern.name, Value(pattern.name, TensorType(dtype, (self.size,))))
         if isinstance(pattern, Number):
             return Constant(np.array(pattern.value, dtype.numpy))
         op = REGISTRY[pattern.op]
@@ -90,7 +90,7 @@ def columns(graph: Graph, numbers: list[Any] | None = None) -> list[Any]:
 
 
 @pytest.mark.parametrize(("law", "kind"), TABLE, ids=[f"{text(law.before)}-{kind}" for law, kind in TABLE])
-def test_a_law_is_used_and_exact(law: Law, kind: str) -> None:
+def test_a_law_is_used_and_exact(law: RewriteRule, kind: str) -> None:
     for dtype in KINDS[kind][0]:
         draft = Side(law, dtype, 1).graph
         given = columns(draft)
@@ -103,7 +103,7 @@ def test_a_law_is_used_and_exact(law: Law, kind: str) -> None:
 
 
 @pytest.mark.parametrize("law", FAST, ids=[text(law.before) for law in FAST])
-def test_a_fast_law_is_used_and_holds_for_real_numbers(law: Law) -> None:
+def test_a_fast_law_is_used_and_holds_for_real_numbers(law: RewriteRule) -> None:
     """Where the first side is a number; the other one may be so in more places."""
     given = columns(Side(law, dtypes.float64, 1).graph, ORDINARY)
     graph = verify(Side(law, dtypes.float64, len(given[0])).graph)

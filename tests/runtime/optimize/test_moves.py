@@ -11,7 +11,7 @@ from agc.runtime import dtypes
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.optimize import Options, algebraic_simplify
 from outcomes import bits
@@ -42,12 +42,12 @@ def numbers(dtype: dtypes.DType) -> Any:
 def chains(first: dtypes.DType) -> Graph:
     """All casts of a vector to a dtype, and from there to another one."""
     cast = REGISTRY["cast"]
-    x = Value("x", Spec(first, (numbers(first).size,)))
+    x = Value("x", TensorType(first, (numbers(first).size,)))
     operations, outputs = [], []
     for middle, last in itertools.product(DTYPES, DTYPES):
         before: Value = x
         for dtype in (middle, last):
-            after = Value("y", Spec(dtype, x.shape))
+            after = Value("y", TensorType(dtype, x.shape))
             operations.append(Operation(cast, (before,), {"dtype": dtype}, (after,)))
             before = after
         outputs.append(before)
@@ -69,7 +69,7 @@ def test_two_transposes_are_one() -> None:
     x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
     transpose = REGISTRY["transpose"]
     for one, other in itertools.product(itertools.permutations(range(3)), repeat=2):
-        source = Value("x", Spec(dtypes.float32, x.shape))
+        source = Value("x", TensorType(dtypes.float32, x.shape))
         operations: list[Operation] = []
         operand = source
         for order in (one, other):

@@ -10,7 +10,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, Options, Pass, pass_manager
-from agc.runtime.optimize.ssa_rename import separated
+from agc.runtime.optimize.ssa_rename import rename_values
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimize"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
@@ -21,7 +21,7 @@ def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
     name = each.name  # type: ignore[attr-defined]
     run = next(known.run for known in PASSES if known.name == name)
     graph = verify(run(verify(parse(case.source, check=False)), Options()))
-    assert separated(graph) is graph, "a value is made twice"
+    assert rename_values(graph) is graph, "a value is made twice"
     text = str(graph) + "\n"
     if update_golden:
         path = FOLDER / f"{name}.txt"

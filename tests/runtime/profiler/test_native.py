@@ -107,7 +107,7 @@ def test_where_programs_may_not_count_cycles_the_system_has_a_clock(
 def test_native_code_that_the_automatic_mode_has_chosen_is_measured() -> None:
     graph = tf.function(settled).get_concrete_function(X, W, tf.constant(ROUNDS))
     given = [X.numpy(), W.numpy(), np.array(ROUNDS, np.int32)]
-    chosen = tiering.Automatic(graph.graph, EXECUTORS["plan"](graph.graph))
+    chosen = tiering.TieredRunner(graph.graph, EXECUTORS["plan"](graph.graph))
     trial = chosen._trial(given)
     tiering._compile(trial, graph.graph, given)
     trial.chosen = trial.native

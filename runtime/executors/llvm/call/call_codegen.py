@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....ir.value_types import Spec
-from ..arena import LARGEST, Spares, size_of
+from ....ir.value_types import TensorType
+from ..arena import LARGEST, FreeList, size_of
 from ..codegen.llvm_types import Register, integer, ir, null, pointer
 from ..codegen.routine_builder import Routine
 from ..codegen.scalar_builder import Callee
@@ -260,17 +260,17 @@ class Words:
             "result_rows": self.rows(self._results(kernel, wraps)),
         }  # fmt: skip
 
-    def _shape(self, spec: Spec) -> tuple[int, int]:
+    def _shape(self, spec: TensorType) -> tuple[int, int]:
         """The rank, and where the sizes stand."""
         sizes = [size or 0 for size in spec.shape or ()]
         return len(sizes), self.rows([sizes])
 
-    def _input(self, spec: Spec) -> Row:
+    def _input(self, spec: TensorType) -> Row:
         return *self._shape(spec), self.id(np.dtype(spec.dtype.name))
 
     def _results(self, kernel: Kernel, wraps: bool) -> list[Row]:
         outputs = len(kernel.results) - len(kernel.assigned)
-        spares = Spares(2 * len(kernel.results))
+        spares = FreeList(2 * len(kernel.results))
         self._needed.append(spares)
         rows: list[Row] = []
         for number, spec in enumerate(kernel.results):

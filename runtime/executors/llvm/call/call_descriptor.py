@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ....core.abstract_value import kind_for
-from ....core.argument_pattern import Part
+from ....core.argument_pattern import ArgumentPattern
 from ....core.fast_path_guard import busy
 from ....core.tensor import EagerTensor
 from ....core.variable import Variable
@@ -40,12 +40,12 @@ _MODES: dict[type, int] = {
 }  # fmt: skip
 
 
-def has_room_for(kernel: Kernel, parts: Sequence[Part], program: Sequence[Row]) -> bool:
+def has_room_for(kernel: Kernel, parts: Sequence[ArgumentPattern], program: Sequence[Row]) -> bool:
     """Whether a call has no more inputs and results, and parts, than there is room for."""
     return max(len(kernel.inputs) + len(kernel.results), len(_all(parts)), len(program)) <= MOST
 
 
-def _all(parts: Sequence[Part]) -> list[Part]:
+def _all(parts: Sequence[ArgumentPattern]) -> list[ArgumentPattern]:
     """The parts, then those that are in the first, in the second …"""
     found = list(parts)
     for part in found:
@@ -53,14 +53,14 @@ def _all(parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-class Quick:
+class NativeFastPath:
     """One kind of calls of a function. `program` puts the results together: tensors, objects, and how many of them
     become a tuple, a list or a dict."""
 
     def __init__(
         self,
         kernel: Kernel,
-        parts: Sequence[Part],
+        parts: Sequence[ArgumentPattern],
         names: Sequence[str],
         variables: Sequence[Variable],
         program: Sequence[Row],
@@ -93,7 +93,7 @@ class Quick:
         """Where the addresses of objects stand."""
         return self._words.rows([(self._words.id(thing),) for thing in things])
 
-    def _part(self, part: Part) -> Row:
+    def _part(self, part: ArgumentPattern) -> Row:
         mode = _MODES[part.kind]
         if mode in (IS_OBJECT, IS_ALIVE):
             return mode, 0, self._words.id(part.thing), 0

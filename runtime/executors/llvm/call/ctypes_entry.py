@@ -17,7 +17,7 @@ from .. import runtime_library
 from .call_codegen import RUN
 
 if TYPE_CHECKING:
-    from ....ir.value_types import Spec
+    from ....ir.value_types import TensorType
     from ..loader import Kernel
 
 
@@ -41,7 +41,7 @@ class CtypesEntry:
         return made if code == 0 else self._failed(given)
 
 
-def _fits(array: Any, spec: Spec) -> bool:
+def _fits(array: Any, spec: TensorType) -> bool:
     """Whether the kernel can read an array where it is."""
     return (
         type(array) is np.ndarray
@@ -52,5 +52,5 @@ def _fits(array: Any, spec: Spec) -> bool:
     )
 
 
-def _sizes(spec: Spec) -> tuple[int, ...]:
+def _sizes(spec: TensorType) -> tuple[int, ...]:
     return tuple([size or 0 for size in spec.shape or ()])

@@ -19,7 +19,7 @@ from ..codegen.routine_builder import Routine
 from ..codegen.shared_functions import shared
 from .call_codegen import AS_TENSOR, RESULT, WORD
 from .cpython_layout import TUPLE_ITEMS, TYPE, offset_of
-from .unpack_arguments import MOST, TAKING_HEADER, TENSOR_ARRAY, VARIABLE, Taking
+from .unpack_arguments import MOST, TAKING_HEADER, TENSOR_ARRAY, VARIABLE, ArgumentUnpacker
 
 DISPATCH = "agc_dispatch"
 
@@ -37,7 +37,7 @@ PUSH_TENSOR, PUSH_OBJECT, MAKE_TUPLE, MAKE_LIST, MAKE_DICT = range(5)
 """How results are put together, on a stack; keys of a dict stand before their values."""
 
 
-class _Dispatch(Taking):
+class _Dispatch(ArgumentUnpacker):
     """Writes the code."""
 
     header = DISPATCH_HEADER

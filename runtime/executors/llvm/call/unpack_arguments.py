@@ -37,7 +37,7 @@ IS_TENSOR, IS_ARRAY, IS_OBJECT, IS_ALIVE, IN_TUPLE, IN_LIST, IN_DICT = range(7)
 has; a nest of so many, whose parts follow behind all parts before them. A dict has such keys in this order."""
 
 
-class Taking(Caller):
+class ArgumentUnpacker(Caller):
     """Writes the code that takes arguments apart.
 
     The objects from number `owned` on are owned, and their places have nothing until they are there. What is before,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ....core.call_slot import Called
+from ....core.call_slot import CallSlot
 from ..codegen.llvm_types import Register, constant_at, integer, ir, null, pointer
 from ..codegen.routine_builder import Routine
 from ..codegen.shared_functions import declared, outside, shared
@@ -35,7 +35,7 @@ from .cpython_layout import (
 )
 from .dispatch_stub import DISPATCH
 
-_CALL, _ENTRY = offset_of(Called, "__call__"), offset_of(Called, "_entry")
+_CALL, _ENTRY = offset_of(CallSlot, "__call__"), offset_of(CallSlot, "_entry")
 _COUNT = (1 << 63) - 1
 """What a number of arguments has besides a bit that says whether the place before them may be used."""
 
@@ -82,7 +82,7 @@ def _(r: Routine) -> None:
     _Way(r).write()
 
 
-def enter(function: Called, address: int) -> None:
+def enter(function: CallSlot, address: int) -> None:
     """Let a function be called by machine code, where CPython keeps of classes what it is known to."""
     kind = type(function)
     if _of(kind, CLASS_FLAGS).value & HAS_VECTORCALL or _changed(kind):
@@ -91,9 +91,9 @@ def enter(function: Called, address: int) -> None:
 
 def _changed(kind: type) -> bool:
     """Let the instances of a class be called where they have an address; whether that went well."""
-    slot = member_of(Called, "_entry")
+    slot = member_of(CallSlot, "_entry")
     is_known = (
-        kind.__call__ is Called.__call__
+        kind.__call__ is CallSlot.__call__
         and (_of(kind, BASIC_SIZE).value, _of(kind, CLASS_FLAGS).value)
         == (kind.__basicsize__, kind.__flags__)
         and slot.name == b"_entry"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .liveness import BORN, PROMISE, Addresses, Liveness, bits, operands_of
 
 
-class Nest(NamedTuple):
+class ElementwiseNest(NamedTuple):
     """A nest of loops that writes each element once: the blocks around it, and the pairs (read, written) of buffers.
 
     `threads` is the call that runs it in several threads, if any does.
@@ -30,7 +30,7 @@ class Nest(NamedTuple):
     threads: Any
 
 
-class Place:
+class BufferSlot:
     """Memory of some buffers."""
 
     def __init__(self) -> None:
@@ -43,19 +43,19 @@ class Place:
         return max((promise.size for promise in self.promises), default=0)
 
 
-def places(
+def assign_buffers(
     blocks: Sequence[Any],
     start: Any,
     promises: Sequence[Any],
-    nests: Sequence[Nest],
+    nests: Sequence[ElementwiseNest],
     small: int,
     addresses: Addresses,
-) -> list[Place]:
+) -> list[BufferSlot]:
     """Where the buffers of a function stand; those of `small` bytes and larger ones are never together."""
     live = Liveness(blocks, addresses)
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
-    found: list[Place] = []
+    found: list[BufferSlot] = []
     for number in sorted(range(len(promises)), key=lambda i: -promises[i].size):
         size = promises[number].size
         free = [
@@ -66,7 +66,7 @@ def places(
         if free:
             place = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
         else:
-            found.append(place := Place())
+            found.append(place := BufferSlot())
         place.members |= 1 << number
         place.promises.append(promises[number])
     return found
@@ -92,7 +92,7 @@ def _meet(conflicts: list[int], number: int, others: int) -> None:
 
 
 def _replacing(
-    blocks: Sequence[Any], nests: Sequence[Nest], addresses: Addresses, live: Liveness
+    blocks: Sequence[Any], nests: Sequence[ElementwiseNest], addresses: Addresses, live: Liveness
 ) -> dict[int, int]:
     """For each buffer those that it may replace while it is written: they are not read behind the nest."""
     births: dict[Any, list[Any]] = {}
@@ -112,7 +112,7 @@ def _replacing(
     return found
 
 
-def _waits(nest: Nest, promise: Any, number: int, addresses: Addresses) -> bool:
+def _waits(nest: ElementwiseNest, promise: Any, number: int, addresses: Addresses) -> bool:
     """Whether a buffer that is born before a nest is not touched until then."""
     is_born = False
     for each in nest.before.instructions:

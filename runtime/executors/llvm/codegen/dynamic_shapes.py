@@ -13,11 +13,11 @@ from typing import Any
 
 from .dynamic_sizes import Size, is_sized
 from .function_builder import Emitter
-from .lazy_values import Buffer, Index, Mapped, Node, Shape
+from .lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from .rule_registry import RefusedError
 
 
-def regrouped(node: Node, shape: Shape) -> Node:
+def regrouped(node: LazyValue, shape: Shape) -> LazyValue:
     """The elements in row-major order, in another shape."""
     found = node.storage or node
     if found.shape == shape:
@@ -26,7 +26,7 @@ def regrouped(node: Node, shape: Shape) -> Node:
         raise RefusedError(f"{found.shape} and {shape} do not hold as many elements")
     if isinstance(found, Buffer):
         return found.also(shape)
-    return Mapped(
+    return IndexMap(
         found.dtype,
         shape,
         [found],
@@ -36,7 +36,7 @@ def regrouped(node: Node, shape: Shape) -> Node:
     )
 
 
-def met(e: Emitter, sizes: Sequence[int]) -> int:
+def broadcast_size(e: Emitter, sizes: Sequence[int]) -> int:
     """The one size that these are, of which some may be 1."""
     wide = [size for size in sizes if size != 1]
     if not wide:
@@ -48,7 +48,7 @@ def met(e: Emitter, sizes: Sequence[int]) -> int:
     return first
 
 
-def agreeing(e: Emitter, nodes: Sequence[Node], known: Any = None) -> tuple[Shape, list[Node]]:
+def agreeing(e: Emitter, nodes: Sequence[LazyValue], known: Any = None) -> tuple[Shape, list[LazyValue]]:
     """The shape that nodes have together, and these in shapes that are equal where their sizes are.
 
     `known` is what is known of that shape beforehand.
@@ -59,10 +59,10 @@ def agreeing(e: Emitter, nodes: Sequence[Node], known: Any = None) -> tuple[Shap
         sizes = [node.shape[place] for node in nodes if len(node.shape) >= -place]
         if known is not None and known[place] is not None:
             sizes.append(known[place])
-        shape.append(met(e, sizes))
+        shape.append(broadcast_size(e, sizes))
     return tuple(shape), [_as_wide(node, tuple(shape)) for node in nodes]
 
 
-def _as_wide(node: Node, shape: Shape) -> Node:
+def _as_wide(node: LazyValue, shape: Shape) -> LazyValue:
     own = shape[len(shape) - len(node.shape) :]
     return regrouped(node, tuple(1 if size == 1 else w for size, w in zip(node.shape, own, strict=True)))

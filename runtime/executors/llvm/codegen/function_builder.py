@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .buffer_assignment import Nest, pairs
+from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
 from .interleave_count import at_once
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
-from .merge_functions import Users, share_twins
+from .merge_functions import Users, merge_identical_nests
 from .merge_parallel_bodies import share_parts
-from .outlining import Whole
+from .outlining import OutermostLoopNest
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
@@ -58,9 +58,11 @@ class Emitter(Storage):
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
         self._rounds = [1]  # of the nests that are being written, with those around them
-        self._nests: list[Nest] = []
-        self._wholes: list[Whole] = []
-        self.separable: list[Whole] = []  # nests that may be functions of their own: a call matters little
+        self._nests: list[ElementwiseNest] = []
+        self._wholes: list[OutermostLoopNest] = []
+        self.separable: list[
+            OutermostLoopNest
+        ] = []  # nests that may be functions of their own: a call matters little
         self.users = Users(function)  # of the finished code
         self._parts: list[Any] = []  # the calls that have threads run them
         self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
@@ -124,11 +126,11 @@ class Emitter(Storage):
             run = self._share(before, first, opened[0], shared, size) if is_shared else None
             self._parts += [run] if run is not None else []
             if opened and run is None:
-                nest = Whole(before, self.function.blocks[first:-1], self.b.block)
+                nest = OutermostLoopNest(before, self.function.blocks[first:-1], self.b.block)
                 self._wholes += [nest] if not self.is_repeated else []
                 self.separable += [nest] if not self.is_repeated or size >= SEPARABLE else []
             if pairs_of_nest:
-                self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
+                self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()
         if measured is not None and self.meter is not None:
             self.meter.end(measured)
@@ -302,4 +304,4 @@ class Emitter(Storage):
         self._give_back()
         self.b.ret(code)
         left = share_parts(self.function, self._parts, self._wholes, self.users)
-        share_twins(self.function, left, self.users)
+        merge_identical_nests(self.function, left, self.users)

@@ -39,7 +39,7 @@ class Row:
         self.bytes = 0
 
 
-class Meter:
+class Instrumentation:
     """Writes the clocks of a function. In the table each row has its own time, and how often it was come to."""
 
     def __init__(self, e: Any) -> None:
@@ -121,7 +121,7 @@ def has_cycles() -> bool:
 class Measuring(Arithmetic):
     """What an emitter does for its meter, where it has one."""
 
-    meter: Meter | None = None
+    meter: Instrumentation | None = None
     operation: Operation | None = None  # what is being lowered
     group: Sequence[Any] = ()  # the lazy nodes that the next nest computes
     bulk = 0  # loops that have been opened

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from .... import dtypes
 from ....ir.graph import Operation, Value
-from ....ir.value_types import Spec
+from ....ir.value_types import TensorType
 from .dynamic_sizes import Size
 from .function_builder import INTERRUPTED, OFTEN, Emitter
-from .lazy_values import Buffer, Node
+from .lazy_values import Buffer, LazyValue
 from .llvm_types import STORED, Register, integer, pointer
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ def has_kernel(operation: Operation) -> bool:
         and not operation.regions
         and operation.type not in _WITHOUT
         and bool(operation.outputs)
-        and all(isinstance(value.spec, Spec) and value.dtype in STORED for value in values)
+        and all(isinstance(value.spec, TensorType) and value.dtype in STORED for value in values)
         and all(value.shape is not None for value in values)
     )
 
 
-def called(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[Node]:
+def called(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
     """Call the kernel. It gets the addresses of what is no constant, and those of its results."""
     e = region.e
     given = [

@@ -102,7 +102,7 @@ def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
 _NUMBERS = itertools.count(1)
 
 
-class Node:
+class LazyValue:
     """A value of the graph. `storage` is where it stands, once it has been computed; `maker` is what gave it."""
 
     moved = 0  # the number of the last time that a node got another place
@@ -110,7 +110,7 @@ class Node:
     cost = 0
     fails = False
     depth = 0
-    operands: Sequence[Node] = ()
+    operands: Sequence[LazyValue] = ()
     maker: Operation | None = None
 
     def __init__(self, dtype: dtypes.DType, shape: Shape) -> None:
@@ -122,11 +122,11 @@ class Node:
     def stand(self, storage: Buffer | None) -> None:
         """Be found there from now on; nowhere means that it is computed where it is read."""
         self.storage = storage
-        Node.moved = next(_NUMBERS)  # each is there once, whatever threads compile
+        LazyValue.moved = next(_NUMBERS)  # each is there once, whatever threads compile
 
     def at(self, e: Emitter, index: Index) -> Element:
         """The element at an index, computed at most once for it."""
-        node: Node = self.storage or self
+        node: LazyValue = self.storage or self
         key = (node, index)
         found = e.memo.get(key)
         if found is None:
@@ -147,7 +147,7 @@ class Node:
         return False
 
 
-class Known(Node):
+class Known(LazyValue):
     """An array that is known."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
@@ -168,7 +168,7 @@ class Known(Node):
         return e.module.host.constant(e, self.array)
 
 
-class Scalar(Node):
+class Scalar(LazyValue):
     """A number in a register."""
 
     def __init__(self, dtype: dtypes.DType, value: Element) -> None:
@@ -179,7 +179,7 @@ class Scalar(Node):
         return self.value
 
 
-class Buffer(Node):
+class Buffer(LazyValue):
     """Elements in memory. `is_own` says that nobody outside reads them: they may be replaced when all have read them.
 
     `places` are the addresses under which others may know the same memory. What is `in_list` stands in a list, and is
@@ -230,11 +230,17 @@ Rule = Callable[..., Element]
 """Writes the computation of an element from those of the operands: `rule(e, site, *elements)`."""
 
 
-class Computed(Node):
+class LazyElementwise(LazyValue):
     """An operation on each element. `site` is what the rule is told of the operation."""
 
     def __init__(
-        self, dtype: dtypes.DType, shape: Shape, rule: Rule, site: Any, operands: Sequence[Node], cost: int
+        self,
+        dtype: dtypes.DType,
+        shape: Shape,
+        rule: Rule,
+        site: Any,
+        operands: Sequence[LazyValue],
+        cost: int,
     ) -> None:
         super().__init__(dtype, shape)
         self.rule = rule
@@ -267,18 +273,18 @@ class Computed(Node):
         return self.storage is None
 
 
-def _cuts(node: Node) -> Cuts:
+def _cuts(node: LazyValue) -> Cuts:
     return NO_CUTS if node.storage is not None else node.cuts()
 
 
-def cuts_of(nodes: Iterable[Node]) -> Cuts:
+def cuts_of(nodes: Iterable[LazyValue]) -> Cuts:
     """The cuts of nodes that are read at one index, with what they read at this one."""
     found: set[int] = set()
     pending = list(nodes)
     seen = set(pending)
     while pending:
         node = pending.pop()
-        if not isinstance(node, Computed):
+        if not isinstance(node, LazyElementwise):
             found |= node.cuts()
             continue
         found |= node.own_cuts()
@@ -289,14 +295,14 @@ def cuts_of(nodes: Iterable[Node]) -> Cuts:
     return frozenset(found)
 
 
-class Mapped(Node):
+class IndexMap(LazyValue):
     """Elements of other nodes, which `find(e, index)` gives. It reads each of theirs at most `times` times."""
 
     def __init__(
         self,
         dtype: dtypes.DType,
         shape: Shape,
-        operands: Sequence[Node],
+        operands: Sequence[LazyValue],
         find: Callable[[Emitter, Index], Element],
         cost: int = 1,
         once: bool = True,

@@ -18,10 +18,10 @@ from typing import Any
 from .... import dtypes
 from ....ir.graph import Graph
 from .function_builder import UNROLLED, Emitter
-from .lazy_values import Buffer, Computed, Index, Known, Mapped, Node, Scalar, cuts_of
+from .lazy_values import Buffer, Index, IndexMap, Known, LazyElementwise, LazyValue, Scalar, cuts_of
 from .llvm_types import Element, Register
 from .parallel_loops import WAKES
-from .use_lists import Readers
+from .use_lists import UseLists
 
 CHEAP = 2
 """What costs no more than so many additions is computed again, rather than stored and read."""
@@ -35,14 +35,14 @@ class Values:
 
     def __init__(self, e: Emitter, graph: Graph) -> None:
         self.e = e
-        self.readers = Readers(graph)
-        self._stored: list[Node] = []
-        self._once: dict[Any, Node] = {}
-        self.wanted: set[Node] = set()  # what the nest that computes it first is to store
+        self.readers = UseLists(graph)
+        self._stored: list[LazyValue] = []
+        self._once: dict[Any, LazyValue] = {}
+        self.wanted: set[LazyValue] = set()  # what the nest that computes it first is to store
 
     # Where values stand
 
-    def scalar(self, node: Node) -> Scalar:
+    def scalar(self, node: LazyValue) -> Scalar:
         """A node of one element, in a register."""
         node = node.storage or node
         if isinstance(node, Scalar):
@@ -51,11 +51,11 @@ class Values:
             self._make_readable(operand, node)
         return Scalar(node.dtype, node.at(self.e, Index.of(node.shape, [self.e.word(0)] * len(node.shape))))
 
-    def register(self, node: Node) -> Register:
+    def register(self, node: LazyValue) -> Register:
         """The element of a node that has one only."""
         return self.scalar(node).value
 
-    def integer(self, node: Node) -> Register:
+    def integer(self, node: LazyValue) -> Register:
         """An integer of one element, as an index."""
         value = self.register(node)
         width = value.type.width
@@ -66,7 +66,7 @@ class Values:
             return self.e.word(int(value.constant))
         return widen(value, self.e.word(0).type)
 
-    def stored(self, node: Node, target: Buffer | None = None) -> Buffer:
+    def stored(self, node: LazyValue, target: Buffer | None = None) -> Buffer:
         """A node in memory: in `target`, where one is given."""
         node = node.storage or node
         if isinstance(node, Buffer):
@@ -84,7 +84,7 @@ class Values:
             self._fill([(node, where)], [node])
         return where
 
-    def readable(self, node: Node) -> Node:
+    def readable(self, node: LazyValue) -> LazyValue:
         """A node whose elements can be read in any order and often: lazy ones only where they cost little."""
         if node.is_lazy and (node.cost > CHEAP or node.fails):
             self.stored(node)
@@ -93,18 +93,18 @@ class Values:
                 self._make_readable(operand, node)
         return node.storage or node
 
-    def once(self, key: Any, make: Callable[[], Node]) -> Node:
+    def once(self, key: Any, make: Callable[[], LazyValue]) -> LazyValue:
         """What several operations of the region need, made for the first of them."""
         found = self._once.get(key)
         if found is None:
             found = self._once[key] = make()
         return found
 
-    def settled(self, node: Node) -> Node:
+    def settled(self, node: LazyValue) -> LazyValue:
         """A node that is computed: what is lazy goes into memory."""
         return self.stored(node) if node.is_lazy else (node.storage or node)
 
-    def replace(self, pairs: Sequence[tuple[Node, Buffer]]) -> None:
+    def replace(self, pairs: Sequence[tuple[LazyValue, Buffer]]) -> None:
         """Put small tensors into buffers that some of them may still be read from: all are read before."""
         found = []
         with self.e.nest([]):
@@ -118,23 +118,23 @@ class Values:
 
     # Computing lazy values
 
-    def compute(self, wanted: Sequence[tuple[Node, Buffer]]) -> None:
+    def compute(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
         """Write one nest of loops that computes nodes of one shape into buffers, and what is worth keeping too."""
         order = self.prepared([node for node, _ in wanted])
         wanted = [*wanted, *self.kept(order, [node for node, _ in wanted])]
         self._fill(wanted, order)
         self.keep(wanted)
 
-    def keep(self, computed: Sequence[tuple[Node, Buffer]]) -> None:
+    def keep(self, computed: Sequence[tuple[LazyValue, Buffer]]) -> None:
         """Nodes stand in these buffers from now on."""
         for node, where in computed:
             node.stand(where)
             self._stored.append(node)
             self.readers.stands(node)
 
-    def prepared(self, roots: Sequence[Node]) -> list[Node]:
+    def prepared(self, roots: Sequence[LazyValue]) -> list[LazyValue]:
         """The lazy nodes that are read at the same index as these, operands first; others are made readable."""
-        order: dict[Node, None] = {}
+        order: dict[LazyValue, None] = {}
         pending = [(root, False) for root in reversed(roots)]
         while pending:
             node, is_complete = pending.pop()
@@ -143,25 +143,25 @@ class Values:
             elif node.is_lazy and node not in order:
                 pending.append((node, True))
                 for operand in node.operands:
-                    if isinstance(node, Computed) and operand.shape == node.shape:
+                    if isinstance(node, LazyElementwise) and operand.shape == node.shape:
                         pending.append((operand, False))
                     else:
                         self._make_readable(operand, node)
         self.e.group = found = list(order)
         return found
 
-    def _make_readable(self, operand: Node, reader: Node) -> None:
+    def _make_readable(self, operand: LazyValue, reader: LazyValue) -> None:
         """See that a node reads an operand at another index without computing much twice."""
         if not operand.is_lazy:
             return
-        once = isinstance(reader, Mapped) and reader.once and not self.readers.has_others(operand, {reader})
+        once = isinstance(reader, IndexMap) and reader.once and not self.readers.has_others(operand, {reader})
         if operand.fails or operand.depth > DEEPEST // 8 or (operand.cost > CHEAP and not once):
             self.stored(operand)
             return
         for inner in operand.operands:
             self._make_readable(inner, operand)
 
-    def kept(self, order: Sequence[Node], roots: Sequence[Node]) -> list[tuple[Node, Buffer]]:
+    def kept(self, order: Sequence[LazyValue], roots: Sequence[LazyValue]) -> list[tuple[LazyValue, Buffer]]:
         """What a nest computes on the way and others read later."""
         inside = set(order)
         return [
@@ -170,12 +170,12 @@ class Values:
             if node not in roots and (node in self.wanted or self._is_read_later(node, inside))
         ]
 
-    def _is_read_later(self, node: Node, inside: set[Node]) -> bool:
+    def _is_read_later(self, node: LazyValue, inside: set[LazyValue]) -> bool:
         """Whether others read a node, for whom it is better stored than computed again."""
         is_worth_it = node.cost > CHEAP or (node.shape and self.readers.is_factor(node))
         return bool(is_worth_it) and self.readers.has_others(node, inside)
 
-    def _fill(self, wanted: Sequence[tuple[Node, Buffer]], order: Sequence[Node]) -> None:
+    def _fill(self, wanted: Sequence[tuple[LazyValue, Buffer]], order: Sequence[LazyValue]) -> None:
         shape = wanted[0][0].shape
         if 0 in shape:
             return
@@ -188,7 +188,7 @@ class Values:
             for node, where in wanted:
                 self.e.store(node.dtype, where.address, index.flat(self.e), node.at(self.e, index))
 
-    def _fill_in_registers(self, wanted: Sequence[tuple[Node, Buffer]]) -> None:
+    def _fill_in_registers(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
         shape = wanted[0][0].shape
         found: list[tuple[Buffer, int, Element]] = []
         with self.e.nest([]):
@@ -199,14 +199,18 @@ class Values:
             for where, number, element in found:
                 self.e.store(where.dtype, where.address, self.e.word(number), element)
 
-    def spans(self, shape: tuple[int, ...], nodes: Sequence[Node]) -> list[tuple[int, int]]:
+    def spans(self, shape: tuple[int, ...], nodes: Sequence[LazyValue]) -> list[tuple[int, int]]:
         """The axes that loops over a shape take together: from the first to the one behind the last."""
         cuts = sorted({0, len(shape)} | cuts_of(nodes))
         return list(itertools.pairwise(cuts))
 
     @contextmanager
     def loops(
-        self, shape: tuple[int, ...], nodes: Sequence[Node], threads: bool = True, each_once: bool = False
+        self,
+        shape: tuple[int, ...],
+        nodes: Sequence[LazyValue],
+        threads: bool = True,
+        each_once: bool = False,
     ) -> Iterator[Index]:
         """Loops over all places of a shape, as few as the nodes that are read allow."""
         spans = self.spans(shape, nodes)
@@ -214,8 +218,8 @@ class Values:
         with self.e.nest(counts, threads=threads, each_once=each_once) as numbers:
             yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
-    def store_outputs(self, outputs: Sequence[Node], targets: Sequence[Buffer | None]) -> None:
-        together: dict[tuple[int, ...], list[tuple[Node, Buffer]]] = defaultdict(list)
+    def store_outputs(self, outputs: Sequence[LazyValue], targets: Sequence[Buffer | None]) -> None:
+        together: dict[tuple[int, ...], list[tuple[LazyValue, Buffer]]] = defaultdict(list)
         for node, target in zip(outputs, targets, strict=False):
             if target is None:
                 continue

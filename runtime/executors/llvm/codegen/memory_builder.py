@@ -12,7 +12,7 @@ from typing import Any
 
 from .... import dtypes
 from ..arena import HEAD
-from .buffer_assignment import Nest, Place, places
+from .buffer_assignment import BufferSlot, ElementwiseNest, assign_buffers
 from .copy_elision import in_results
 from .dynamic_sizes import Size
 from .instrumentation import Measuring
@@ -38,7 +38,7 @@ class Storage(Measuring):
         self._top = top
         self._on_stack: list[Any] = []
         self._promises: list[Any] = []  # buffers that have no place yet
-        self.places: list[Place] = []  # where they stand, once all is written
+        self.places: list[BufferSlot] = []  # where they stand, once all is written
         # Memory that is kept between calls: the slot where it is kept, what takes it, and the bytes.
         self.pieces: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
@@ -85,10 +85,10 @@ class Storage(Measuring):
         slot = self.module.kept.slot(self._top, table)
         return slot, self.module.kept.take(self._top, slot, size, lacking)
 
-    def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[Nest]) -> None:
+    def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[ElementwiseNest]) -> None:
         """Give all buffers their places; those of few bytes on the stack, as long as there is room."""
         addresses = Addresses(blocks, self._promises)
-        found = places(blocks, start, self._promises, nests, _ON_STACK, addresses)
+        found = assign_buffers(blocks, start, self._promises, nests, _ON_STACK, addresses)
         self._top.position_at_start(self._top.block)
         replaced = in_results(blocks, self._top.function.args, addresses)
         for place in found:

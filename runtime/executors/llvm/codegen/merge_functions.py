@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from .interleave_count import SHORT
 from .liveness import operands_of, targets_of
 from .llvm_types import integer, ir, pointer
-from .outlining import Whole, fill, is_slot, new_part, replace_by
+from .outlining import OutermostLoopNest, fill, is_slot, new_part, replace_by
 
 _WORTH = 9
 """Instructions of a nest from which on it is worth a call: a copy has eight."""
@@ -31,7 +31,7 @@ Thing = TypeVar("Thing")
 _NAMED = re.compile(r"(loop|group)\d+")
 
 
-def share_twins(function: Any, nests: Sequence[Whole], users: Users) -> None:
+def merge_identical_nests(function: Any, nests: Sequence[OutermostLoopNest], users: Users) -> None:
     """Make one function of the nests of a function that are twins."""
     similar = [some for some in _alike(nests, operations) if len(operations(some[0])) >= _WORTH]
     for some in similar:
@@ -40,7 +40,7 @@ def share_twins(function: Any, nests: Sequence[Whole], users: Users) -> None:
             _share(function, twins)
 
 
-def operations(nest: Whole) -> list[str]:
+def operations(nest: OutermostLoopNest) -> list[str]:
     """What the instructions of a nest do."""
     return [each.opname for block in nest.blocks for each in block.instructions]
 
@@ -80,12 +80,12 @@ class Users:
                         blocks[operand.parent].add(block)
         return _Used(blocks, slots)
 
-    def own_slots(self, nest: Whole) -> list[Any]:
+    def own_slots(self, nest: OutermostLoopNest) -> list[Any]:
         """The memory on the stack that only a nest uses."""
         blocks = set(nest.blocks)
         return [slot for slot, users in self._found.slots.items() if users <= blocks]
 
-    def is_apart(self, nest: Whole) -> bool:
+    def is_apart(self, nest: OutermostLoopNest) -> bool:
         """Whether a nest gives nothing to its surroundings but what it writes to buffers, and ends behind itself."""
         blocks = set(nest.blocks)
         around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
@@ -112,7 +112,7 @@ class Form:
     """
 
     def __init__(
-        self, nest: Whole, slots: Sequence[Any], known: Mapping[Any, Any] = MappingProxyType({})
+        self, nest: OutermostLoopNest, slots: Sequence[Any], known: Mapping[Any, Any] = MappingProxyType({})
     ) -> None:
         self.nest = nest
         self._known = known

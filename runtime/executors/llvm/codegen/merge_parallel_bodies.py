@@ -14,7 +14,7 @@ from typing import Any
 
 from .llvm_types import integer, ir
 from .merge_functions import Form, Users, forget, operations
-from .outlining import Whole, is_slot, replace_by
+from .outlining import OutermostLoopNest, is_slot, replace_by
 
 
 class _Part:
@@ -27,7 +27,7 @@ class _Part:
         entry, *blocks, leave = self.function.blocks
         slots = [each for each in entry.instructions if is_slot(each)]
         known = {begin: ir().Constant(integer(64), 0), end: self.rounds}
-        self.form = Form(Whole(entry, blocks, leave), slots, known)
+        self.form = Form(OutermostLoopNest(entry, blocks, leave), slots, known)
         read = [each for each in entry.instructions if each.opname == "load"]
         self.places = [read.index(value) for value in self.form.given]
         ends = [
@@ -53,7 +53,9 @@ def _stands_at(instruction: Any, place: int, value: Any) -> bool:
     return instruction.opname != "phi" and instruction.operands[place] is value
 
 
-def share_parts(function: Any, runs: Sequence[Any], nests: Sequence[Whole], users: Users) -> list[Whole]:
+def share_parts(
+    function: Any, runs: Sequence[Any], nests: Sequence[OutermostLoopNest], users: Users
+) -> list[OutermostLoopNest]:
     """Let parts run the nests that they can; gives the nests that are left."""
     parts: list[_Part] = []
     for part in map(_Part, runs):

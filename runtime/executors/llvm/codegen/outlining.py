@@ -14,7 +14,7 @@ from .liveness import operands_of
 from .llvm_types import ir
 
 
-class Whole(NamedTuple):
+class OutermostLoopNest(NamedTuple):
     """A nest of loops that stands in no other: the block before it, its own, and the one behind it."""
 
     before: Any
@@ -71,7 +71,11 @@ def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others
 
 
 def fill(
-    part: Any, whole: Whole, slots: set[Any], outside: Sequence[Any], first: Callable[[Any], dict[Any, Any]]
+    part: Any,
+    whole: OutermostLoopNest,
+    slots: set[Any],
+    outside: Sequence[Any],
+    first: Callable[[Any], dict[Any, Any]],
 ) -> None:
     """Let blocks be all of a function, with the slots that only they use.
 

@@ -16,7 +16,7 @@ from typing import Any
 from ....config.threading import threads_within
 from .liveness import BORN
 from .llvm_types import Register, integer, ir, pointer
-from .outlining import Whole, captured, fill, is_slot, new_part, own_slots, replace_by
+from .outlining import OutermostLoopNest, captured, fill, is_slot, new_part, own_slots, replace_by
 from .thread_pool_ir import HAVE_THREADS, MOST, RUN
 
 WORTH = 1 << 15
@@ -74,7 +74,7 @@ def taken_apart(
             value: b.load(place, typ=value.type) for value, place in zip(around_them, places, strict=True)
         }
 
-    fill(part, Whole(before, blocks, after), slots, outside, read)
+    fill(part, OutermostLoopNest(before, blocks, after), slots, outside, read)
     _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))

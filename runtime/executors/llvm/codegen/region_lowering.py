@@ -12,13 +12,13 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
-from ....ir.value_types import Spec
+from ....ir.value_types import TensorType
 from ..diagnostics import BrokenRuleError, CannotCompileError, Reason
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
 from .function_builder import Emitter
 from .kernel_calls import called, has_kernel
-from .lazy_values import Buffer, Computed, Index, Known, Mapped, Node, Scalar
+from .lazy_values import Buffer, Index, IndexMap, Known, LazyElementwise, LazyValue, Scalar
 from .llvm_types import COMPILED, STORED, constant
 from .materialization import DEEPEST, Values
 from .rule_registry import ELEMENTWISE, LOWERINGS, MOVING, SIZED, RefusedError, Site
@@ -27,18 +27,18 @@ from .rule_registry import ELEMENTWISE, LOWERINGS, MOVING, SIZED, RefusedError, 
 class Region(Values):
     """A graph that is being lowered; `inputs` are the nodes that it is given."""
 
-    def __init__(self, e: Emitter, graph: Graph, inputs: Sequence[Node]) -> None:
+    def __init__(self, e: Emitter, graph: Graph, inputs: Sequence[LazyValue]) -> None:
         super().__init__(e, graph)
         self.graph = graph
         self.is_inner = False
-        self._nodes: dict[Operand, Node] = {}
+        self._nodes: dict[Operand, LazyValue] = {}
         for value, node in zip(graph.inputs, inputs, strict=True):
             self._nodes[value] = node
             self.readers.give(value, node)
 
     # The walk
 
-    def run(self, targets: Sequence[Buffer | None] = ()) -> list[Node]:
+    def run(self, targets: Sequence[Buffer | None] = ()) -> list[LazyValue]:
         """Lower everything. Outputs that have a target are stored there; other tensors may still be lazy."""
         for operation in self.graph.live_operations():
             nodes = [self.node(operand) for operand in operation.inputs]
@@ -67,9 +67,9 @@ class Region(Values):
         self.store_outputs(outputs, targets)
         return outputs
 
-    def _lowered(self, operation: Operation, nodes: list[Node]) -> list[Node]:
+    def _lowered(self, operation: Operation, nodes: list[LazyValue]) -> list[LazyValue]:
         for value in operation.outputs:
-            if isinstance(value.spec, Spec) and value.dtype not in STORED:
+            if isinstance(value.spec, TensorType) and value.dtype not in STORED:
                 raise RefusedError(f"{value.dtype.name} is not compiled")
         try:
             return self._by_rule(operation, nodes)
@@ -78,7 +78,7 @@ class Region(Values):
                 raise
         return [self._settled(node) for node in called(self, operation, nodes)]
 
-    def _by_rule(self, operation: Operation, nodes: list[Node]) -> list[Node]:
+    def _by_rule(self, operation: Operation, nodes: list[LazyValue]) -> list[LazyValue]:
         _demand_computed(operation)
         if operation.type in ELEMENTWISE:
             return [self._elementwise(operation, nodes)]
@@ -95,13 +95,13 @@ class Region(Values):
         results = results if isinstance(results, list) else [results]
         return [self._settled(node) for node in results]
 
-    def _settled(self, node: Node) -> Node:
+    def _settled(self, node: LazyValue) -> LazyValue:
         """Rank 0 is computed at once."""
         if node.is_lazy and not node.shape:
             return self.scalar(node)
         return node
 
-    def _elementwise(self, operation: Operation, nodes: list[Node]) -> Node:
+    def _elementwise(self, operation: Operation, nodes: list[LazyValue]) -> LazyValue:
         rule = ELEMENTWISE[operation.type]
         refusal = rule.takes(operation)
         if refusal is not None:
@@ -119,56 +119,56 @@ class Region(Values):
         site: Site,
         dtype: dtypes.DType,
         shape: tuple[int, ...],
-        nodes: Sequence[Node],
+        nodes: Sequence[LazyValue],
         cost: int = 1,
-    ) -> Node:
+    ) -> LazyValue:
         """An operation on each element of some nodes."""
-        node = Computed(dtype, shape, write, site, list(nodes), cost)
+        node = LazyElementwise(dtype, shape, write, site, list(nodes), cost)
         return self._settled(node)
 
-    def node(self, operand: Operand) -> Node:
+    def node(self, operand: Operand) -> LazyValue:
         """The node of an operand."""
         found = self._nodes.get(operand)
         if found is None:
             assert isinstance(operand, Constant), operand
             if operand.dtype not in STORED:  # of use only for what is not compiled, such as a message
-                found = self._nodes[operand] = Node(operand.dtype, operand.shape)
+                found = self._nodes[operand] = LazyValue(operand.dtype, operand.shape)
                 return found
             found = self._nodes[operand] = Known(operand.value)
             found = found if found.shape else self._settled_known(found, operand)
         return found
 
-    def _settled_known(self, node: Node, operand: Operand) -> Node:
+    def _settled_known(self, node: LazyValue, operand: Operand) -> LazyValue:
         scalar = self._nodes[operand] = Scalar(node.dtype, node.at(self.e, Index((), ())))
         return scalar
 
-    def _bind(self, value: Value, node: Node) -> None:
+    def _bind(self, value: Value, node: LazyValue) -> None:
         self._nodes[value] = node
         self.readers.bind(value, node)
 
-    def leave(self, operation: Operation, nodes: Iterable[Node]) -> None:
+    def leave(self, operation: Operation, nodes: Iterable[LazyValue]) -> None:
         """Say that an operation has read what it reads."""
         self.readers.leave(operation, nodes)
 
-    def own(self, operation: Operation, node: Node) -> Buffer:
+    def own(self, operation: Operation, node: LazyValue) -> Buffer:
         """A buffer with a node's elements that an operation may replace: its own where nobody reads it again."""
         found = self.stored(node)
         if found.is_own and self.is_given_up(operation, node):
             return found
         return self.stored(node, Buffer.new(self.e, node.dtype, node.shape))
 
-    def inner(self, graph: Graph, inputs: Sequence[Node]) -> Region:
+    def inner(self, graph: Graph, inputs: Sequence[LazyValue]) -> Region:
         """A region of an operation of this one."""
         region = Region(self.e, graph, inputs)
         region._stored = self._stored
         region.is_inner = True
         return region
 
-    def is_given_up(self, operation: Operation, node: Node) -> bool:
+    def is_given_up(self, operation: Operation, node: LazyValue) -> bool:
         """Whether an operation may replace what a node holds: nobody reads it again, by whichever way."""
         return self.is_last_read(operation, node) and self.readers.is_alone(operation, node)
 
-    def is_last_read(self, operation: Operation, node: Node) -> bool:
+    def is_last_read(self, operation: Operation, node: LazyValue) -> bool:
         """Whether nobody reads a node once this operation has, which reads it once: two states need two buffers."""
         if sum(self._nodes.get(operand) is node for operand in operation.inputs) > 1:
             return False
@@ -185,23 +185,23 @@ def _demand_computed(operation: Operation) -> None:
             raise RefusedError(f"{dtype.name} is not compiled")
 
 
-def _demand_known(operation: Operation, nodes: Sequence[Node]) -> None:
+def _demand_known(operation: Operation, nodes: Sequence[LazyValue]) -> None:
     """Refuse sizes that are known only while the code runs."""
     for operand, node in zip(operation.inputs, nodes, strict=True):
         if is_sized(node.shape):
             name = f"`{operand.name}`" if isinstance(operand, Value) else "an operand"
             raise RefusedError(f"the size of {name}, {operand.spec}, depends on values")
     for value in operation.outputs:
-        if isinstance(value.spec, Spec) and (value.shape is None or None in value.shape):
+        if isinstance(value.spec, TensorType) and (value.shape is None or None in value.shape):
             raise RefusedError(f"the shape of its result, {value.spec}, depends on values")
 
 
 def _can_be_nothing(value: Value) -> bool:
-    return isinstance(value.spec, Spec) and value.dtype in STORED and value.shape is not None
+    return isinstance(value.spec, TensorType) and value.dtype in STORED and value.shape is not None
 
 
-def _nothing(value: Value) -> Node:
+def _nothing(value: Value) -> LazyValue:
     """What stands for the result of an operation that was refused, so that the others can be looked at."""
     shape = tuple(size or 0 for size in value.shape or ())
     number = Scalar(value.dtype, constant(value.dtype, 0))
-    return Mapped(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number
+    return IndexMap(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number

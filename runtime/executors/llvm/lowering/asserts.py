@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Node
+from ..codegen.lazy_values import LazyValue
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, elementwise, lowers
 
 
 @lowers("assert", sized=True, moves=True)
-def _(region: Region, operation: Operation, condition: Node, *data: Node) -> list[Node]:
+def _(region: Region, operation: Operation, condition: LazyValue, *data: LazyValue) -> list[LazyValue]:
     e = region.e
     if not condition.shape:
         e.demand(region.register(condition))
@@ -23,13 +23,13 @@ def _(region: Region, operation: Operation, condition: Node, *data: Node) -> lis
 
 
 @lowers("raise", moves=True)
-def _(region: Region, operation: Operation, *values: Node) -> list[Node]:
+def _(region: Region, operation: Operation, *values: LazyValue) -> list[LazyValue]:
     region.e.fail_unless(integer(1)(0))
     return []
 
 
 @lowers("no_op", moves=True)
-def _(region: Region, operation: Operation, *values: Node) -> list[Node]:
+def _(region: Region, operation: Operation, *values: LazyValue) -> list[LazyValue]:
     return []
 
 

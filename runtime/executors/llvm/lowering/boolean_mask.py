@@ -14,7 +14,7 @@ from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Scalar
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Scalar
 from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -26,7 +26,7 @@ from .reshape import checked, moved
 from .sort_ops import in_order
 
 
-def _true_places(region: Region, mask: Node) -> Buffer:
+def _true_places(region: Region, mask: LazyValue) -> Buffer:
     """The numbers of the true elements, in order; the shape of the buffer says how many there are."""
     e = region.e
     region.prepared([mask])
@@ -43,7 +43,7 @@ def _true_places(region: Region, mask: Node) -> Buffer:
 
 
 @lowers("boolean_mask", sized=True)
-def _(region: Region, operation: Operation, node: Node, mask: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, mask: LazyValue) -> LazyValue:
     axis = operation.attrs["axis"]
     end = axis + len(mask.shape)
     for own, other in zip(node.shape[axis:end], mask.shape, strict=True):
@@ -59,11 +59,11 @@ def _(region: Region, operation: Operation, node: Node, mask: Node) -> Node:
         return found.at(e, Index(node.shape, [*before, (axis, end, place), *behind]))
 
     shape = (*node.shape[:axis], *chosen.shape, *node.shape[end:])
-    return Mapped(node.dtype, shape, [found, chosen], find, once=False)
+    return IndexMap(node.dtype, shape, [found, chosen], find, once=False)
 
 
 @lowers("true_indices", sized=True)
-def _(region: Region, operation: Operation, condition: Node) -> Node:
+def _(region: Region, operation: Operation, condition: LazyValue) -> LazyValue:
     rank = len(condition.shape)
     if not rank:
         raise RefusedError("whether a number is true is not compiled as a place")
@@ -78,11 +78,11 @@ def _(region: Region, operation: Operation, condition: Node) -> Node:
             found = e.choose(e.b.icmp_unsigned("==", column, e.word(axis)), place, found)
         return found
 
-    return Mapped(dtypes.int64, (*chosen.shape, rank), [chosen], find, cost=4 * rank, once=False)
+    return IndexMap(dtypes.int64, (*chosen.shape, rank), [chosen], find, cost=4 * rank, once=False)
 
 
 @lowers("unique", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     e, source, size = region.e, region.settled(node), node.shape[0]
     numbers = Buffer.new(e, operation.outputs[1].dtype, (size,))
     values = Buffer.new(e, node.dtype, (size,))
@@ -103,7 +103,7 @@ def _(region: Region, operation: Operation, node: Node) -> list[Node]:
     return [found, numbers]
 
 
-def _first_places(region: Region, source: Node, size: int) -> Buffer:
+def _first_places(region: Region, source: LazyValue, size: int) -> Buffer:
     """For each element where the first one stands that is equal to it; NaN is equal to NaN."""
     e, kind = region.e, "u" if source.dtype.is_bool else source.dtype.kind
     first = Buffer.new(e, dtypes.int64, (size,))
@@ -126,7 +126,14 @@ def _first_places(region: Region, source: Node, size: int) -> Buffer:
 
 
 @lowers("occurrences", sized=True)
-def _(region: Region, operation: Operation, values: Node, weights: Node, least: Node, most: Node) -> Node:
+def _(
+    region: Region,
+    operation: Operation,
+    values: LazyValue,
+    weights: LazyValue,
+    least: LazyValue,
+    most: LazyValue,
+) -> LazyValue:
     if operation.attrs["by_row"] and len(values.shape) == 2:
         raise RefusedError("numbers counted in each row are not compiled")
     e, (result,) = region.e, operation.outputs
@@ -150,7 +157,7 @@ def _(region: Region, operation: Operation, values: Node, weights: Node, least: 
     return totals
 
 
-def _width(region: Region, top: Register, least: Node, most: Node) -> Register:
+def _width(region: Region, top: Register, least: LazyValue, most: LazyValue) -> Register:
     """How many numbers are counted: up to the largest one, within bounds of which -1 is none."""
     e = region.e
     lower, upper = region.integer(least), region.integer(most)
@@ -161,7 +168,9 @@ def _width(region: Region, top: Register, least: Node, most: Node) -> Register:
     return e.choose(is_cut, upper, width)
 
 
-def _count(region: Region, flat: Node, amounts: Node | None, totals: Buffer, is_binary: bool) -> None:
+def _count(
+    region: Region, flat: LazyValue, amounts: LazyValue | None, totals: Buffer, is_binary: bool
+) -> None:
     from .elementwise import add
     from .reduction_kinds import site_of
 
@@ -184,7 +193,7 @@ def _count(region: Region, flat: Node, amounts: Node | None, totals: Buffer, is_
         e.b.position_at_end(onward)
 
 
-def repeated(region: Region, node: Node, repeats: Node, axis: int | None) -> Node:
+def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | None) -> LazyValue:
     """Elements along an axis, each so often as a vector says that is read when the code runs."""
     e = region.e
     whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
@@ -212,7 +221,7 @@ def repeated(region: Region, node: Node, repeats: Node, axis: int | None) -> Nod
     return region.settled(moving)
 
 
-def _times(e: Emitter, times: Node, number: Register) -> Register:
+def _times(e: Emitter, times: LazyValue, number: Register) -> Register:
     """How often an element is repeated; a number below 0 fails."""
     place = number if times.size != 1 else e.word(0)
     index = Index(times.shape, [(0, len(times.shape), place)] if times.shape else [])
@@ -221,7 +230,7 @@ def _times(e: Emitter, times: Node, number: Register) -> Register:
     return e.choose(e.b.icmp_signed("<", found, e.word(0)), e.word(0), found)
 
 
-def most(region: Region, lengths: Node, asked: Node) -> Size:
+def most(region: Region, lengths: LazyValue, asked: LazyValue) -> Size:
     """The size that a number asks for; where that is below 0, the largest of some lengths, or 0."""
     e = region.e
     largest = new_slot(e, dtypes.int64, 0)
@@ -236,7 +245,7 @@ def most(region: Region, lengths: Node, asked: Node) -> Size:
 
 
 @lowers("put_back_masked", sized=True)
-def _(region: Region, operation: Operation, rows: Node, mask: Node, shape: Node) -> Node:
+def _(region: Region, operation: Operation, rows: LazyValue, mask: LazyValue, shape: LazyValue) -> LazyValue:
     e, axis = region.e, operation.attrs["axis"]
     whole = asked_shape(region, operation, shape)
     end = axis + len(mask.shape)
@@ -255,7 +264,7 @@ def _(region: Region, operation: Operation, rows: Node, mask: Node, shape: Node)
 
 
 @lowers("shape", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     (value,) = operation.outputs
 
     def find(e: Emitter, index: Index) -> Element:
@@ -267,10 +276,10 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
                 found = e.choose(e.b.icmp_unsigned("==", place, e.word(axis)), e.word(size), found)
         return converted(e, found, dtypes.int64, value.dtype)
 
-    return Mapped(value.dtype, (len(node.shape),), [], find, once=False)
+    return IndexMap(value.dtype, (len(node.shape),), [], find, once=False)
 
 
 @lowers("size", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     return Scalar(value.dtype, converted(region.e, region.e.word(node.size), dtypes.int64, value.dtype))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....ir.graph import Graph, Operation
-from ....ir.value_types import ArraySpec
+from ....ir.value_types import ListType
 from ..codegen.function_builder import UNROLLED, Emitter
-from ..codegen.lazy_values import Buffer, Node, Scalar
+from ..codegen.lazy_values import Buffer, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer, pointer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
@@ -19,10 +19,10 @@ from . import dynamic_phi, list_phi
 from .while_loop import Place
 
 
-class Meeting:
+class MergePoint:
     """Where one result of all branches arrives."""
 
-    def __init__(self, e: Emitter, node: Node, common: Buffer | None) -> None:
+    def __init__(self, e: Emitter, node: LazyValue, common: Buffer | None) -> None:
         self._node = node
         self._common = common
         self._place = None if node.shape else Place(e, Scalar(node.dtype, None))
@@ -36,7 +36,7 @@ class Meeting:
             else:
                 self._slot = e.slot(pointer())
 
-    def arrive(self, region: Region, node: Node) -> None:
+    def arrive(self, region: Region, node: LazyValue) -> None:
         """A branch ends with this node."""
         if self._place is not None:
             self._place.write(region.e, region.scalar(node).value)
@@ -48,7 +48,7 @@ class Meeting:
             self._places |= found.places
             self._in_list |= found.in_list
 
-    def read(self, e: Emitter) -> Node:
+    def read(self, e: Emitter) -> LazyValue:
         """The result, behind the branches."""
         if self._place is not None:
             return self._place.read(e)
@@ -61,7 +61,7 @@ class Meeting:
 
 
 @lowers("cond", sized=True, moves=True)
-def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> list[Node]:
+def _(region: Region, operation: Operation, predicate: LazyValue, *nodes: LazyValue) -> list[LazyValue]:
     e = region.e
     test = region.register(predicate)
     inputs = _given(region, operation, nodes)
@@ -71,7 +71,7 @@ def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> li
 
 
 @lowers("switch", sized=True, moves=True)
-def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[Node]:
+def _(region: Region, operation: Operation, index: LazyValue, *nodes: LazyValue) -> list[LazyValue]:
     e = region.e
     number = region.integer(index)
     inputs = _given(region, operation, nodes)
@@ -82,7 +82,7 @@ def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[N
     return _joined(region, operation, blocks, operation.regions, inputs)
 
 
-def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[Node]:
+def _given(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
     """What branches are given: computed before, unless it costs next to nothing; nobody else's own."""
     for node in nodes:
         region.readable(node)
@@ -100,24 +100,24 @@ def _joined(
     operation: Operation,
     blocks: Sequence[object],
     graphs: Sequence[Graph],
-    inputs: Sequence[Node],
-) -> list[Node]:
+    inputs: Sequence[LazyValue],
+) -> list[LazyValue]:
     e = region.e
     behind = e.block("behind")
-    meetings: list[Meeting | list_phi.Meeting | dynamic_phi.Meeting] = []
-    lowered: list[tuple[object, Region, list[Node]]] = []
+    meetings: list[MergePoint | list_phi.Meeting | dynamic_phi.Meeting] = []
+    lowered: list[tuple[object, Region, list[LazyValue]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
             inner = region.inner(graph, inputs)
             results = [_left(inner, node, inputs) for node in inner.run()]
             lowered.append((e.b.block, inner, results))
     for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
-        if isinstance(value.spec, ArraySpec):
+        if isinstance(value.spec, ListType):
             meetings.append(list_phi.Meeting(e, value.spec, outcomes))
         elif any(node.shape != outcomes[0].shape for node in outcomes):
             meetings.append(dynamic_phi.Meeting(e, value.spec, outcomes))
         else:
-            meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
+            meetings.append(MergePoint(e, outcomes[0], _common(outcomes)))
     for end, inner, results in lowered:
         with e.into(end):
             for meeting, node in zip(meetings, results, strict=True):
@@ -127,7 +127,7 @@ def _joined(
     return [meeting.read(e) for meeting in meetings]
 
 
-def _left(region: Region, node: Node, given: Sequence[Node]) -> Node:
+def _left(region: Region, node: LazyValue, given: Sequence[LazyValue]) -> LazyValue:
     """A result of a branch: a copy of what it has read in a list, which may change behind the branch."""
     found = region.settled(node)
     if isinstance(found, Buffer) and found.in_list and all(found is not each for each in given):
@@ -135,7 +135,7 @@ def _left(region: Region, node: Node, given: Sequence[Node]) -> Node:
     return found
 
 
-def _common(outcomes: Sequence[Node]) -> Buffer | None:
+def _common(outcomes: Sequence[LazyValue]) -> Buffer | None:
     """The buffer that all branches leave as their result."""
     first = outcomes[0]
     if isinstance(first, Buffer) and all(

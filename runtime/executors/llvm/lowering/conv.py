@@ -20,7 +20,7 @@ from ....ops.nn.conv_kernel import parts
 from ....ops.nn.window_geometry import sliding
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -66,7 +66,7 @@ class Setting:
         divisors = (d for d in range(1, self.count + 1) if self.count % d == 0 and d <= largest)
         self.chunk = max(divisors, default=1)
 
-    def channels_last(self, node: Node) -> Node:
+    def channels_last(self, node: LazyValue) -> LazyValue:
         """Batches as one axis, channels as the last one."""
         if self.data_format.startswith("NC"):
             rank = len(node.shape)
@@ -74,7 +74,7 @@ class Setting:
             node = permuted(node, [*range(first), *range(first + 1, rank), first])
         return regrouped(node, (self.count, *node.shape[-self.n - 1 :]))
 
-    def as_given(self, node: Node) -> Node:
+    def as_given(self, node: LazyValue) -> LazyValue:
         """What has its channels last, in the format of the user, with its batches."""
         node = regrouped(node, (*self.batch, *node.shape[1:]))
         if not self.data_format.startswith("NC"):
@@ -83,7 +83,7 @@ class Setting:
         first = rank - self.n - 1
         return permuted(node, [*range(first), rank - 1, *range(first, rank - 1)])
 
-    def padded(self, region: Region, x: Node) -> Node:
+    def padded(self, region: Region, x: LazyValue) -> LazyValue:
         margins = [(0, 0), *zip(self.slide.before, self.slide.after, strict=True), (0, 0)]
         return region.settled(surrounded(region, x, margins))
 
@@ -108,12 +108,12 @@ class Setting:
                 yield e.times(number, self.chunk)
 
 
-def _refuse_empty(setting: Setting, *nodes: Node) -> None:
+def _refuse_empty(setting: Setting, *nodes: LazyValue) -> None:
     if not all(node.size for node in nodes) or not setting.count * setting.rows:
         raise RefusedError("convolutions of nothing are not compiled")
 
 
-def _refuse_misfit(setting: Setting, back: Node) -> None:
+def _refuse_misfit(setting: Setting, back: LazyValue) -> None:
     """Refuse what is no gradient of the result: a user may ask for any shape of what a convolution is said to be of."""
     batch, sizes, channels = parts(back.shape, setting.n, setting.data_format)
     if (*batch, *sizes, channels) != (*setting.batch, *setting.outputs, setting.given):
@@ -149,7 +149,7 @@ class _Rows:
 
 
 @lowers("conv")
-def _(region: Region, operation: Operation, node: Node, filter: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) -> LazyValue:
     setting, e, own = Setting(operation, node.shape, filter.shape), region.e, node.dtype
     _refuse_empty(setting, node, filter)
     x, w = setting.channels_last(widened(region, node)), widened(region, filter)
@@ -157,7 +157,7 @@ def _(region: Region, operation: Operation, node: Node, filter: Node) -> Node:
         axes = range(setting.n + 1, 2 * setting.n + 2)
         shape = (setting.count, *setting.outputs, setting.given)
         pairs = _pairs(region, setting, setting.padded(region, x), region.settled(w), None)
-        y: Node = reduced(region, pairs, sums(x.dtype), axes, shape, x.dtype)
+        y: LazyValue = reduced(region, pairs, sums(x.dtype), axes, shape, x.dtype)
         return as_dtype(region, setting.as_given(y), own)
     source = region.stored(setting.padded(region, x))
     rows = _Rows(region, setting, source)
@@ -172,13 +172,13 @@ def _(region: Region, operation: Operation, node: Node, filter: Node) -> Node:
     return as_dtype(region, setting.as_given(result), own)
 
 
-def _plain(dtype: dtypes.DType, shape: Shape) -> Node:
+def _plain(dtype: dtypes.DType, shape: Shape) -> LazyValue:
     """Of which only the shape matters."""
     return uniform(dtype, shape, 0)
 
 
 @lowers("conv_backprop_filter")
-def _(region: Region, operation: Operation, node: Node, sizes: Node, back: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, back: LazyValue) -> LazyValue:
     setting, e, own = Setting(operation, node.shape, shape_of(operation)), region.e, node.dtype
     _refuse_misfit(setting, back)
     _refuse_empty(setting, node, back)
@@ -208,7 +208,9 @@ def _(region: Region, operation: Operation, node: Node, sizes: Node, back: Node)
 
 
 @lowers("conv_backprop_input")
-def _(region: Region, operation: Operation, sizes: Node, filter: Node, back: Node) -> Node:
+def _(
+    region: Region, operation: Operation, sizes: LazyValue, filter: LazyValue, back: LazyValue
+) -> LazyValue:
     setting, e, own = Setting(operation, shape_of(operation), filter.shape), region.e, filter.dtype
     _refuse_misfit(setting, back)
     _refuse_empty(setting, filter, back)
@@ -257,7 +259,9 @@ def _add_rows(
             e.store(wide.dtype, wide.address, target, add(e, site_of(wide.dtype), *parts))
 
 
-def _pairs(region: Region, setting: Setting, x: Node, w: Node | None, dy: Node | None) -> Node:
+def _pairs(
+    region: Region, setting: Setting, x: LazyValue, w: LazyValue | None, dy: LazyValue | None
+) -> LazyValue:
     """The products of elements of windows with filters, or with gradients: [image, outputs, window, taken, given]."""
     n, each = setting.n, setting.given // setting.groups
     shape = (setting.count, *setting.outputs, *setting.window, setting.taken, setting.given)
@@ -275,10 +279,10 @@ def _pairs(region: Region, setting: Setting, x: Node, w: Node | None, dy: Node |
             other = dy.at(e, Index.of(dy.shape, [image, *outputs, given]))
         return multiply(e, site_of(x.dtype), element, other)
 
-    return Mapped(x.dtype, shape, readable, find, cost=2, once=False)
+    return IndexMap(x.dtype, shape, readable, find, cost=2, once=False)
 
 
-def _grouped_rows(region: Region, setting: Setting, w: Node, dy: Node) -> Buffer:
+def _grouped_rows(region: Region, setting: Setting, w: LazyValue, dy: LazyValue) -> Buffer:
     """dy · wᵀ for each group of channels: [image, outputs, window, channels]."""
     n, each = setting.n, setting.given // setting.groups
     outer = (setting.count, *setting.outputs, *setting.window)
@@ -292,7 +296,7 @@ def _grouped_rows(region: Region, setting: Setting, w: Node, dy: Node) -> Buffer
             e, site_of(w.dtype), factor, given.at(e, Index.of(given.shape, [image, *numbers[:n], output]))
         )
 
-    pairs = Mapped(
+    pairs = IndexMap(
         w.dtype, (*outer, setting.groups, setting.taken, each), [filters, given], find, cost=2, once=False
     )
     shape = (*outer, setting.groups * setting.taken)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -41,7 +41,7 @@ class _Columns:
         number = self.e.plus(self.e.times(column, self.rows), row)
         return self.e.load(REAL, self.address, number)
 
-    def load(self, node: Node, batch: Sequence[Register]) -> None:
+    def load(self, node: LazyValue, batch: Sequence[Register]) -> None:
         """Copy a matrix of a batch."""
         e = self.e
         with e.nest([node.shape[-1], node.shape[-2]]) as (column, row):
@@ -66,7 +66,7 @@ def _shapes(operation: Operation) -> list[Shape]:
     return [tuple(size for size in value.shape or () if size is not None) for value in operation.outputs]
 
 
-def _matrix(region: Region, node: Node) -> Node:
+def _matrix(region: Region, node: LazyValue) -> LazyValue:
     if node.dtype.kind == "c":
         raise RefusedError("decompositions of complex matrices are not compiled")
     if not node.size:
@@ -75,7 +75,7 @@ def _matrix(region: Region, node: Node) -> Node:
 
 
 @lowers("eigh")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     e, source, n = region.e, _matrix(region, node), node.shape[-1]
     lapack, matrix = Lapack(e, REAL), _Columns(e, n, n)
     work_size, whole_size = 1 + 6 * n + 2 * n * n + _BLOCK * n, 3 + 5 * n
@@ -97,7 +97,7 @@ def _(region: Region, operation: Operation, node: Node) -> list[Node]:
 
 
 @lowers("qr")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     e, source = region.e, _matrix(region, node)
     m, n = node.shape[-2:]
     k, (q_shape, r_shape) = min(m, n), _shapes(operation)
@@ -123,7 +123,7 @@ def _(region: Region, operation: Operation, node: Node) -> list[Node]:
 
 
 @lowers("svd")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     e, source, attrs = region.e, _matrix(region, node), operation.attrs
     m, n = node.shape[-2:]
     k, shapes = min(m, n), _shapes(operation)

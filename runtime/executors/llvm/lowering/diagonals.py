@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Mapped, Node
+from ..codegen.lazy_values import Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, lowers
@@ -18,7 +18,7 @@ from .reshape import moved
 
 
 @lowers("diag_part")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     k = operation.attrs["k"]
 
     def place(e: Emitter, places: list[Register]) -> list[Register]:
@@ -37,7 +37,7 @@ def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Regis
 
 
 @lowers("diag")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     found = region.readable(node)
     if not found.size:
         return region.zeros(node.dtype, shape_of(operation))
@@ -46,11 +46,11 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
         is_there, place = _on_diagonal(e, index, operation.attrs["k"])
         return e.choose(is_there, found.at(e, Index.of(found.shape, place)), constant(node.dtype, 0))
 
-    return Mapped(node.dtype, shape_of(operation), [found], find, cost=2, once=False)
+    return IndexMap(node.dtype, shape_of(operation), [found], find, cost=2, once=False)
 
 
 @lowers("set_diag")
-def _(region: Region, operation: Operation, node: Node, diagonal: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, diagonal: LazyValue) -> LazyValue:
     found = region.readable(diagonal)
     if not found.size:
         return node
@@ -59,11 +59,11 @@ def _(region: Region, operation: Operation, node: Node, diagonal: Node) -> Node:
         is_there, place = _on_diagonal(e, index, operation.attrs["k"])
         return e.choose(is_there, found.at(e, Index.of(found.shape, place)), node.at(e, index))
 
-    return Mapped(node.dtype, node.shape, [node, found], find, cost=2, once=False)
+    return IndexMap(node.dtype, node.shape, [node, found], find, cost=2, once=False)
 
 
 @lowers("band_part")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     lower, upper = operation.attrs["num_lower"], operation.attrs["num_upper"]
 
     def find(e: Emitter, index: Index) -> Element:
@@ -76,11 +76,11 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
             inside = e.b.and_(inside, e.b.icmp_signed("<=", above, e.word(upper)))
         return e.choose(inside, node.at(e, index), constant(node.dtype, 0))
 
-    return Mapped(node.dtype, node.shape, [node], find, cost=2)
+    return IndexMap(node.dtype, node.shape, [node], find, cost=2)
 
 
 @lowers("cross")
-def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
     """a[i + 1] b[i + 2] - a[i + 2] b[i + 1], where places go on from the beginning."""
     left, right = region.readable(a), region.readable(b)
     site = Site("", a.dtype, a.dtype, {}, False)
@@ -99,4 +99,4 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
 
         return subtract(e, site, product(second, third), product(third, second))
 
-    return Mapped(a.dtype, shape_of(operation), [left, right], find, cost=4, once=False)
+    return IndexMap(a.dtype, shape_of(operation), [left, right], find, cost=4, once=False)

@@ -14,7 +14,7 @@ from ..arena import HEAD
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Node
+from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.llvm_types import Register, integer, pointer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError
@@ -27,7 +27,7 @@ class _Sizes:
     def __init__(self, e: Emitter, sizes: Sequence[int | None]) -> None:
         self._sizes = [e.slot(integer(64)) if size is None else size for size in sizes]
 
-    def write(self, e: Emitter, node: Node) -> Node:
+    def write(self, e: Emitter, node: LazyValue) -> LazyValue:
         """Note the shape of a node, which is given back in that shape: it fits, or the run fails."""
         if len(node.shape) != len(self._sizes):
             raise RefusedError("tensors of different ranks meet here")
@@ -50,7 +50,7 @@ class _Sizes:
 class Meeting:
     """Where one result of all branches arrives."""
 
-    def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[Node]) -> None:
+    def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         self._dtype = outcomes[0].dtype
         self._address = e.slot(pointer())
         self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
@@ -63,14 +63,14 @@ class Meeting:
             ],
         )
 
-    def arrive(self, region: Region, node: Node) -> None:
+    def arrive(self, region: Region, node: LazyValue) -> None:
         """A branch ends with this node."""
         found = region.stored(self._sizes.write(region.e, node))
         region.e.b.store(found.address, self._address)
         self._places |= found.places
         self._in_list |= found.in_list
 
-    def read(self, e: Emitter) -> Node:
+    def read(self, e: Emitter) -> LazyValue:
         """The result, behind the branches."""
         found = Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
         found.places |= self._places
@@ -81,7 +81,7 @@ class Meeting:
 class Kept:
     """Where a tensor of a loop's state stands: `now` in one piece of memory, the next one in another."""
 
-    def __init__(self, region: Region, spec: Any, node: Node) -> None:
+    def __init__(self, region: Region, spec: Any, node: LazyValue) -> None:
         e = region.e
         self._dtype = node.dtype
         self._now, self._other = e.growing(1), e.growing(1)
@@ -96,7 +96,7 @@ class Kept:
         found.slot = self._now
         return found
 
-    def write(self, region: Region, node: Node) -> None:
+    def write(self, region: Region, node: LazyValue) -> None:
         """The next value: what is read meanwhile stays where it is."""
         e = region.e
         fitting = self._sizes.write(e, node)

@@ -16,7 +16,7 @@ from ....ops.arrays.getitem import _matched
 from ..affine_analysis import index_of
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError
@@ -35,7 +35,11 @@ def counted(e: Emitter, place: Register, size: int) -> Register:
 
 
 def sized_parts(
-    region: Region, operation: Operation, shape: Shape, operands: Sequence[Operand], holes: Sequence[Node]
+    region: Region,
+    operation: Operation,
+    shape: Shape,
+    operands: Sequence[Operand],
+    holes: Sequence[LazyValue],
 ) -> tuple[list[Part | None], Shape]:
     """What a key selects, and in which shape, where sizes are known only while the code runs."""
     e = region.e

@@ -19,7 +19,7 @@ from ....ir.graph import Operation
 from ....ops.linalg.einsum import parsed
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Mapped, Node
+from ..codegen.lazy_values import Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -37,12 +37,12 @@ Labels = tuple[str, ...]
 class Term(NamedTuple):
     """A factor, and the label of each of its axes."""
 
-    node: Node
+    node: LazyValue
     labels: Labels
 
 
 @lowers("einsum")
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     if nodes[0].dtype is dtypes.float16:
         raise RefusedError("sums of products of float16 are not compiled here")
     given, result = parsed(operation.attrs["equation"])
@@ -67,7 +67,7 @@ def _spelled(text: str, dots: int) -> Labels:
     return (*head, *(str(number) for number in reversed(range(dots if middle else 0))), *tail)
 
 
-def _named(node: Node, text: str) -> Term:
+def _named(node: LazyValue, text: str) -> Term:
     """A factor; the diagonal, where it has a label twice."""
     labels = _spelled(text, len(node.shape) - len(text.replace("...", "")))
     if len(set(labels)) == len(labels):
@@ -152,10 +152,10 @@ def _beside(region: Region, a: Term, b: Term) -> Term:
             ),
         )
 
-    return Term(Mapped(a.node.dtype, shape, factors, find, cost=2, once=False), labels)
+    return Term(IndexMap(a.node.dtype, shape, factors, find, cost=2, once=False), labels)
 
 
-def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...]) -> Node:
+def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...]) -> LazyValue:
     """The result: its axes in order, and those that were of size 1 throughout."""
     present = [label for label in wanted if label in term.labels]
     turned = permuted(term.node, [term.labels.index(label) for label in present])
@@ -163,7 +163,7 @@ def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...])
 
 
 @lowers("tensordot_back")
-def _(region: Region, operation: Operation, dy: Node, other: Node, shape: Node) -> Node:
+def _(region: Region, operation: Operation, dy: LazyValue, other: LazyValue, shape: LazyValue) -> LazyValue:
     attrs, wanted = operation.attrs, shape_of(operation)
     summed = [axis % len(wanted) for axis in attrs["axes"]]
     gone = [axis % len(other.shape) for axis in attrs["axes_other"]]

@@ -17,7 +17,7 @@ import numpy as np
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Node
+from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.llvm_types import Register, integer, ir, null, pointer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -30,7 +30,7 @@ _PARTS = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
 _WHOLES = {part: whole for whole, part in _PARTS.items()}
 
 
-def _along(region: Region, node: Node, name: str, axis: int, size: int) -> Node:
+def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> LazyValue:
     """The transform `name` along an axis, to rows of `size`; the first half of real ones."""
     if not node.size or size < 1:
         raise RefusedError("transforms of nothing are not compiled")
@@ -94,12 +94,12 @@ def _symbol(name: str, address: int) -> str:
     return name
 
 
-def _axes(operation: Operation, node: Node) -> list[int]:
+def _axes(operation: Operation, node: LazyValue) -> list[int]:
     return [axis % len(node.shape) for axis in operation.attrs["axes"]]
 
 
 @lowers("complex_transform", "complex_inverse")
-def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue) -> LazyValue:
     name, shape = "fft" if operation.type == "complex_transform" else "ifft", shape_of(operation)
     for axis in reversed(_axes(operation, node)):
         node = _along(region, node, name, axis, shape[axis])
@@ -107,7 +107,7 @@ def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
 
 
 @lowers("real_transform")
-def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue) -> LazyValue:
     shape, asked = shape_of(operation), known(operation, 1)
     *others, last = _axes(operation, node)
     node = _along(region, node, "rfft", last, int(asked[-1]) if asked.size else node.shape[last])
@@ -117,7 +117,7 @@ def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
 
 
 @lowers("real_inverse")
-def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue) -> LazyValue:
     shape = shape_of(operation)
     *others, last = _axes(operation, node)
     for axis in others:

@@ -10,21 +10,21 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Known, Mapped, Node, Scalar, Shape
+from ..codegen.lazy_values import Index, IndexMap, Known, LazyValue, Scalar, Shape
 from ..codegen.llvm_types import Element, Register, constant, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
 
 
-def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> Node:
+def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> LazyValue:
     """One known number throughout; no memory is needed."""
     made = Known(np.array(value, dtype.numpy))
-    return Mapped(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
+    return IndexMap(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
 
 
 @lowers("zeros", "zeros_like", "ones", "ones_like", sized=True)
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     kind, _, like = operation.type.partition("_")
     shape = nodes[0].shape if like else asked_shape(region, operation, nodes[0] if nodes else None)
@@ -32,12 +32,12 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
 
 
 @lowers("fill", sized=True)
-def _(region: Region, operation: Operation, dims: Node, value: Node) -> Node:
+def _(region: Region, operation: Operation, dims: LazyValue, value: LazyValue) -> LazyValue:
     number, shape = region.scalar(value), asked_shape(region, operation, dims)
-    return Mapped(number.dtype, shape, [], lambda e, index: number.value, cost=0, cuts=frozenset)
+    return IndexMap(number.dtype, shape, [], lambda e, index: number.value, cost=0, cuts=frozenset)
 
 
-def asked_shape(region: Region, operation: Operation, asked: Node | None) -> Shape:
+def asked_shape(region: Region, operation: Operation, asked: LazyValue | None) -> Shape:
     """The shape of a result; sizes that are not known beforehand are read from the vector that asks for it."""
     sizes: Sequence[int | None] = operation.outputs[0].shape or ()
     if None not in sizes:
@@ -46,7 +46,7 @@ def asked_shape(region: Region, operation: Operation, asked: Node | None) -> Sha
     return tuple(size_at(region, asked, axis) if size is None else size for axis, size in enumerate(sizes))
 
 
-def size_at(region: Region, asked: Node, axis: int) -> Size:
+def size_at(region: Region, asked: LazyValue, axis: int) -> Size:
     """The size that an element of a vector is; one below 0 fails."""
     e, found = region.e, region.settled(asked)
     place = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
@@ -56,7 +56,7 @@ def size_at(region: Region, asked: Node, axis: int) -> Size:
 
 
 @lowers("identity_matrix")
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     shape = shape_of(operation)
 
@@ -65,11 +65,13 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
         is_diagonal = e.b.icmp_signed("==", index.along(e, rank - 2), index.along(e, rank - 1))
         return converted(e, is_diagonal, dtypes.bool_, value.dtype)
 
-    return Mapped(value.dtype, shape, [], find)
+    return IndexMap(value.dtype, shape, [], find)
 
 
 @lowers("range", sized=True)
-def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Node) -> Node:
+def _(
+    region: Region, operation: Operation, start: LazyValue, limit: LazyValue, delta: LazyValue
+) -> LazyValue:
     (value,) = operation.outputs
     if not value.dtype.is_integer or not all(node.dtype.is_integer for node in (start, delta)):
         raise RefusedError("only ranges of integers are compiled")
@@ -86,7 +88,7 @@ def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Nod
         number = converted(e, index.flat(e), dtypes.int64, value.dtype)
         return e.b.add(first.value, e.b.mul(number, step.value))
 
-    return Mapped(value.dtype, shape, [], find, cuts=frozenset)
+    return IndexMap(value.dtype, shape, [], find, cuts=frozenset)
 
 
 def _count(region: Region, start: Register, limit: Register, delta: Register) -> Size:
@@ -102,7 +104,9 @@ def _count(region: Region, start: Register, limit: Register, delta: Register) ->
 
 
 @lowers("one_hot", sized=True)
-def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node, off: Node) -> Node:
+def _(
+    region: Region, operation: Operation, indices: LazyValue, depth: LazyValue, on: LazyValue, off: LazyValue
+) -> LazyValue:
     rank = len(indices.shape) + 1
     axis = operation.attrs["axis"] % rank
     known = (operation.outputs[0].shape or ())[axis]
@@ -118,7 +122,7 @@ def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node
         wide = converted(e, wanted, rows.dtype, dtypes.int64)
         return e.choose(e.b.icmp_signed("==", wide, place), chosen.value, other.value)
 
-    return Mapped(chosen.dtype, tuple(shape), [rows], find, once=False)
+    return IndexMap(chosen.dtype, tuple(shape), [rows], find, once=False)
 
 
 def shape_of(operation: Operation) -> Shape:
@@ -129,7 +133,7 @@ def shape_of(operation: Operation) -> Shape:
 
 
 @lowers("linspace")
-def _(region: Region, operation: Operation, start: Node, stop: Node, count: Node) -> Node:
+def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, count: LazyValue) -> LazyValue:
     """The last number is the one that was given, and not what the steps lead to."""
     dtype, shape = start.dtype, shape_of(operation)
     if dtype.kind != "f":
@@ -150,4 +154,4 @@ def _(region: Region, operation: Operation, start: Node, stop: Node, count: Node
         inner = e.b.fadd(low, e.b.fmul(step, e.b.uitofp(number, register_type(dtype))))
         return e.b.select(e.b.icmp_unsigned("==", number, e.word(steps)), high, inner)
 
-    return Mapped(dtype, shape, [first, last], find, once=False)
+    return IndexMap(dtype, shape, [first, last], find, once=False)

@@ -12,7 +12,7 @@ from .... import dtypes
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
-from ..codegen.lazy_values import Buffer, Node
+from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, memory_type, null
 from ..codegen.parallel_loops import count as count_of_threads
 from ..codegen.parallel_loops import runner
@@ -54,7 +54,7 @@ VERY_LARGE = 1 << 27
 class Factor:
     """A matrix, or a batch of them, that is multiplied: in memory, perhaps as its transpose."""
 
-    def __init__(self, node: Node, turned: bool = False, conjugated: bool = False) -> None:
+    def __init__(self, node: LazyValue, turned: bool = False, conjugated: bool = False) -> None:
         self.node = node
         self.turned = turned
         self.conjugated = conjugated and node.dtype.kind == "c"

@@ -18,7 +18,7 @@ from ....ops.image.resize import nearest, taps
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Known, Mapped, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, IndexMap, Known, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -37,7 +37,7 @@ _MOST = 64
 
 def _scattered(
     region: Region,
-    node: Node,
+    node: LazyValue,
     shape: Shape,
     place: Callable[[Emitter, Sequence[Register]], Sequence[Register]],
     weigh: Callable[[Emitter, Sequence[Register], Element], Element] | None = None,
@@ -60,7 +60,14 @@ def _scattered(
 
 
 @lowers("frame")
-def _(region: Region, operation: Operation, node: Node, length: Node, step: Node, pad_value: Node) -> Node:
+def _(
+    region: Region,
+    operation: Operation,
+    node: LazyValue,
+    length: LazyValue,
+    step: LazyValue,
+    pad_value: LazyValue,
+) -> LazyValue:
     axis, stride = operation.attrs["axis"] % len(node.shape), int(known(operation, 2))
     shape = shape_of(operation)
     margins = [(0, 0)] * len(node.shape)
@@ -77,7 +84,7 @@ def _(region: Region, operation: Operation, node: Node, length: Node, step: Node
 
 
 @lowers("overlap_and_add")
-def _(region: Region, operation: Operation, node: Node, step: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, step: LazyValue) -> LazyValue:
     stride = int(known(operation, 1))
     return _scattered(
         region,
@@ -103,7 +110,7 @@ def _in_window(e: Emitter, slide: Sliding, places: Sequence[Register]) -> list[R
 
 
 @lowers("extract_image_patches")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     slide, shape = _windows(operation, node.shape), shape_of(operation)
     if not math.prod(shape):
         return region.zeros(node.dtype, shape)
@@ -114,7 +121,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("extract_image_patches_grad")
-def _(region: Region, operation: Operation, node: Node, sizes: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue) -> LazyValue:
     shape = shape_of(operation)
     slide = _windows(operation, shape)
     depth = math.prod(slide.window) * shape[3]
@@ -132,7 +139,7 @@ def _(region: Region, operation: Operation, node: Node, sizes: Node) -> Node:
 
 
 @lowers("resize")
-def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) -> LazyValue:
     method, antialias = operation.attrs["method"], operation.attrs["antialias"]
     height, width = (int(part) for part in known(operation, 1))
     images = as_dtype(region, node, dtypes.float32)
@@ -144,7 +151,7 @@ def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
     return images
 
 
-def _summed(region: Region, node: Node, axis: int, sources: Any, weights: Any) -> Node:
+def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: Any) -> LazyValue:
     """Sums of some elements along an axis, with weights: those that weigh nothing anywhere are left out."""
     counted = [k for k in range(sources.shape[1]) if not k or weights[:, k].any()]
     if len(counted) > _MOST:
@@ -166,11 +173,11 @@ def _summed(region: Region, node: Node, axis: int, sources: Any, weights: Any) -
         return total
 
     shape = (*node.shape[:axis], len(sources), *node.shape[axis + 1 :])
-    return Mapped(node.dtype, shape, [found], find, cost=4 * len(tables), once=False)
+    return IndexMap(node.dtype, shape, [found], find, cost=4 * len(tables), once=False)
 
 
 @lowers("resize_grad")
-def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) -> LazyValue:
     method, antialias = operation.attrs["method"], operation.attrs["antialias"]
     grads = as_dtype(region, node, dtypes.float32)
     for axis, old in zip((1, 2), known(operation, 1), strict=True):
@@ -179,7 +186,7 @@ def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
     return grads
 
 
-def _spread(region: Region, node: Node, axis: int, old: int, sources: Any, weights: Any) -> Node:
+def _spread(region: Region, node: LazyValue, axis: int, old: int, sources: Any, weights: Any) -> LazyValue:
     """The opposite of `_summed`: each element, times its weights, is added to those that it was made of."""
     shape = (*node.shape[:axis], old, *node.shape[axis + 1 :])
     source, result = region.settled(node), region.zeros(node.dtype, shape)
@@ -188,7 +195,9 @@ def _spread(region: Region, node: Node, axis: int, old: int, sources: Any, weigh
     return result
 
 
-def _spread_once(region: Region, node: Node, axis: int, sources: Any, weights: Any, result: Buffer) -> None:
+def _spread_once(
+    region: Region, node: LazyValue, axis: int, sources: Any, weights: Any, result: Buffer
+) -> None:
     places_of, weight = Known(np.ascontiguousarray(sources)), Known(np.ascontiguousarray(weights))
 
     def entry(e: Emitter, table: Known, places: Sequence[Register]) -> Element:
@@ -205,7 +214,7 @@ def _spread_once(region: Region, node: Node, axis: int, sources: Any, weights: A
 
 
 @lowers("resize_nearest_neighbor")
-def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) -> LazyValue:
     rows, columns = (
         nearest(old, int(new)) for old, new in zip(node.shape[1:3], known(operation, 1), strict=True)
     )
@@ -213,7 +222,7 @@ def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
 
 
 @lowers("resize_nearest_neighbor_grad")
-def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) -> LazyValue:
     rows, columns = (
         nearest(int(old), new) for old, new in zip(known(operation, 1), node.shape[1:3], strict=True)
     )
@@ -223,7 +232,7 @@ def _(region: Region, operation: Operation, node: Node, size: Node) -> Node:
 # Neighbouring channels
 
 
-def _around(region: Region, node: Node, radius: int) -> Node:
+def _around(region: Region, node: LazyValue, radius: int) -> LazyValue:
     """Sums of the channels at most `radius` away."""
     count = node.shape[-1]
     near = min(radius, max(count - 1, 0))
@@ -241,16 +250,16 @@ def _around(region: Region, node: Node, radius: int) -> Node:
             total = add(e, site, total, found.at(e, place))
         return total
 
-    return Mapped(node.dtype, node.shape, [found], find, cost=2 * near + 1, once=False)
+    return IndexMap(node.dtype, node.shape, [found], find, cost=2 * near + 1, once=False)
 
 
 @lowers("neighbourhood")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return _around(region, node, operation.attrs["depth_radius"])
 
 
 @lowers("lrn")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     x, attrs = widened(region, node), operation.attrs
     bias, alpha, beta = (constant(x.dtype, attrs[name]) for name in ("bias", "alpha", "beta"))
     squares = each(region, lambda e, x: e.b.fmul(x, x), x.dtype, x.shape, x)

@@ -15,7 +15,7 @@ from ....ops.arrays.getitem import _matched
 from ..affine_analysis import index_of, is_moving, selected_sizes
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -33,7 +33,7 @@ def key_parts(
     operation: Operation,
     shape: Shape,
     operands: Sequence[Operand],
-    holes: Sequence[Node],
+    holes: Sequence[LazyValue],
     sizes: Sequence[int],
 ) -> list[Part | None]:
     """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
@@ -87,7 +87,7 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
 
 
 @lowers("getitem", sized=True)
-def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, *holes: LazyValue) -> LazyValue:
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
         parts, shape = sized_parts(region, operation, node.shape, operation.inputs[1:], holes)
         return moved(node, shape, lambda e, places: selected(e, parts, places))
@@ -100,7 +100,9 @@ def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
 
 
 @lowers("setitem")
-def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, value: LazyValue, *holes: LazyValue
+) -> LazyValue:
     e = region.e
     sizes = _selected_shape(region, operation, node.shape)
     parts = key_parts(region, operation, node.shape, operation.inputs[2:], holes, sizes)
@@ -125,7 +127,9 @@ def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape
 
 
 @lowers("put_back_item", sized=True)
-def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
+def _(
+    region: Region, operation: Operation, value: LazyValue, shape: LazyValue, *holes: LazyValue
+) -> LazyValue:
     e = region.e
     whole = asked_shape(region, operation, shape)
     if is_sized(whole) or is_sized(value.shape):
@@ -144,7 +148,7 @@ def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: No
 
 
 @lowers("slice")
-def _(region: Region, operation: Operation, node: Node, begin: Node, size: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, begin: LazyValue, size: LazyValue) -> LazyValue:
     shape = shape_of(operation)
     starts = part_starts(region, operation.inputs[1], begin, shape, node.shape)
     return moved(
@@ -154,7 +158,9 @@ def _(region: Region, operation: Operation, node: Node, begin: Node, size: Node)
     )
 
 
-def part_starts(region: Region, operand: Operand, begin: Node, shape: Shape, whole: Shape) -> list[Register]:
+def part_starts(
+    region: Region, operand: Operand, begin: LazyValue, shape: Shape, whole: Shape
+) -> list[Register]:
     """Where a part of a tensor begins along each axis, or the run fails."""
     e = region.e
     if isinstance(operand, Constant):
@@ -173,7 +179,9 @@ def part_starts(region: Region, operand: Operand, begin: Node, shape: Shape, who
 
 
 @lowers("put_back_part")
-def _(region: Region, operation: Operation, value: Node, begin: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, value: LazyValue, begin: LazyValue, shape: LazyValue
+) -> LazyValue:
     e = region.e
     whole = shape_of(operation)
     starts = part_starts(region, operation.inputs[1], begin, value.shape, whole)
@@ -187,7 +195,7 @@ def _(region: Region, operation: Operation, value: Node, begin: Node, shape: Nod
 
 
 @lowers("unstack")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     axis = operation.attrs["axis"] % len(node.shape)
     shape = (*node.shape[:axis], *node.shape[axis + 1 :])
     found = region.readable(node)
@@ -198,13 +206,13 @@ def _(region: Region, operation: Operation, node: Node) -> list[Node]:
 
 
 @lowers("split")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     axis = operation.attrs["axis"] % len(node.shape)
     return _parts(region, node, axis, [(value.shape or ())[axis] or 0 for value in operation.outputs])
 
 
 @lowers("split_sizes", sized=True)
-def _(region: Region, operation: Operation, node: Node, asked: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> list[LazyValue]:
     axis = operation.attrs["axis"] % len(node.shape)
     known = [(value.shape or ())[axis] for value in operation.outputs]
     sizes = [size_at(region, asked, i) if size is None else size for i, size in enumerate(known)]
@@ -213,7 +221,7 @@ def _(region: Region, operation: Operation, node: Node, asked: Node) -> list[Nod
     return _parts(region, node, axis, sizes)
 
 
-def _parts(region: Region, node: Node, axis: int, sizes: Sequence[int]) -> list[Node]:
+def _parts(region: Region, node: LazyValue, axis: int, sizes: Sequence[int]) -> list[LazyValue]:
     """Parts of these sizes, one behind the other along an axis."""
     found, made, begin = region.readable(node), [], 0
     for size in sizes:
@@ -227,7 +235,7 @@ def _parts(region: Region, node: Node, axis: int, sizes: Sequence[int]) -> list[
 
 
 @lowers("gather", sized=True)
-def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue) -> LazyValue:
     e = region.e
     axis = operation.attrs["axis"] % len(node.shape)
     shape = (*node.shape[:axis], *indices.shape[batch_rank(operation, indices) :], *node.shape[axis + 1 :])
@@ -247,10 +255,10 @@ def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
 
     if not node.size and shape and 0 not in shape:
         raise RefusedError("there is nothing to take from")
-    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+    return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
 
 
-def batch_rank(operation: Operation, indices: Node) -> int:
+def batch_rank(operation: Operation, indices: LazyValue) -> int:
     """How many axes of the indices go together with those of what they choose from."""
     count: int = operation.attrs["batch_dims"]
     return count if count >= 0 else count + len(indices.shape)
@@ -265,7 +273,7 @@ def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Reg
 
 
 @lowers("gather_nd", sized=True)
-def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue) -> LazyValue:
     if not node.size:
         raise RefusedError("there is nothing to take from")
     rows, wanted = region.readable(node), region.readable(indices)
@@ -278,11 +286,11 @@ def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
         return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
 
     shape = (*indices.shape[:-1], *node.shape[batch + depth :])
-    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+    return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
 
 
 def coordinates(
-    e: Emitter, indices: Node, places: Sequence[Register], depth: int, shape: Shape
+    e: Emitter, indices: LazyValue, places: Sequence[Register], depth: int, shape: Shape
 ) -> list[Register]:
     """The places that a row of indices names, each checked."""
     return [
@@ -294,7 +302,9 @@ def coordinates(
 
 
 @lowers("pad")
-def _(region: Region, operation: Operation, node: Node, paddings: Node, value: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, paddings: LazyValue, value: LazyValue
+) -> LazyValue:
     if operation.attrs["mode"] != "CONSTANT":
         return mirrored(region, operation, node)
     margins = [(int(before), int(after)) for before, after in known(operation, 1)]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Pair, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -29,7 +29,7 @@ from .softmax import as_dtype
 class _Matrices:
     """Square matrices in the dtype that is computed in; `conjugated` ones stand as their conjugate transposes."""
 
-    def __init__(self, region: Region, node: Node, is_adjoint: bool = False) -> None:
+    def __init__(self, region: Region, node: LazyValue, is_adjoint: bool = False) -> None:
         if not node.size:
             raise RefusedError("empty matrices are not compiled")
         self.e, self.node, self.is_adjoint = region.e, region.settled(node), is_adjoint
@@ -95,7 +95,7 @@ def _solved(
 
 
 def _of_node(
-    region: Region, node: Node, dtype: dtypes.DType
+    region: Region, node: LazyValue, dtype: dtypes.DType
 ) -> Callable[[Index, Register, Register], Element]:
     e, source = region.e, region.settled(node)
 
@@ -107,14 +107,14 @@ def _of_node(
 
 
 @lowers("solve")
-def _(region: Region, operation: Operation, matrix: Node, rhs: Node) -> Node:
+def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -> LazyValue:
     matrices = _Matrices(region, matrix, operation.attrs["adjoint"])
     right = _of_node(region, rhs, matrices.dtype)
     return as_dtype(region, _solved(region, matrices, shape_of(operation), right), rhs.dtype)
 
 
 @lowers("triangular_solve")
-def _(region: Region, operation: Operation, matrix: Node, rhs: Node) -> Node:
+def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -> LazyValue:
     """As the interpreter does it: with zeros in the other half."""
     e, matrices = region.e, _Matrices(region, matrix, operation.attrs["adjoint"])
     sign = ">=" if operation.attrs["lower"] else "<="
@@ -129,7 +129,7 @@ def _(region: Region, operation: Operation, matrix: Node, rhs: Node) -> Node:
 
 
 @lowers("inv")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, matrices = region.e, _Matrices(region, node)
     one, zero = constant(matrices.dtype, 1), constant(matrices.dtype, 0)
 
@@ -145,11 +145,11 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
         element = found.at(e, Index.of(found.shape, [*batch, column, row]))
         return converted(e, _conjugate(e, element), found.dtype, node.dtype)
 
-    return Mapped(node.dtype, node.shape, [found], find)
+    return IndexMap(node.dtype, node.shape, [found], find)
 
 
 @lowers("cholesky")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, matrices = region.e, _Matrices(region, node)
     n, dtype, lapack = matrices.n, matrices.dtype, matrices.lapack
     result = Buffer.new(e, dtype, node.shape)
@@ -166,7 +166,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return as_dtype(region, result, node.dtype)
 
 
-def _determinants(region: Region, node: Node) -> Sequence[Buffer]:
+def _determinants(region: Region, node: LazyValue) -> Sequence[Buffer]:
     """Signs, and the logarithms of absolute values: 0 and minus infinity of a matrix that is not invertible."""
     if node.dtype.kind == "c":
         raise RefusedError("determinants of complex matrices are not compiled")
@@ -200,16 +200,16 @@ def _determinants(region: Region, node: Node) -> Sequence[Buffer]:
 
 
 @lowers("slogdet")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     return [as_dtype(region, part, node.dtype) for part in _determinants(region, node)]
 
 
 @lowers("det")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     signs, sizes = _determinants(region, node)
 
     def find(e: Emitter, index: Index) -> Element:
         value = e.b.fmul(signs.at(e, index), applied(e, "exp", sizes.at(e, index)))
         return converted(e, value, dtypes.float64, node.dtype)
 
-    return Mapped(node.dtype, shape_of(operation), [signs, sizes], find, cost=12)
+    return IndexMap(node.dtype, shape_of(operation), [signs, sizes], find, cost=12)

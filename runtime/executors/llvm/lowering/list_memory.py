@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import dtypes
-from ....ir.value_types import ArraySpec, Spec
+from ....ir.value_types import ListType, TensorType
 from ..arena import HEAD
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register, integer, null, pointer
 from ..codegen.memory_builder import FIRST
 from ..codegen.rule_registry import RefusedError
@@ -25,13 +25,13 @@ from ..codegen.scalar_builder import is_known
 class Cells:
     """The memory of a list: an address, a length, and how much fits. A list of known size never moves or grows."""
 
-    def __init__(self, e: Emitter, element: Spec, size: int | None, may_grow: bool) -> None:
+    def __init__(self, e: Emitter, element: TensorType, size: int | None, may_grow: bool) -> None:
         self._describe(element, size, may_grow)
         self._length = e.slot(integer(64))
         self._address = e.growing(self.bytes) if size is None else e.held((size or 0) * self.bytes)
 
-    def _describe(self, element: Spec, size: int | None, may_grow: bool) -> None:
-        if not isinstance(element, Spec) or element.shape is None or None in element.shape:
+    def _describe(self, element: TensorType, size: int | None, may_grow: bool) -> None:
+        if not isinstance(element, TensorType) or element.shape is None or None in element.shape:
             raise RefusedError(f"the shape of its elements, {element}, is not known")
         self.dtype = element.dtype
         self.shape = tuple(int(length or 0) for length in element.shape)
@@ -123,7 +123,7 @@ class View(Cells):
     """Elements that stand in memory of others: never changed, but a version may have fewer of them."""
 
     def __init__(
-        self, e: Emitter, element: Spec, address: Register, length: Register, size: int | None = None
+        self, e: Emitter, element: TensorType, address: Register, length: Register, size: int | None = None
     ) -> None:
         self._describe(element, size, False)
         self._length = e.slot(integer(64))
@@ -137,7 +137,7 @@ class View(Cells):
 
     def again(self, e: Emitter) -> View:
         """Another one of the same elements, which may become shorter by itself."""
-        return View(e, Spec(self.dtype, self.shape), self.address(e), self.length(e))
+        return View(e, TensorType(self.dtype, self.shape), self.address(e), self.length(e))
 
     def address(self, e: Emitter) -> Register:
         return e.b.load(self._address, typ=pointer())
@@ -151,7 +151,7 @@ class View(Cells):
         self.point(e, other.address(e), other.length(e))
 
 
-class List(Node):
+class List(LazyValue):
     """A version of a list. `is_shared` says that others still read it where it is used."""
 
     def __init__(self, cells: Cells, *, is_shared: bool = False) -> None:
@@ -169,7 +169,7 @@ class List(Node):
         return List(*parts, is_shared=is_shared)
 
 
-class Lists(Node):
+class Lists(LazyValue):
     """A version of a list of lists: the elements of all of them, and how many each of them has."""
 
     def __init__(self, cells: Cells, counts: Cells, *, is_shared: bool = False) -> None:
@@ -186,11 +186,11 @@ class Lists(Node):
         return Lists(*parts, is_shared=is_shared)
 
 
-COUNT = Spec(dtypes.int64, ())
+COUNT = TensorType(dtypes.int64, ())
 """What the numbers of elements are kept as."""
 
 
-class Unmade(Node):
+class UnallocatedArray(LazyValue):
     """A TensorArray before the shape of its elements is known."""
 
     def __init__(self, dtype: dtypes.DType, length: Register, size: int | None, may_grow: bool) -> None:
@@ -200,29 +200,29 @@ class Unmade(Node):
         self.may_grow = may_grow
 
 
-class One(Node):
+class One(LazyValue):
     """A gradient of which only one element is there: a `Scalar`, or in memory."""
 
-    def __init__(self, index: Register, value: Node) -> None:
+    def __init__(self, index: Register, value: LazyValue) -> None:
         super().__init__(value.dtype, ())
         self.index = index
         self.value = value
         self.operands = [value]  # whose memory nobody may replace before this has been read
 
 
-def made(e: Emitter, node: Node, element: Any) -> Any:
+def made(e: Emitter, node: LazyValue, element: Any) -> Any:
     """A list whose elements are known by now."""
     if isinstance(node, (List, Lists)):
         return node
     if isinstance(node, One):
         return _with_zeros(e, node, element)
-    assert isinstance(node, Unmade)
-    if isinstance(element, ArraySpec):
-        return Lists(*[_zeros(e, spec, node) for spec in parts_of(ArraySpec(element))])
+    assert isinstance(node, UnallocatedArray)
+    if isinstance(element, ListType):
+        return Lists(*[_zeros(e, spec, node) for spec in parts_of(ListType(element))])
     return List(_zeros(e, element, node))
 
 
-def _with_zeros(e: Emitter, one: One, element: Spec) -> List:
+def _with_zeros(e: Emitter, one: One, element: TensorType) -> List:
     cells = Cells(e, element, None, False)
     cells.reset(e, e.plus(one.index, e.word(1)))
     place = cells.at(e, one.index)
@@ -233,23 +233,23 @@ def _with_zeros(e: Emitter, one: One, element: Spec) -> List:
     return List(cells)
 
 
-def _zeros(e: Emitter, element: Spec, node: Unmade) -> Cells:
+def _zeros(e: Emitter, element: TensorType, node: UnallocatedArray) -> Cells:
     cells = Cells(e, element, node.known, node.may_grow)
     cells.reset(e, node.length)
     return cells
 
 
-def parts_of(spec: ArraySpec) -> list[Spec]:
+def parts_of(spec: ListType) -> list[TensorType]:
     """The elements of each part of the memory of a list."""
-    if not isinstance(spec.element, ArraySpec):
+    if not isinstance(spec.element, ListType):
         return [spec.element]
-    if isinstance(spec.element.element, ArraySpec):
+    if isinstance(spec.element.element, ListType):
         raise RefusedError("lists of lists of lists are not compiled")
     return [spec.element.element, COUNT]
 
 
 def copied(e: Emitter, cells: Cells, size: int | None) -> Cells:
     """Another list with the same elements."""
-    new = Cells(e, Spec(cells.dtype, cells.shape), size, cells.may_grow)
+    new = Cells(e, TensorType(cells.dtype, cells.shape), size, cells.may_grow)
     new.take(e, cells)
     return new

@@ -19,7 +19,7 @@ from ....ir.graph import Operation
 from ....ops.lists.accumulator_list import ROWS
 from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node, Scalar
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -28,7 +28,7 @@ from .casts import converted
 from .dynamic_slices import sized_parts
 from .elementwise import add
 from .indexing import in_range, key_parts, selected
-from .list_memory import Cells, List, Lists, One, Unmade, copied, made
+from .list_memory import Cells, List, Lists, One, UnallocatedArray, copied, made
 from .reshape import known
 from .scatter import combined_at
 from .tensor_arrays import cells_of, changed, own_value
@@ -52,14 +52,14 @@ def times(e: Emitter, count: Register) -> Iterator[Register]:
 
 
 @lowers("array_one")
-def _(region: Region, operation: Operation, index: Node, value: Node) -> Node:
+def _(region: Region, operation: Operation, index: LazyValue, value: LazyValue) -> LazyValue:
     place = region.integer(index)
     region.e.demand(region.e.b.icmp_signed(">=", place, region.e.word(0)))
     return One(place, region.stored(value) if value.shape else region.scalar(value))
 
 
 @lowers("array_sum")
-def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
+def _(region: Region, operation: Operation, one: LazyValue, other: LazyValue) -> LazyValue:
     e = region.e
     if isinstance(one, One):
         one, other = other, one
@@ -89,7 +89,9 @@ def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
 
 
 @lowers("array_add", sized=True)
-def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Node) -> Node:
+def _(
+    region: Region, operation: Operation, array: LazyValue, value: LazyValue, *rest: LazyValue
+) -> LazyValue:
     e = region.e
     parts = rest[:-1]
     cells = changed(region, operation, array, grows=True).cells
@@ -120,7 +122,7 @@ def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Nod
 # Many elements at once
 
 
-def _indices(region: Region, node: Node) -> list[Register]:
+def _indices(region: Region, node: LazyValue) -> list[Register]:
     """A vector of indexes, in registers."""
     found = region.settled(node)
     indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
@@ -131,7 +133,7 @@ _MOST = 64
 """Elements that are taken or moved one by one, each with code of its own; more are in a loop."""
 
 
-def _each(region: Region, node: Node, take: Callable[[Register, Register], None]) -> None:
+def _each(region: Region, node: LazyValue, take: Callable[[Register, Register], None]) -> None:
     """Take each of some indexes, with its number."""
     e = region.e
     if not is_sized(node.shape) and node.size <= _MOST:
@@ -145,7 +147,7 @@ def _each(region: Region, node: Node, take: Callable[[Register, Register], None]
 
 
 @lowers("array_gather", sized=True)
-def _(region: Region, operation: Operation, array: Node, indices: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, indices: LazyValue) -> LazyValue:
     e = region.e
     cells = cells_of(array)
     where = Buffer.new(e, cells.dtype, (*indices.shape, *cells.shape))
@@ -165,7 +167,7 @@ def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
 
 
 @lowers("array_picked", sized=True)
-def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
     """What is not there counts as zero."""
     e = region.e
     spec: Any = operation.outputs[0].spec
@@ -186,7 +188,7 @@ def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
 
 
 @lowers("array_spread", sized=True)
-def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
     e = region.e
     spec: Any = operation.outputs[0].spec
     source = made(e, array, spec.element).cells
@@ -213,7 +215,7 @@ def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
 
 
 @lowers("array_concat", sized=True)
-def _(region: Region, operation: Operation, array: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     """All elements one behind the other, as they stand in memory."""
     cells = cells_of(array)
     length = Size.of(cells.length(region.e)) if cells.size is None else cells.size
@@ -225,13 +227,15 @@ def _(region: Region, operation: Operation, array: Node) -> Node:
 
 
 @lowers("array_split")
-def _(region: Region, operation: Operation, array: Node, value: Node, lengths: Node) -> Node:
+def _(
+    region: Region, operation: Operation, array: LazyValue, value: LazyValue, lengths: LazyValue
+) -> LazyValue:
     e = region.e
     spec: Any = operation.outputs[0].spec
     sizes = set(known(operation, 2).tolist())
     if len(sizes) != 1 or not isinstance(spec, SizedSpec):
         raise RefusedError("parts of different sizes are not compiled")
-    size = array.known if isinstance(array, Unmade) else getattr(cells_of(array), "size", None)
+    size = array.known if isinstance(array, UnallocatedArray) else getattr(cells_of(array), "size", None)
     if size != spec.size or sizes.pop() * spec.size != value.shape[0]:
         raise RefusedError("the parts are not as many as the elements, or not the whole")
     cells = Cells(e, spec.element, spec.size, False)
@@ -240,7 +244,7 @@ def _(region: Region, operation: Operation, array: Node, value: Node, lengths: N
 
 
 @lowers("list_extend")
-def _(region: Region, operation: Operation, array: Node, other: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, other: LazyValue) -> LazyValue:
     e = region.e
     spec: Any = operation.outputs[0].spec
     cells = changed(region, operation, array, grows=True).cells
@@ -259,7 +263,7 @@ def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
 
 
 @lowers("list_extend_rows", sized=True)
-def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, rows: LazyValue) -> LazyValue:
     e = region.e
     cells = changed(region, operation, array, grows=True).cells
     if cells.shape != rows.shape[1:]:
@@ -273,7 +277,7 @@ def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
 
 
 @lowers("list_reverse")
-def _(region: Region, operation: Operation, array: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     e = region.e
     spec: Any = operation.outputs[0].spec
     source = made(e, array, spec.element).cells
@@ -287,7 +291,7 @@ def _(region: Region, operation: Operation, array: Node) -> Node:
 
 
 @lowers("list_count")
-def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, value: LazyValue) -> LazyValue:
     e = region.e
     cells, wanted = cells_of(array), region.scalar(value)
     if cells.shape or cells.dtype.kind not in "iub":

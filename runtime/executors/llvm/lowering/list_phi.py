@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....ir.graph import Graph, Operation, Value
-from ....ir.value_types import ArraySpec, Spec
+from ....ir.value_types import ListType, TensorType
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Node
+from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError
 from ..list_length_analysis import SizedSpec
@@ -26,13 +26,13 @@ class Kept:
         self._like = node
         self.parts = tuple(parts)
 
-    def read(self, e: Emitter) -> Node:
+    def read(self, e: Emitter) -> LazyValue:
         return self._like.of(self.parts)  # type: ignore[no-any-return]
 
-    def write(self, e: Emitter, node: Node, others: Sequence[Any] = ()) -> None:
+    def write(self, e: Emitter, node: LazyValue, others: Sequence[Any] = ()) -> None:
         """The list becomes another one, unless it is that already."""
-        element = Spec(self.parts[0].dtype, self.parts[0].shape)
-        found = made(e, node, ArraySpec(element) if len(self.parts) > 1 else element)
+        element = TensorType(self.parts[0].dtype, self.parts[0].shape)
+        found = made(e, node, ListType(element) if len(self.parts) > 1 else element)
         for own, new in zip(self.parts, found.parts, strict=True):
             if new is own:
                 continue
@@ -44,7 +44,7 @@ class Kept:
 class Meeting:
     """Where a list that branches give arrives: where it was, if all branches leave it there."""
 
-    def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[Node]) -> None:
+    def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         places = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
         is_common = all(all(map(_same, parts, places[0])) for parts in places)
         self._common = outcomes[0] if is_common else None
@@ -58,11 +58,11 @@ class Meeting:
             made_parts = [Cells(e, element, size, False) for element in parts_of(spec)]
         self._kept = Kept(List(made_parts[0]) if len(made_parts) == 1 else Lists(*made_parts), made_parts)
 
-    def arrive(self, region: Region, node: Node) -> None:
+    def arrive(self, region: Region, node: LazyValue) -> None:
         if self._kept is not None:
             self._kept.write(region.e, node)
 
-    def read(self, e: Emitter) -> Node:
+    def read(self, e: Emitter) -> LazyValue:
         return self._common or self._kept.read(e)  # type: ignore[union-attr]
 
 
@@ -70,7 +70,7 @@ def _same(one: Any, other: Any) -> bool:
     return one is other
 
 
-def entered(region: Region, operation: Operation, node: Node, number: int) -> Kept:
+def entered(region: Region, operation: Operation, node: LazyValue, number: int) -> Kept:
     """The place of a list in a loop's state, with its first elements in it."""
     e = region.e
     spec: Any = operation.outputs[number].spec
@@ -110,13 +110,13 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
     return [
         output
         for number, output in enumerate(operation.outputs)
-        if isinstance(output.spec, ArraySpec)
+        if isinstance(output.spec, ListType)
         and (operation.type != "while" or number == place)
         and all(only_shrinks(region, region.inputs[place], region.outputs[number]) for region in regions)
     ]
 
 
-def shared(node: Node) -> Node:
+def shared(node: LazyValue) -> LazyValue:
     """What others read, too: a list or memory that nobody may replace; any other node as it is."""
     if isinstance(node, Buffer) and node.is_own:
         return node.also(node.shape)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from ....core import shapes
 from ....ir.graph import Operation
-from ..codegen.dynamic_shapes import met
+from ..codegen.dynamic_shapes import broadcast_size
 from ..codegen.dynamic_sizes import typical
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
-from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, memory_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
@@ -26,7 +26,7 @@ from .reshape import checked, moved
 
 
 @lowers("matmul", sized=True)
-def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
     attrs = operation.attrs
     return multiplied(
         region,
@@ -36,7 +36,7 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
 
 
 @lowers("matvec", sized=True)
-def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
     attrs = operation.attrs
     column = reshaped(region, b, (*b.shape, 1))
     found = multiplied(
@@ -46,7 +46,7 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
 
 
 @lowers("tensordot", sized=True)
-def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
     gone_a, gone_b = (
         [shapes.normal_axis(axis, len(node.shape)) for axis in operation.attrs[name]]
         for node, name in ((a, "axes_a"), (b, "axes_b"))
@@ -54,7 +54,9 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     return contracted(region, a, gone_a, b, gone_b)
 
 
-def contracted(region: Region, a: Node, gone_a: Sequence[int], b: Node, gone_b: Sequence[int]) -> Buffer:
+def contracted(
+    region: Region, a: LazyValue, gone_a: Sequence[int], b: LazyValue, gone_b: Sequence[int]
+) -> Buffer:
     """The sum of products over pairs of axes: what is left of `a`, then what is left of `b`."""
     for one, other in zip(gone_a, gone_b, strict=True):
         checked(region.e, a.shape[one], b.shape[other])
@@ -69,7 +71,7 @@ def contracted(region: Region, a: Node, gone_a: Sequence[int], b: Node, gone_b: 
 
 
 def _as_matrix(
-    region: Region, node: Node, rows: list[int], columns: list[int], inner: int, is_left: bool
+    region: Region, node: LazyValue, rows: list[int], columns: list[int], inner: int, is_left: bool
 ) -> Factor:
     """A tensor as a matrix of these axes; turned, rather than copied, where its axes stand the other way round."""
     outer = math.prod(node.shape[axis] for axis in (rows if is_left else columns))
@@ -79,7 +81,7 @@ def _as_matrix(
     return Factor(reshaped(region, permuted(node, [*rows, *columns]), size))
 
 
-def permuted(node: Node, order: Sequence[int]) -> Node:
+def permuted(node: LazyValue, order: Sequence[int]) -> LazyValue:
     """A tensor whose axes stand in another order."""
     if list(order) == list(range(len(order))):
         return node
@@ -87,7 +89,7 @@ def permuted(node: Node, order: Sequence[int]) -> Node:
     return moved(node, shape, lambda e, places: [places[list(order).index(i)] for i in range(len(order))])
 
 
-def reshaped(region: Region, node: Node, shape: tuple[int, ...]) -> Buffer:
+def reshaped(region: Region, node: LazyValue, shape: tuple[int, ...]) -> Buffer:
     """A tensor in memory, as one of another shape."""
     stored = region.stored(node)
     return Buffer(stored.dtype, shape, stored.address)
@@ -129,7 +131,7 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
 def _batch_shape(e: Emitter, *batches: Shape) -> Shape:
     """Return the batch axes of a product; run-time sizes must be equal, or the plan runs instead."""
     padded = [(1,) * (max(map(len, batches)) - len(batch)) + batch for batch in batches]
-    return tuple(met(e, sizes) for sizes in zip(*padded, strict=True))
+    return tuple(broadcast_size(e, sizes) for sizes in zip(*padded, strict=True))
 
 
 def beyond(e: Emitter, buffer: Buffer, by: Register) -> Register:

@@ -10,22 +10,22 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ir.value_types import Spec
-from ..codegen.lazy_values import Node
+from ....ir.value_types import TensorType
+from ..codegen.lazy_values import LazyValue
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from .list_memory import Cells, List, Lists, Unmade, View, copied, made
+from .list_memory import Cells, List, Lists, UnallocatedArray, View, copied, made
 from .list_ops import append_all
 from .tensor_arrays import changed, shortened
 
 
 @lowers("list_of_lists")
-def _(region: Region, operation: Operation, like: Node) -> Node:
-    return Unmade(like.dtype, region.e.word(0), None, False)
+def _(region: Region, operation: Operation, like: LazyValue) -> LazyValue:
+    return UnallocatedArray(like.dtype, region.e.word(0), None, False)
 
 
 @lowers("list_keep")
-def _(region: Region, operation: Operation, array: Node, inner: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, inner: LazyValue) -> LazyValue:
     e = region.e
     spec: Any = operation.outputs[0].spec
     lists = changed(region, operation, array, grows=True)
@@ -40,7 +40,7 @@ def _(region: Region, operation: Operation, array: Node, inner: Node) -> Node:
 
 
 @lowers("list_take")
-def _(region: Region, operation: Operation, array: Node) -> list[Node]:
+def _(region: Region, operation: Operation, array: LazyValue) -> list[LazyValue]:
     e = region.e
     if not isinstance(array, Lists):
         raise RefusedError("nothing was put into the list of lists")
@@ -53,7 +53,7 @@ def _(region: Region, operation: Operation, array: Node) -> list[Node]:
     lists.counts.resize(e, last)
     lists.cells.resize(e, left)
     cells = lists.cells
-    taken: Cells = View(e, Spec(cells.dtype, cells.shape), cells.at(e, left), count)
+    taken: Cells = View(e, TensorType(cells.dtype, cells.shape), cells.at(e, left), count)
     escapes = operation.outputs[1] in region.graph.outputs
     if not isinstance(cells, View) and (escapes or _is_kept_again(region)):
         taken = copied(e, taken, None)

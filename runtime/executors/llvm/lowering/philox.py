@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .... import dtypes
 from ....kernels.random.seed_hash import SCRAMBLING
-from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from .casts import converted
@@ -61,7 +61,7 @@ def joined(b: Any, low: Register, high: Register) -> Register:
     return b.or_(b.zext(low, integer(64)), b.shl(b.zext(high, integer(64)), integer(64)(32)))
 
 
-def stream_of(region: Region, seed: Node) -> Stream:
+def stream_of(region: Region, seed: LazyValue) -> Stream:
     """The stream of a seed."""
     e, numbers = region.e, region.settled(seed)
     parts = [

@@ -16,7 +16,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Known, Mapped, Node, Shape
+from ..codegen.lazy_values import Index, IndexMap, Known, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -40,7 +40,7 @@ def _slide(operation: Operation, shape: Shape) -> Sliding:
     return slide
 
 
-def _pooled(region: Region, node: Node, slide: Sliding, kind: Kind) -> Node:
+def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: Kind) -> LazyValue:
     """Windows combined along one axis after the other."""
     for axis, size in enumerate(slide.window):
         if size == slide.strides[axis] == 1 and slide.outputs[axis] == node.shape[axis]:
@@ -49,7 +49,7 @@ def _pooled(region: Region, node: Node, slide: Sliding, kind: Kind) -> Node:
     return node
 
 
-def _along(region: Region, node: Node, slide: Sliding, axis: int, kind: Kind) -> Node:
+def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: Kind) -> LazyValue:
     margins = [(0, 0)] * len(node.shape)
     stride, behind = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
     before = slide.before[axis]
@@ -62,25 +62,25 @@ def _along(region: Region, node: Node, slide: Sliding, axis: int, kind: Kind) ->
         place = e.plus(e.times(places[axis], stride), places[axis + 1])
         return padded.at(e, Index.of(padded.shape, [*places[:axis], place, *places[axis + 2 :]]))
 
-    windows = Mapped(node.dtype, shape, [padded], find, once=False)
+    windows = IndexMap(node.dtype, shape, [padded], find, once=False)
     result = (*shape[: axis + 1], *shape[axis + 2 :])
     return reduced(region, windows, kind, [axis + 1], result, node.dtype)
 
 
 @lowers("max_pool")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return _pooled(region, node, _slide(operation, node.shape), maxima(node.dtype))
 
 
 @lowers("avg_pool")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     slide, wide = _slide(operation, node.shape), widened(region, node)
     return as_dtype(
         region, _divided(region, _pooled(region, wide, slide, sums(wide.dtype)), slide), node.dtype
     )
 
 
-def _divided(region: Region, node: Node, slide: Sliding) -> Node:
+def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
     """Sums of windows divided by the numbers of their elements."""
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
@@ -93,7 +93,7 @@ def _divided(region: Region, node: Node, slide: Sliding) -> Node:
 
 
 @lowers("avg_pool_grad")
-def _(region: Region, operation: Operation, shape: Node, grad: Node) -> Node:
+def _(region: Region, operation: Operation, shape: LazyValue, grad: LazyValue) -> LazyValue:
     e, slide = region.e, _slide(operation, shape_of(operation))
     shares = _divided(region, widened(region, grad), slide)
     for axis, size in enumerate(slide.window):
@@ -125,7 +125,7 @@ def _element(
 class _Largest:
     """A walk over windows that finds the first of the largest elements of each."""
 
-    def __init__(self, region: Region, slide: Sliding, x: Node, largest: Node) -> None:
+    def __init__(self, region: Region, slide: Sliding, x: LazyValue, largest: LazyValue) -> None:
         self.e, self.slide = region.e, slide
         self.x, self.largest = region.settled(x), region.settled(largest)
         self.is_free = new_slot(self.e, dtypes.bool_, True)
@@ -159,7 +159,7 @@ class _Largest:
 
 
 @lowers("max_pool_grad")
-def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Node:
+def _(region: Region, operation: Operation, x: LazyValue, y: LazyValue, grad: LazyValue) -> LazyValue:
     e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
     given, found = region.stored(grad), region.zeros(dtype, x.shape)
 
@@ -173,7 +173,7 @@ def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Nod
 
 
 @lowers("max_pool_grad_grad")
-def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Node:
+def _(region: Region, operation: Operation, x: LazyValue, y: LazyValue, grad: LazyValue) -> LazyValue:
     e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
     given, found = region.stored(grad), region.zeros(dtype, y.shape)
 
@@ -186,7 +186,7 @@ def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Nod
 
 
 @lowers("max_pool_argmax")
-def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     e, slide = region.e, _slide(operation, node.shape)
     dtype = operation.attrs["output_dtype"]
     largest = region.settled(_pooled(region, node, slide, maxima(node.dtype)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -30,7 +30,7 @@ WIDE = dtypes.float64
 
 
 @lowers("seeded_shuffle")
-def _(region: Region, operation: Operation, node: Node, seed: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, seed: LazyValue) -> LazyValue:
     e, count = region.e, node.shape[0]
     if count < 2:
         return node
@@ -50,11 +50,13 @@ def _(region: Region, operation: Operation, node: Node, seed: Node) -> Node:
         place, *rest = index.places(e)
         return rows.at(e, Index.of(rows.shape, [order.at(e, Index.of((count,), [place])), *rest]))
 
-    return Mapped(node.dtype, node.shape, [rows, order], find, once=False)
+    return IndexMap(node.dtype, node.shape, [rows, order], find, once=False)
 
 
 @lowers("seeded_categorical")
-def _(region: Region, operation: Operation, logits: Node, count: Node, seed: Node) -> Node:
+def _(
+    region: Region, operation: Operation, logits: LazyValue, count: LazyValue, seed: LazyValue
+) -> LazyValue:
     (value,) = operation.outputs
     rows, classes = logits.shape
     shape = shape_of(operation)
@@ -75,7 +77,7 @@ def _(region: Region, operation: Operation, logits: Node, count: Node, seed: Nod
         share = e.b.fmul(uniform_of(e.b, WIDE, *words), whole)
         return converted(e, place_of(e, heights, [row], share, is_left=False), dtypes.int64, value.dtype)
 
-    return Mapped(value.dtype, shape, [heights, memory], find, cost=40, once=False)
+    return IndexMap(value.dtype, shape, [heights, memory], find, cost=40, once=False)
 
 
 def _weight(e: Emitter, x: Element, most: Element) -> Element:
@@ -85,7 +87,7 @@ def _weight(e: Emitter, x: Element, most: Element) -> Element:
     return e.b.select(finite, weight, constant(WIDE, 0))
 
 
-def _heights(region: Region, weights: Node) -> Node:
+def _heights(region: Region, weights: LazyValue) -> LazyValue:
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
         after = e.b.fadd(before, weights.at(e, index))
         return after, after

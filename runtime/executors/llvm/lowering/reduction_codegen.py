@@ -21,7 +21,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Computed, Index, Node, Scalar, Shape
+from ..codegen.lazy_values import Buffer, Index, LazyElementwise, LazyValue, Scalar, Shape
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site
@@ -31,14 +31,14 @@ from .reduction_kinds import Kind, get, new_slot, put, site_of, sums
 _BLOCK = 1024
 
 
-def axes_of(operation: Operation, node: Node) -> tuple[int, ...]:
+def axes_of(operation: Operation, node: LazyValue) -> tuple[int, ...]:
     """The axes that a reduction goes along."""
     axis = operation.attrs["axis"]
     rank = len(node.shape)
     return tuple(range(rank)) if axis is None else tuple(sorted(one % rank for one in axis))
 
 
-def reduced_shape(operation: Operation, node: Node) -> Shape:
+def reduced_shape(operation: Operation, node: LazyValue) -> Shape:
     """The shape of what is left of a node."""
     axes = axes_of(operation, node)
     if operation.attrs["keepdims"]:
@@ -47,8 +47,8 @@ def reduced_shape(operation: Operation, node: Node) -> Shape:
 
 
 def reduced(
-    region: Region, node: Node, kind: Kind, axes: Sequence[int], shape: Shape, dtype: dtypes.DType
-) -> Node:
+    region: Region, node: LazyValue, kind: Kind, axes: Sequence[int], shape: Shape, dtype: dtypes.DType
+) -> LazyValue:
     """A node reduced along axes, in this shape and dtype."""
     node = node.storage or node
     if not axes or all(node.shape[axis] == 1 for axis in axes):
@@ -70,12 +70,12 @@ def reduced(
     return where
 
 
-def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
+def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
     value = constant(dtype, kind.start)
-    return Computed(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
+    return LazyElementwise(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
 
 
-def _alone(region: Region, node: Node, kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
+def _alone(region: Region, node: LazyValue, kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
     """Axes of size 1: there is nothing to combine, where it makes no difference that a reduction has a start.
 
     A sum of -0.0 alone is 0.0; 1 times a complex infinity has a part that is no number.
@@ -96,15 +96,17 @@ def _alone(region: Region, node: Node, kind: Kind, shape: Shape, dtype: dtypes.D
     return region.computed(write, site_of(node.dtype), dtype, shape, [plain])
 
 
-def _kept_beside(region: Region, order: Sequence[Node], node: Node) -> list[tuple[Node, Buffer]]:
+def _kept_beside(
+    region: Region, order: Sequence[LazyValue], node: LazyValue
+) -> list[tuple[LazyValue, Buffer]]:
     """What the nest computes of the operand's shape and others read later: the nest stores it, too."""
     kept = region.kept(order, [])
     return [pair for pair in kept if pair[0].shape == node.shape]
 
 
 def _whole(
-    region: Region, node: Node, kind: Kind, order: Sequence[Node], shape: Shape, dtype: dtypes.DType
-) -> Node:
+    region: Region, node: LazyValue, kind: Kind, order: Sequence[LazyValue], shape: Shape, dtype: dtypes.DType
+) -> LazyValue:
     """Everything becomes one number."""
     e = region.e
     kept = _kept_beside(region, order, node)
@@ -130,7 +132,7 @@ def _whole(
     number = Scalar(dtype, value)
     if not shape:
         return number
-    return Computed(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
+    return LazyElementwise(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
 
 
 def _in_blocks(
@@ -166,10 +168,10 @@ def divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
 
 def _gather(
     e: Emitter,
-    node: Node,
+    node: LazyValue,
     kind: Kind,
-    order: Sequence[Node],
-    kept: Sequence[tuple[Node, Buffer]],
+    order: Sequence[LazyValue],
+    kept: Sequence[tuple[LazyValue, Buffer]],
     slot: Sequence[Register],
     index: Index,
 ) -> None:
@@ -179,10 +181,10 @@ def _gather(
 
 def _element(
     e: Emitter,
-    node: Node,
+    node: LazyValue,
     kind: Kind,
-    order: Sequence[Node],
-    kept: Sequence[tuple[Node, Buffer]],
+    order: Sequence[LazyValue],
+    kept: Sequence[tuple[LazyValue, Buffer]],
     index: Index,
 ) -> Element:
     """An element that is gathered; what others read later is stored on the way."""
@@ -214,11 +216,11 @@ def _in_parts(
 
 def _beside(
     region: Region,
-    node: Node,
+    node: LazyValue,
     kind: Kind,
     axes: Sequence[int],
     stays: Sequence[int],
-    order: Sequence[Node],
+    order: Sequence[LazyValue],
     where: Buffer,
 ) -> None:
     """The last axis stays: the results are gathered in memory, row by row."""
@@ -246,7 +248,7 @@ def _beside(
         e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
     region.keep(kept)
     if totals is not where:
-        narrow = Computed(
+        narrow = LazyElementwise(
             where.dtype,
             where.shape,
             lambda e, site, x: converted(e, x, kind.wide, where.dtype),
@@ -259,11 +261,11 @@ def _beside(
 
 def _inside(
     region: Region,
-    node: Node,
+    node: LazyValue,
     kind: Kind,
     axes: Sequence[int],
     stays: Sequence[int],
-    order: Sequence[Node],
+    order: Sequence[LazyValue],
     where: Buffer,
 ) -> None:
     """The last axis goes: each result is gathered in a register."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Mapped, Node
+from ..codegen.lazy_values import IndexMap, LazyValue
 from ..codegen.llvm_types import Element
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, lowers
@@ -33,14 +33,14 @@ _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
 
 
 @lowers(*_KINDS, sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     kind = _KINDS[operation.type](node.dtype)
     shape = reduced_shape(operation, node)
     return reduced(region, node, kind, axes_of(operation, node), shape, node.dtype)
 
 
 @lowers("reduce_mean", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     axes = axes_of(operation, node)
     shape = reduced_shape(operation, node)
     kind = sums(_WIDE.get(node.dtype.kind, node.dtype))
@@ -67,7 +67,7 @@ def _over(e: Emitter, site: Site, total: Element, count: Element) -> Element:
 
 
 @lowers("sum_to", sized=True)
-def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, *shape: LazyValue) -> LazyValue:
     sizes = operation.outputs[0].shape or ()
     extra = len(node.shape) - len(sizes)
     own = zip(node.shape[extra:], sizes, strict=True)
@@ -87,7 +87,7 @@ def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
 
 
 @lowers("spread", sized=True)
-def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, *shape: LazyValue) -> LazyValue:
     """The opposite of a reduction."""
     from ..codegen.dynamic_shapes import regrouped
 
@@ -95,11 +95,13 @@ def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
     gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
     kept = tuple(1 if place in gone else size for place, size in enumerate(wide))
     found = regrouped(region.readable(node), kept)
-    return Mapped(found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, kept)), once=False)
+    return IndexMap(
+        found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, kept)), once=False
+    )
 
 
 @lowers("add_n")
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     site = site_of(nodes[0].dtype)
     total = nodes[0]
     for node in nodes[1:]:
@@ -108,7 +110,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
 
 
 @lowers("bias_add")
-def _(region: Region, operation: Operation, node: Node, bias: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, bias: LazyValue) -> LazyValue:
     from ..codegen.dynamic_shapes import regrouped
 
     if (operation.attrs["data_format"] or "NHWC").endswith("C"):

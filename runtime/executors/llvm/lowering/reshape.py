@@ -13,7 +13,7 @@ from ....ir.graph import Constant, Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Pair, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -22,7 +22,7 @@ from .fill import asked_shape, shape_of, size_at
 
 
 @lowers("expand_dims", "squeeze", "ensure_shape", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node, *rest: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, *rest: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     sizes = value.shape or ()
     if None in sizes or is_sized(node.shape):
@@ -51,7 +51,7 @@ def demand_shape(e: Emitter, shape: Shape, wanted: Shape) -> None:
 
 
 @lowers("reshape", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> LazyValue:
     sizes = operation.outputs[0].shape or ()
     if None in sizes or is_sized(node.shape):
         return regrouped(node, _reshaped(region, operation, node, asked))
@@ -63,7 +63,7 @@ def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
     return regrouped(node, shape_of(operation))
 
 
-def _demand_said(region: Region, asked: Node, axis: int, size: int) -> None:
+def _demand_said(region: Region, asked: LazyValue, axis: int, size: int) -> None:
     """Demand that a vector asks for the only size that fits, or leaves it open."""
     e, found = region.e, region.settled(asked)
     said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
@@ -71,7 +71,7 @@ def _demand_said(region: Region, asked: Node, axis: int, size: int) -> None:
     e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
 
 
-def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> Shape:
+def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> Shape:
     """The shape that a vector asks for, of which at most one size follows from the others; or the run fails."""
     e, sizes, operand = region.e, operation.outputs[0].shape or (), operation.inputs[1]
     known = operand.value.ravel().tolist() if isinstance(operand, Constant) else operand.elements
@@ -105,7 +105,7 @@ def _demand_some(e: Emitter, rest: int) -> None:
         raise RefusedError("no size follows from a shape with another one that is 0")
 
 
-def _over(e: Emitter, node: Node, rest: int) -> int:
+def _over(e: Emitter, node: LazyValue, rest: int) -> int:
     """How often a number of elements is in all there are; what is left over fails."""
     _demand_some(e, rest)
     for size in node.shape:
@@ -119,7 +119,7 @@ def _over(e: Emitter, node: Node, rest: int) -> int:
 
 
 @lowers("broadcast_to", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node, shape: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, shape: LazyValue) -> LazyValue:
     wide = asked_shape(region, operation, shape)
     found = node.storage or node
     if is_sized(wide) or is_sized(node.shape):
@@ -127,19 +127,19 @@ def _(region: Region, operation: Operation, node: Node, shape: Node) -> Node:
         fitting = [(own, size if own == 1 else checked(region.e, size, own)) for own, size in pairs]
         found = regrouped(found, tuple(1 if own == 1 else size for own, size in fitting))
         wide = (*wide[: len(wide) - len(fitting)], *(size for _, size in fitting))
-    return Mapped(
+    return IndexMap(
         found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, found.shape)), once=False
     )
 
 
 def moved(
-    node: Node,
+    node: LazyValue,
     shape: Shape,
     place: Callable[[Emitter, list[Register]], Sequence[Register]],
     once: bool = True,
-) -> Node:
+) -> LazyValue:
     """The elements that `place` finds for the places of a result."""
-    return Mapped(
+    return IndexMap(
         node.dtype,
         shape,
         [node],
@@ -149,7 +149,7 @@ def moved(
 
 
 @lowers("transpose", sized=True, moves=True)
-def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, perm: LazyValue) -> LazyValue:
     order = [int(axis) % len(node.shape) for axis in known(operation, 1)]
     conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"
 
@@ -158,11 +158,11 @@ def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
         found = node.at(e, Index.of(node.shape, [places[order.index(axis)] for axis in range(len(order))]))
         return Pair(found.re, e.b.fneg(found.im)) if conjugate else found
 
-    return Mapped(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
+    return IndexMap(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
 
 
 @lowers("matrix_transpose", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     if node.dtype.kind == "c":
         raise RefusedError("complex matrices are not compiled here")
     shape = (*node.shape[:-2], node.shape[-1], node.shape[-2])
@@ -170,7 +170,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("reverse", sized=True)
-def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, axis: LazyValue) -> LazyValue:
     turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # of a number nothing
 
     def place(e: Emitter, places: list[Register]) -> list[Register]:
@@ -183,7 +183,7 @@ def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
 
 
 @lowers("roll")
-def _(region: Region, operation: Operation, node: Node, shift: Node, axis: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, shift: LazyValue, axis: LazyValue) -> LazyValue:
     moves = dict.fromkeys(range(len(node.shape)), 0)
     for one, steps in zip(known(operation, 2).ravel(), known(operation, 1).ravel(), strict=True):
         moves[int(one) % len(node.shape)] += int(steps)
@@ -203,7 +203,7 @@ def _wrapped(e: Emitter, place: Register, steps: int, size: int) -> Register:
 
 
 @lowers("tile", sized=True)
-def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, multiples: LazyValue) -> LazyValue:
     found, operand = region.readable(node), operation.inputs[1]
     known = operand.value.ravel().tolist() if isinstance(operand, Constant) else None
     shape = (
@@ -223,7 +223,7 @@ def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node
 
 
 @lowers("meshgrid")
-def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue]:
     shape = tuple(size for size in operation.outputs[0].shape or () if size is not None)
     swapped = operation.attrs["indexing"] == "xy" and len(nodes) > 1
     made = []
@@ -235,7 +235,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
 
 
 @lowers("stack", sized=True)
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     check = functools.partial(checked, region.e)
     one = [functools.reduce(check, sizes) for sizes in zip(*(node.shape for node in nodes), strict=True)]
     axis = operation.attrs["axis"] % (len(one) + 1)
@@ -245,7 +245,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
 
 
 @lowers("concat", sized=True)
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     rank = len(nodes[0].shape)
     axis = operation.attrs["axis"] % rank
     shape = [
@@ -259,7 +259,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
     return joined(region, nodes, axis, tuple(shape))
 
 
-def joined(region: Region, nodes: Sequence[Node], axis: int, shape: Shape) -> Node:
+def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) -> LazyValue:
     """Nodes behind each other along an axis, in memory: each is computed into its part."""
     e = region.e
     dtype = nodes[0].dtype
@@ -277,10 +277,10 @@ def joined(region: Region, nodes: Sequence[Node], axis: int, shape: Shape) -> No
     return where
 
 
-class Whole(Node):
+class Whole(LazyValue):
     """A node whose places along each axis are needed."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: LazyValue) -> None:
         super().__init__(node.dtype, node.shape)
 
     def cuts(self) -> frozenset[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.random.rng_state import blocks_behind
-from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
@@ -16,7 +16,7 @@ from .casts import converted
 from .reshape import demand_shape
 
 
-def _moved(region: Region, state: Node, blocks: Register) -> Node:
+def _moved(region: Region, state: LazyValue, blocks: Register) -> LazyValue:
     e, source = region.e, region.settled(state)
     demand_shape(e, source.shape, (3,))
     low, high, key = (source.at(e, Index.of((3,), [e.word(place)])) for place in range(3))
@@ -29,12 +29,12 @@ def _moved(region: Region, state: Node, blocks: Register) -> Node:
 
 
 @lowers("stream_behind")
-def _(region: Region, operation: Operation, state: Node, drawn: Node) -> Node:
+def _(region: Region, operation: Operation, state: LazyValue, drawn: LazyValue) -> LazyValue:
     return _moved(region, state, region.e.word(blocks_behind(operation.attrs["drawing"], drawn.shape)))
 
 
 @lowers("stream_after")
-def _(region: Region, operation: Operation, state: Node, count: Node) -> Node:
+def _(region: Region, operation: Operation, state: LazyValue, count: LazyValue) -> LazyValue:
     e, blocks = region.e, region.e.word(operation.attrs["each"])
     sizes = region.settled(count)
     for place in range(count.size):

@@ -14,7 +14,7 @@ from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer, ir
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, lowers
@@ -29,7 +29,7 @@ Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 """From an index and what is remembered to the element of the result, and what is remembered next."""
 
 
-def running(region: Region, node: Node, axis: int, reverse: bool, start: Element, step: Step) -> Buffer:
+def running(region: Region, node: LazyValue, axis: int, reverse: bool, start: Element, step: Step) -> Buffer:
     """A result of the node's shape and dtype, found element by element along an axis."""
     e, shape = region.e, node.shape
     result = Buffer.new(e, node.dtype, shape)
@@ -50,7 +50,7 @@ def running(region: Region, node: Node, axis: int, reverse: bool, start: Element
 
 
 @lowers("cumsum", "cumprod", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     attrs = operation.attrs
     site = Site("", node.dtype, node.dtype, {}, False)
     combine, first = (
@@ -81,7 +81,7 @@ def _nothing(dtype: dtypes.DType) -> Element:
 
 
 @lowers("cumulative_logsumexp", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     attrs, source = operation.attrs, region.settled(node)
 
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
@@ -103,7 +103,7 @@ def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
 
 
 @lowers("product_of_others")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     """The product of those before an element, times that of those after it."""
     site = site_of(node.dtype)
     axes = axes_of(operation, node)
@@ -123,7 +123,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("recurrence")
-def _(region: Region, operation: Operation, node: Node, factors: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, factors: LazyValue) -> LazyValue:
     site = Site("", node.dtype, node.dtype, {}, False)
     axis, reverse = operation.attrs["axis"] % len(node.shape), operation.attrs["reverse"]
     source, by = region.settled(node), region.settled(factors)
@@ -138,7 +138,7 @@ def _(region: Region, operation: Operation, node: Node, factors: Node) -> Node:
 
 
 @lowers("shifted")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     axis, reverse = operation.attrs["axis"] % len(node.shape), operation.attrs["reverse"]
     size = node.shape[axis]
     source = region.readable(node)
@@ -150,11 +150,11 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
         places[axis] = e.b.select(inside, wanted, e.word(0))
         return e.choose(inside, source.at(e, Index.of(node.shape, places)), constant(node.dtype, 0))
 
-    return Mapped(node.dtype, node.shape, [source], find)
+    return IndexMap(node.dtype, node.shape, [source], find)
 
 
 @lowers("argmax", "argmin", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     """The first of the best elements; NaN is never the best."""
     e, kind = region.e, node.dtype.kind
     (value,) = operation.outputs

@@ -14,7 +14,7 @@ from typing import Any
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -45,7 +45,7 @@ _WAYS: dict[str, Combine] = {
 def combined_at(
     region: Region,
     where: Buffer,
-    updates: Node,
+    updates: LazyValue,
     target: Callable[[list[Register]], Sequence[Register]],
     how: str,
     shape: Sequence[int] | None = None,
@@ -71,7 +71,7 @@ def combined_at(
 
 
 def _at_coordinates(
-    region: Region, where: Buffer, indices: Node, updates: Node, how: str, batch: int = 0
+    region: Region, where: Buffer, indices: LazyValue, updates: LazyValue, how: str, batch: int = 0
 ) -> Buffer:
     """Updates at coordinates, which stand along the last axis of the indices, behind axes that both have."""
     e = region.e
@@ -87,26 +87,34 @@ def _at_coordinates(
 
 
 @lowers("scatter_nd", sized=True)
-def _(region: Region, operation: Operation, indices: Node, updates: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, indices: LazyValue, updates: LazyValue, shape: LazyValue
+) -> LazyValue:
     where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
     return _at_coordinates(region, where, indices, updates, "add")
 
 
 @lowers("put_back_nd", sized=True)
-def _(region: Region, operation: Operation, updates: Node, indices: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, updates: LazyValue, indices: LazyValue, shape: LazyValue
+) -> LazyValue:
     where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
     return _at_coordinates(region, where, indices, updates, "add", operation.attrs["batch_dims"])
 
 
 @lowers(*(f"tensor_scatter_nd_{how}" for how in ("update", "add", "sub", "max", "min")))
-def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates: Node) -> Node:
+def _(
+    region: Region, operation: Operation, tensor: LazyValue, indices: LazyValue, updates: LazyValue
+) -> LazyValue:
     wanted, source = region.settled(indices), region.settled(updates)
     where = region.own(operation, tensor)
     return _at_coordinates(region, where, wanted, source, operation.type.rpartition("_")[2])
 
 
 @lowers("scattered")
-def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates: Node) -> Node:
+def _(
+    region: Region, operation: Operation, tensor: LazyValue, indices: LazyValue, updates: LazyValue
+) -> LazyValue:
     e, how = region.e, operation.attrs["how"]
     if tensor.dtype in dtypes.NARROW or (how == "div" and tensor.dtype.kind in "iu"):
         raise RefusedError(f"scatter_{how} of {tensor.dtype.name} is not compiled")
@@ -124,7 +132,9 @@ def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates
 
 
 @lowers("put_back", sized=True)
-def _(region: Region, operation: Operation, rows: Node, indices: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, rows: LazyValue, indices: LazyValue, shape: LazyValue
+) -> LazyValue:
     e = region.e
     where = region.zeros(rows.dtype, asked_shape(region, operation, shape))
     wanted = region.readable(indices)
@@ -142,7 +152,7 @@ def _(region: Region, operation: Operation, rows: Node, indices: Node, shape: No
 
 
 @lowers("take_along")
-def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue) -> LazyValue:
     rows, wanted = region.readable(node), region.readable(indices)
     axis = operation.attrs["axis"] % len(node.shape)
     if not node.size or any(
@@ -157,11 +167,13 @@ def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
         places[axis] = in_range(e, wanted.at(e, index), wanted.dtype, rows.shape[axis])
         return rows.at(e, Index.of(rows.shape, places))
 
-    return Mapped(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
+    return IndexMap(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
 
 
 @lowers("put_along")
-def _(region: Region, operation: Operation, values: Node, indices: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, values: LazyValue, indices: LazyValue, shape: LazyValue
+) -> LazyValue:
     e = region.e
     where = region.zeros(values.dtype, shape_of(operation))
     wanted = region.readable(indices)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -24,7 +24,7 @@ from .reshape import known
 
 
 @lowers("searchsorted")
-def _(region: Region, operation: Operation, sequence: Node, values: Node) -> Node:
+def _(region: Region, operation: Operation, sequence: LazyValue, values: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     if sequence.dtype.kind == "c":
         raise RefusedError("the order of complex numbers is not compiled")
@@ -36,10 +36,10 @@ def _(region: Region, operation: Operation, sequence: Node, values: Node) -> Nod
         found = place_of(e, rows, index.places(e)[:batch], wanted.at(e, index), is_left)
         return converted(e, found, dtypes.int64, value.dtype)
 
-    return Mapped(value.dtype, values.shape, [rows, wanted], find, cost=4 * size.bit_length(), once=False)
+    return IndexMap(value.dtype, values.shape, [rows, wanted], find, cost=4 * size.bit_length(), once=False)
 
 
-def place_of(e: Emitter, rows: Node, batch: list[Register], own: Element, is_left: bool) -> Register:
+def place_of(e: Emitter, rows: LazyValue, batch: list[Register], own: Element, is_left: bool) -> Register:
     """Where in a sorted row an element would go: before its equals, or behind them."""
     kind, size = "u" if rows.dtype.is_bool else rows.dtype.kind, rows.shape[-1]
     found = e.word(0)
@@ -54,7 +54,7 @@ def place_of(e: Emitter, rows: Node, batch: list[Register], own: Element, is_lef
 
 
 @lowers("sequence_mask", sized=True)
-def _(region: Region, operation: Operation, lengths: Node, maxlen: Node) -> Node:
+def _(region: Region, operation: Operation, lengths: LazyValue, maxlen: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     known = (value.shape or ())[-1]
     ends = region.readable(lengths)
@@ -65,11 +65,11 @@ def _(region: Region, operation: Operation, lengths: Node, maxlen: Node) -> Node
         end = converted(e, ends.at(e, Index.of(ends.shape, batch)), ends.dtype, dtypes.int64)
         return converted(e, e.b.icmp_signed("<", place, end), dtypes.bool_, value.dtype)
 
-    return Mapped(value.dtype, (*lengths.shape, size), [ends], find, once=False)
+    return IndexMap(value.dtype, (*lengths.shape, size), [ends], find, once=False)
 
 
 @lowers("reverse_sequence")
-def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue) -> LazyValue:
     rank = len(node.shape)
     along, batch = (operation.attrs[name] % rank for name in ("seq_axis", "batch_axis"))
     found, ends = region.readable(node), region.readable(lengths)
@@ -84,11 +84,11 @@ def _(region: Region, operation: Operation, node: Node, lengths: Node) -> Node:
         places[along] = e.choose(is_turned, turned, places[along])
         return found.at(e, Index.of(node.shape, places))
 
-    return Mapped(node.dtype, node.shape, [found, ends], find, cost=2, once=False, fails=True)
+    return IndexMap(node.dtype, node.shape, [found, ends], find, cost=2, once=False, fails=True)
 
 
 @lowers("invert_permutation", "inverse_permutation")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     """Each place is written once, or it is no permutation: nothing is left at -1."""
     e, shape = region.e, node.shape
     source, result = region.settled(node), Buffer.new(e, node.dtype, node.shape)
@@ -107,7 +107,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("unravel_index")
-def _(region: Region, operation: Operation, indices: Node, dims: Node) -> Node:
+def _(region: Region, operation: Operation, indices: LazyValue, dims: LazyValue) -> LazyValue:
     sizes = [int(size) for size in known(operation, 1)]
     shape = shape_of(operation)
     numbers = region.readable(indices)
@@ -125,11 +125,13 @@ def _(region: Region, operation: Operation, indices: Node, dims: Node) -> Node:
             behind *= max(sizes[place], 1)
         return converted(e, found, dtypes.int64, indices.dtype)
 
-    return Mapped(indices.dtype, shape, [numbers], find, cost=4 * len(sizes), once=False, fails=True)
+    return IndexMap(indices.dtype, shape, [numbers], find, cost=4 * len(sizes), once=False, fails=True)
 
 
 @lowers("in_top_k")
-def _(region: Region, operation: Operation, targets: Node, predictions: Node, k: Node) -> Node:
+def _(
+    region: Region, operation: Operation, targets: LazyValue, predictions: LazyValue, k: LazyValue
+) -> LazyValue:
     """Fewer than k predictions are larger than the target's; all of the row are finite."""
     e, count = region.e, region.integer(k)
     rows, wanted = region.settled(predictions), region.settled(targets)

@@ -16,7 +16,7 @@ from .... import dtypes
 from ....ir.graph import Constant, Operation
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Computed, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyElementwise, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -36,7 +36,7 @@ _SORTED = {f"segment_{name}": kind for name, kind in _KINDS.items()}
 
 
 @lowers(*_UNSORTED, sized=True)
-def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, ids: LazyValue, count: LazyValue) -> LazyValue:
     kind = _UNSORTED[operation.type](node.dtype)
     empty = {"max": "min", "min": "max"}.get(operation.type[-3:])
     empty = kind.start if empty is None else getattr(node.dtype, empty)
@@ -46,13 +46,13 @@ def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) 
 
 
 @lowers(*_SORTED, sized=True)
-def _(region: Region, operation: Operation, node: Node, ids: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, ids: LazyValue) -> LazyValue:
     kind = _SORTED[operation.type](node.dtype)
     empty = 0 if operation.type[-3:] in ("max", "min") else kind.start
     return _grouped(region, _groups(region, operation, ids), node, ids, kind, empty)
 
 
-def _groups(region: Region, operation: Operation, ids: Node) -> int:
+def _groups(region: Region, operation: Operation, ids: LazyValue) -> int:
     """How many sorted groups there are: one more than the last number says."""
     if not isinstance(operation.inputs[1], Constant):
         return _counted(region, ids)
@@ -62,7 +62,7 @@ def _groups(region: Region, operation: Operation, ids: Node) -> int:
     return int(numbers[-1]) + 1 if numbers.size else 0
 
 
-def _counted(region: Region, ids: Node) -> int:
+def _counted(region: Region, ids: LazyValue) -> int:
     e, numbers = region.e, region.settled(ids)
     last = e.slot(integer(64))
     e.b.store(e.word(-1), last)
@@ -78,7 +78,9 @@ def _is_first(e: Emitter, before: Register) -> Register:
     return e.b.icmp_signed("<", before, e.word(0))
 
 
-def _grouped(region: Region, groups: int, node: Node, ids: Node, kind: Kind, empty: Any) -> Node:
+def _grouped(
+    region: Region, groups: int, node: LazyValue, ids: LazyValue, kind: Kind, empty: Any
+) -> LazyValue:
     e, shape = region.e, (groups, *node.shape[len(ids.shape) :])
     for own, size in zip(ids.shape, node.shape, strict=False):
         checked(e, own, size)
@@ -112,16 +114,16 @@ def _grouped(region: Region, groups: int, node: Node, ids: Node, kind: Kind, emp
     return result if empty == kind.start else _filled(result, is_used, empty)
 
 
-def _throughout(dtype: dtypes.DType, shape: tuple[int, ...], value: Any) -> Node:
+def _throughout(dtype: dtypes.DType, shape: tuple[int, ...], value: Any) -> LazyValue:
     number = constant(dtype, value)
-    return Computed(dtype, shape, lambda e, site: number, Site("", dtype, dtype, {}, False), [], 0)
+    return LazyElementwise(dtype, shape, lambda e, site: number, Site("", dtype, dtype, {}, False), [], 0)
 
 
-def _filled(result: Buffer, is_used: Buffer, empty: Any) -> Node:
+def _filled(result: Buffer, is_used: Buffer, empty: Any) -> LazyValue:
     """Groups without rows get their number."""
 
     def find(e: Emitter, index: Index) -> Element:
         used = is_used.at(e, Index.of(is_used.shape, [index.along(e, 0)]))
         return e.choose(used, result.at(e, index), constant(result.dtype, empty))
 
-    return Mapped(result.dtype, result.shape, [result, is_used], find, once=False)
+    return IndexMap(result.dtype, result.shape, [result, is_used], find, once=False)

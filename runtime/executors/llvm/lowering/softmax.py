@@ -13,7 +13,7 @@ from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import agreeing, regrouped
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -27,71 +27,71 @@ Write = Callable[..., Element]
 
 
 def each(
-    region: Region, write: Write, dtype: dtypes.DType, shape: Shape, *nodes: Node, cost: int = 1
-) -> Node:
+    region: Region, write: Write, dtype: dtypes.DType, shape: Shape, *nodes: LazyValue, cost: int = 1
+) -> LazyValue:
     """An operation on each element, which `write(e, *elements)` writes."""
     site = Site("", dtype, dtype, {}, False)
     return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
 
 
-def widened(region: Region, node: Node) -> Node:
+def widened(region: Region, node: LazyValue) -> LazyValue:
     """float16 as float32, in which it is added up."""
     if node.dtype is not dtypes.float16:
         return node
     return as_dtype(region, node, dtypes.float32)
 
 
-def as_dtype(region: Region, node: Node, dtype: dtypes.DType) -> Node:
+def as_dtype(region: Region, node: LazyValue, dtype: dtypes.DType) -> LazyValue:
     """The node in another dtype."""
     if node.dtype is dtype:
         return node
     return each(region, lambda e, x: converted(e, x, node.dtype, dtype), dtype, node.shape, node)
 
 
-def kept_shape(node: Node, axes: tuple[int, ...]) -> Shape:
+def kept_shape(node: LazyValue, axes: tuple[int, ...]) -> Shape:
     """The shape of a reduction that keeps its axes."""
     return tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
 
 
-def shifted(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+def shifted(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
     """The elements less the largest of those that are reduced with them."""
 
-    def make() -> Node:
+    def make() -> LazyValue:
         largest = reduced(region, node, maxima(node.dtype), axes, kept_shape(node, axes), node.dtype)
         return each(region, lambda e, x, most: e.b.fsub(x, most), node.dtype, node.shape, node, largest)
 
     return region.once((shifted, node, axes), make)
 
 
-def exponentials(region: Region, node: Node) -> Node:
-    def make() -> Node:
+def exponentials(region: Region, node: LazyValue) -> LazyValue:
+    def make() -> LazyValue:
         return each(region, lambda e, x: applied(e, "exp", x), node.dtype, node.shape, node, cost=10)
 
     return region.once((exponentials, node), make)
 
 
-def total(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+def total(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
     """The sum of e^x."""
 
-    def make() -> Node:
+    def make() -> LazyValue:
         weights = exponentials(region, node)
         return reduced(region, weights, sums(node.dtype), axes, kept_shape(node, axes), node.dtype)
 
     return region.once((total, node, axes), make)
 
 
-def log_of_sum(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+def log_of_sum(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
     """ln of the sum of e^x."""
     found = total(region, node, axes)
     return each(region, lambda e, x: applied(e, "log", x), node.dtype, found.shape, found, cost=14)
 
 
-def _axis(operation: Operation, node: Node) -> tuple[int, ...]:
+def _axis(operation: Operation, node: LazyValue) -> tuple[int, ...]:
     return (operation.attrs["axis"] % len(node.shape),)
 
 
 @lowers("softmax", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     own, axes = node.dtype, _axis(operation, node)
     wide = widened(region, node)
     logits = shifted(region, wide, axes)
@@ -104,7 +104,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("log_softmax", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     own, axes = node.dtype, _axis(operation, node)
     logits = shifted(region, widened(region, node), axes)
     logarithm = region.settled(log_of_sum(region, logits, axes))
@@ -113,7 +113,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("reduce_logsumexp", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     own, axes = node.dtype, axes_of(operation, node)
     wide = widened(region, node)
     shape = kept_shape(wide, axes)
@@ -131,7 +131,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return as_dtype(region, regrouped(result, reduced_shape(operation, node)), own)
 
 
-def _prepare(region: Region, operation: Operation, less: Node, axes: tuple[int, ...]) -> None:
+def _prepare(region: Region, operation: Operation, less: LazyValue, axes: tuple[int, ...]) -> None:
     """Keep what the softmax of the same logits, from which a gradient is made, takes as well."""
     logits = operation.inputs[1]
     if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
@@ -139,7 +139,7 @@ def _prepare(region: Region, operation: Operation, less: Node, axes: tuple[int, 
 
 
 @lowers("softmax_cross_entropy", sized=True)
-def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
+def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue) -> LazyValue:
     if is_sized(labels.shape) or is_sized(logits.shape):
         _, (labels, logits) = agreeing(region.e, [labels, logits])
     if labels.shape != logits.shape:
@@ -158,7 +158,7 @@ def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
 
 
 @lowers("sparse_softmax_cross_entropy")
-def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
+def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue) -> LazyValue:
     if labels.shape != logits.shape[:-1]:
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
@@ -175,12 +175,12 @@ def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
         place = e.b.select(holds, label, integer(64)(0))
         return less.at(e, Index.of(less.shape, [*index.places(e), place]))
 
-    chosen = region.settled(Mapped(less.dtype, labels.shape, [labels, less], find, fails=True, once=False))
+    chosen = region.settled(IndexMap(less.dtype, labels.shape, [labels, less], find, fails=True, once=False))
     loss = each(region, lambda e, x, y: e.b.fsub(x, y), less.dtype, labels.shape, logarithm, chosen)
     return as_dtype(region, loss, own)
 
 
-def variance(region: Region, operation: Operation, node: Node) -> Node:
+def variance(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     """The mean of the squared distances from the mean, of a float that is wide enough to add up."""
     if node.dtype.kind == "c":
         raise RefusedError("complex numbers are not compiled here")
@@ -195,7 +195,7 @@ def variance(region: Region, operation: Operation, node: Node) -> Node:
     return mean_of(region, squares, axes, reduced_shape(operation, node))
 
 
-def mean_of(region: Region, node: Node, axes: tuple[int, ...], shape: Shape) -> Node:
+def mean_of(region: Region, node: LazyValue, axes: tuple[int, ...], shape: Shape) -> LazyValue:
     total = reduced(region, node, sums(node.dtype), axes, shape, node.dtype)
     count = divisor(region.e, node.dtype, math.prod(node.shape[axis] for axis in axes))
     site = Site("", node.dtype, node.dtype, {}, False)
@@ -203,19 +203,19 @@ def mean_of(region: Region, node: Node, axes: tuple[int, ...], shape: Shape) -> 
 
 
 @lowers("reduce_variance", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return as_dtype(region, variance(region, operation, node), node.dtype)
 
 
 @lowers("reduce_std", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     found = variance(region, operation, node)
     root = each(region, lambda e, x: e.intrinsic("sqrt", x), found.dtype, found.shape, found, cost=6)
     return as_dtype(region, root, node.dtype)
 
 
 @lowers("reduce_euclidean_norm", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     if node.dtype.kind != "f" or node.dtype is dtypes.float16:
         raise RefusedError(f"norms of {node.dtype.name} are not compiled")
     squares = each(region, lambda e, x: e.b.fmul(x, x), node.dtype, node.shape, node)
@@ -231,7 +231,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("count_nonzero", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     (value,) = operation.outputs
 
     def there(e: Emitter, x: Element) -> Element:

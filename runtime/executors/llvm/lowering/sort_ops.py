@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Element, Register, ir
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -37,7 +37,7 @@ class _Rows:
 
 def in_order(
     region: Region,
-    node: Node,
+    node: LazyValue,
     axis: int,
     is_descending: bool,
     with_places: bool,
@@ -75,7 +75,7 @@ def _function(region: Region, dtype: dtypes.DType, with_places: bool) -> str:
 
 
 @lowers("sort", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, node.dtype, node.shape)
 
@@ -87,7 +87,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("argsort", sized=True)
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, dtypes.int32, node.shape)
 
@@ -100,7 +100,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("top_k")
-def _(region: Region, operation: Operation, node: Node, k: Node) -> list[Node]:
+def _(region: Region, operation: Operation, node: LazyValue, k: LazyValue) -> list[LazyValue]:
     e, axis = region.e, len(node.shape) - 1
     shape = tuple(size for size in operation.outputs[0].shape or () if size is not None)
     values = Buffer.new(e, node.dtype, shape)

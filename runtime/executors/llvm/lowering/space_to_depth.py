@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, Mapped, Node, Shape
+from ..codegen.lazy_values import Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
@@ -20,21 +20,21 @@ from .matmul import permuted
 from .reshape import known, moved
 
 
-def rearranged(node: Node, split: Sequence[int], order: Sequence[int], shape: Shape) -> Node:
+def rearranged(node: LazyValue, split: Sequence[int], order: Sequence[int], shape: Shape) -> LazyValue:
     """The elements in a shape, whose axes are then put in an order, and counted in another shape."""
     return regrouped(permuted(regrouped(node, tuple(split)), order), shape)
 
 
-def _channels_last(operation: Operation, node: Node) -> Node:
+def _channels_last(operation: Operation, node: LazyValue) -> LazyValue:
     return node if operation.attrs["data_format"] == "NHWC" else permuted(node, [0, 2, 3, 1])
 
 
-def _as_given(operation: Operation, node: Node) -> Node:
+def _as_given(operation: Operation, node: LazyValue) -> LazyValue:
     return node if operation.attrs["data_format"] == "NHWC" else permuted(node, [0, 3, 1, 2])
 
 
 @lowers("space_to_depth")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     x, size = _channels_last(operation, region.readable(node)), operation.attrs["block_size"]
     n, height, width, channels = x.shape
     rows, columns = height // size, width // size
@@ -44,7 +44,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("depth_to_space")
-def _(region: Region, operation: Operation, node: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     x, size = _channels_last(operation, region.readable(node)), operation.attrs["block_size"]
     n, rows, columns, channels = x.shape
     depth = channels // size**2
@@ -54,7 +54,9 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 
 @lowers("space_to_batch_nd")
-def _(region: Region, operation: Operation, node: Node, block_shape: Node, paddings: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, block_shape: LazyValue, paddings: LazyValue
+) -> LazyValue:
     blocks = known(operation, 1).tolist()
     margins = known(operation, 2).tolist()
     n, rest = len(blocks), node.shape[len(blocks) + 1 :]
@@ -68,7 +70,9 @@ def _(region: Region, operation: Operation, node: Node, block_shape: Node, paddi
 
 
 @lowers("batch_to_space_nd")
-def _(region: Region, operation: Operation, node: Node, block_shape: Node, crops: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, block_shape: LazyValue, crops: LazyValue
+) -> LazyValue:
     blocks = known(operation, 1).tolist()
     n, whole = len(blocks), math.prod(blocks)
     sizes, rest = node.shape[1 : n + 1], node.shape[n + 1 :]
@@ -89,8 +93,8 @@ def _(region: Region, operation: Operation, node: Node, block_shape: Node, crops
 
 
 def surrounded(
-    region: Region, node: Node, margins: Sequence[tuple[int, int]], value: Element | None = None
-) -> Node:
+    region: Region, node: LazyValue, margins: Sequence[tuple[int, int]], value: Element | None = None
+) -> LazyValue:
     """A node with elements of one value, or zeros, around it."""
     inner = region.readable(node)
     if not any(before or after for before, after in margins):
@@ -109,5 +113,5 @@ def surrounded(
         return e.choose(inside, inner.at(e, Index.of(inner.shape, places)), outside)
 
     if not inner.size:
-        return Mapped(node.dtype, shape, [], lambda e, index: outside, cost=0)
-    return Mapped(node.dtype, shape, [inner], find, cost=4)
+        return IndexMap(node.dtype, shape, [], lambda e, index: outside, cost=0)
+    return IndexMap(node.dtype, shape, [inner], find, cost=4)

@@ -15,7 +15,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ....kernels.random.distributions import BLOCKS_PER_ELEMENT
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer, ir, memory_type, pointer, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.routine_builder import Cell, Routine
@@ -38,7 +38,7 @@ def uniform_of(b: Any, dtype: dtypes.DType, word: Register, low: Register = None
     return b.fsub(b.bitcast(bits, kind), constant(dtype, 1))
 
 
-def _each(region: Region, operation: Operation, seed: Node, write: Any) -> Node:
+def _each(region: Region, operation: Operation, seed: LazyValue, write: Any) -> LazyValue:
     """Numbers of one word each, or of two where they have 64 bits: `write(b, words)` makes a number of them."""
     (value,) = operation.outputs
     shape, count = shape_of(operation), 2 if value.dtype.size == 8 else 1
@@ -50,24 +50,31 @@ def _each(region: Region, operation: Operation, seed: Node, write: Any) -> Node:
             e.b, *(e.load(dtypes.uint32, memory.address, e.plus(first, e.word(i))) for i in range(count))
         )
 
-    return Mapped(value.dtype, shape, [memory], find, cost=3, cuts=frozenset)
+    return IndexMap(value.dtype, shape, [memory], find, cost=3, cuts=frozenset)
 
 
 @lowers("stateless_random_uniform")
-def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
+def _(region: Region, operation: Operation, shape: LazyValue, seed: LazyValue) -> LazyValue:
     dtype = operation.attrs["dtype"]
     return _each(region, operation, seed, lambda b, *words: uniform_of(b, dtype, *words))
 
 
 @lowers("full_integers")
-def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
+def _(region: Region, operation: Operation, shape: LazyValue, seed: LazyValue) -> LazyValue:
     return _each(
         region, operation, seed, lambda b, *words: joined(b, *words) if len(words) == 2 else words[0]
     )
 
 
 @lowers("stateless_random_integers")
-def _(region: Region, operation: Operation, shape: Node, seed: Node, minval: Node, maxval: Node) -> Node:
+def _(
+    region: Region,
+    operation: Operation,
+    shape: LazyValue,
+    seed: LazyValue,
+    minval: LazyValue,
+    maxval: LazyValue,
+) -> LazyValue:
     e, dtype = region.e, minval.dtype
     low, high = (converted(e, region.register(node), dtype, dtypes.int64) for node in (minval, maxval))
     e.demand(e.b.icmp_signed("<", low, high))
@@ -121,7 +128,7 @@ def _normals(b: Any, dtype: dtypes.DType, words: list[Register]) -> list[Registe
 
 
 @lowers("stateless_random_normal")
-def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
+def _(region: Region, operation: Operation, shape: LazyValue, seed: LazyValue) -> LazyValue:
     e, dtype = region.e, operation.attrs["dtype"]
     wide, sizes = _wide(dtype), shape_of(operation)
     stream = stream_of(region, seed)
@@ -137,7 +144,7 @@ def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
 
 
 @lowers("stateless_random_truncated_normal")
-def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
+def _(region: Region, operation: Operation, shape: LazyValue, seed: LazyValue) -> LazyValue:
     e, dtype = region.e, operation.attrs["dtype"]
     wide, sizes = _wide(dtype), shape_of(operation)
     each = 2 if wide is dtypes.float64 else 4
@@ -148,7 +155,7 @@ def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
     found = Buffer(wide, sizes, memory.address)
     if wide is dtype:
         return found
-    return Mapped(dtype, sizes, [found], lambda e, index: converted(e, found.at(e, index), wide, dtype))
+    return IndexMap(dtype, sizes, [found], lambda e, index: converted(e, found.at(e, index), wide, dtype))
 
 
 def _name(wide: dtypes.DType) -> str:

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....ir.graph import Graph, Operation
-from ....ir.value_types import Spec
+from ....ir.value_types import TensorType
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import ELEMENTWISE
@@ -34,10 +34,10 @@ _WORTH = 32
 """Elements from which on this is done."""
 
 
-class Block(Node):
+class Block(LazyValue):
     """The part of a tensor that a block has, in memory of its own."""
 
-    def __init__(self, whole: Node, own: Buffer) -> None:
+    def __init__(self, whole: LazyValue, own: Buffer) -> None:
         super().__init__(whole.dtype, whole.shape)
         self.own = own
 
@@ -49,13 +49,13 @@ def shape_of_blocks(operation: Operation) -> Shape | None:
     """The shape that all tensors of a loop's state have, if the loop can be run block by block."""
     test, body = operation.regions
     count = len(operation.outputs)
-    shapes = {value.shape for value in operation.outputs if isinstance(value.spec, Spec)} - {()}
+    shapes = {value.shape for value in operation.outputs if isinstance(value.spec, TensorType)} - {()}
     if any(is_open(value.spec) for value in (*operation.inputs, *operation.outputs)):
         return None
-    if len(shapes) != 1 or not all(isinstance(value.spec, Spec) for value in operation.outputs):
+    if len(shapes) != 1 or not all(isinstance(value.spec, TensorType) for value in operation.outputs):
         return None
     (shape,) = shapes
-    if Spec(operation.outputs[0].dtype, shape).shape is None or _size(shape) < _WORTH:
+    if TensorType(operation.outputs[0].dtype, shape).shape is None or _size(shape) < _WORTH:
         return None
     if not _is_scalar_graph(test, count) or not _goes_by_elements(body, shape):
         return None
@@ -91,8 +91,12 @@ def _goes_by_elements(body: Graph, shape: Any) -> bool:
 
 
 def run_in_blocks(
-    region: Region, operation: Operation, shape: Shape, state: Sequence[Node], invariants: Sequence[Node]
-) -> list[Node]:
+    region: Region,
+    operation: Operation,
+    shape: Shape,
+    state: Sequence[LazyValue],
+    invariants: Sequence[LazyValue],
+) -> list[LazyValue]:
     """Write the loop over blocks; the state at the end."""
     e = region.e
     test, body = operation.regions
@@ -116,7 +120,7 @@ def run_in_blocks(
         head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
         e.b.branch(head)
         with region.inside(), e.repeatedly(), e.into(head):
-            now: list[Node] = [
+            now: list[LazyValue] = [
                 mine if place is None else place.read(e)  # type: ignore[misc]
                 for place, mine in zip(places, own, strict=True)
             ]
@@ -139,7 +143,7 @@ def run_in_blocks(
     ]
 
 
-def _block(e: Emitter, node: Node, block: int) -> Block:
+def _block(e: Emitter, node: LazyValue, block: int) -> Block:
     """Memory for a block of a tensor, apart from others: at distances of 4,096 bytes the processor confuses them."""
     address = e.buffer(block * node.dtype.size + _APART, apart=True)
     return Block(node, Buffer(node.dtype, (block,), address, is_own=True))
@@ -173,7 +177,7 @@ def _each(
     shape: Shape,
     block: int,
     base: Register,
-    starts: Sequence[Node],
+    starts: Sequence[LazyValue],
     own: Sequence[Block | None],
     inward: bool,
     results: Sequence[Buffer | None],

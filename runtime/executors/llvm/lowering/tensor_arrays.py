@@ -15,21 +15,21 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ir.value_types import ArraySpec, Spec
+from ....ir.value_types import ListType, TensorType
 from ..codegen.dynamic_sizes import Size
-from ..codegen.lazy_values import Buffer, Index, Node, Scalar
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from ..list_length_analysis import MAKING, SizedSpec
 from .fill import asked_shape, shape_of, uniform
-from .list_memory import Cells, List, Lists, One, Unmade, View, copied, made
+from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
 
 _MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
 """Operations behind which the elements of a list may be others, or stand elsewhere."""
 
 
-def changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Any:
+def changed(region: Region, operation: Operation, node: LazyValue, grows: bool = False) -> Any:
     """The list that becomes the next version of an operation's first operand: the same, or a copy."""
     e = region.e
     found = made(e, node, operation.outputs[0].spec.element)  # type: ignore[union-attr]
@@ -40,19 +40,19 @@ def changed(region: Region, operation: Operation, node: Node, grows: bool = Fals
     return found.of([copied(e, cells, size) for cells in found.parts])
 
 
-def _changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Cells:
+def _changed(region: Region, operation: Operation, node: LazyValue, grows: bool = False) -> Cells:
     cells: Cells = changed(region, operation, node, grows).cells
     return cells
 
 
-def shortened(region: Region, operation: Operation, node: Node) -> Any:
+def shortened(region: Region, operation: Operation, node: LazyValue) -> Any:
     """As `changed`, for a version that only has fewer elements: those of others may stay where they are."""
     if isinstance(node, (List, Lists)) and isinstance(node.cells, View):
         return node.of([cells.again(region.e) for cells in node.parts])  # type: ignore[attr-defined]
     return changed(region, operation, node, grows=True)
 
 
-def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: Node) -> None:
+def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: LazyValue) -> None:
     """Replace an element."""
     e = region.e
     if not cells.shape:
@@ -62,7 +62,7 @@ def _put(region: Region, operation: Operation, cells: Cells, index: Register, va
     region.stored(own_value(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
 
 
-def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> Node:
+def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> LazyValue:
     """An element: where it stands, as long as nobody changes the list; else a copy."""
     e = region.e
     where = Buffer(cells.dtype, cells.shape, cells.at(e, index))
@@ -87,18 +87,18 @@ def _changes_later(region: Region, operation: Operation) -> bool:
     operations = region.graph.operations
     later = operations[operations.index(operation) + 1 :]
     kind = operation.inputs[0].spec
-    assert isinstance(kind, ArraySpec)
+    assert isinstance(kind, ListType)
     return any(
         other.type in _MOVING
         and any(
-            isinstance(operand.spec, ArraySpec) and operand.spec.element == kind.element
+            isinstance(operand.spec, ListType) and operand.spec.element == kind.element
             for operand in other.inputs
         )
         for other in later
     )
 
 
-def place_in(region: Region, cells: Cells, node: Node, counts_back: bool = False) -> Register:
+def place_in(region: Region, cells: Cells, node: LazyValue, counts_back: bool = False) -> Register:
     """An index within a list, or the run fails."""
     e = region.e
     index, length = region.integer(node), cells.length(e)
@@ -108,29 +108,31 @@ def place_in(region: Region, cells: Cells, node: Node, counts_back: bool = False
     return index
 
 
-def cells_of(node: Node) -> Cells:
+def cells_of(node: LazyValue) -> Cells:
     if isinstance(node, List):
         return node.cells
     raise RefusedError("a TensorArray is read of which nothing was written")
 
 
 @lowers("array_new")
-def _(region: Region, operation: Operation, size: Node) -> Node:
+def _(region: Region, operation: Operation, size: LazyValue) -> LazyValue:
     spec = operation.outputs[0].spec
     length = region.integer(size)
     region.e.demand(region.e.b.icmp_signed(">=", length, region.e.word(0)))
     known = spec.size if isinstance(spec, SizedSpec) else None
-    return Unmade(spec.element.dtype, length, known, operation.attrs["dynamic"])  # type: ignore[union-attr]
+    return UnallocatedArray(spec.element.dtype, length, known, operation.attrs["dynamic"])  # type: ignore[union-attr]
 
 
 @lowers("list_new")
-def _(region: Region, operation: Operation) -> Node:
+def _(region: Region, operation: Operation) -> LazyValue:
     element = operation.outputs[0].spec.element  # type: ignore[union-attr]
-    return Unmade(element.dtype, region.e.word(0), None, False)
+    return UnallocatedArray(element.dtype, region.e.word(0), None, False)
 
 
 @lowers("array_write")
-def _(region: Region, operation: Operation, array: Node, index: Node, value: Node) -> Node:
+def _(
+    region: Region, operation: Operation, array: LazyValue, index: LazyValue, value: LazyValue
+) -> LazyValue:
     e = region.e
     cells = _changed(region, operation, array)
     if cells.may_grow:
@@ -144,14 +146,14 @@ def _(region: Region, operation: Operation, array: Node, index: Node, value: Nod
 
 
 @lowers("array_read", "list_get")
-def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) -> LazyValue:
     cells = cells_of(array)
     return _get(region, operation, cells, place_in(region, cells, index, operation.type == "list_get"))
 
 
 @lowers("array_size", "list_size")
-def _(region: Region, operation: Operation, array: Node) -> Node:
-    if isinstance(array, Unmade):
+def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
+    if isinstance(array, UnallocatedArray):
         length = array.length
     else:
         length = (array.counts if isinstance(array, Lists) else cells_of(array)).length(region.e)
@@ -159,8 +161,8 @@ def _(region: Region, operation: Operation, array: Node) -> Node:
 
 
 @lowers("array_stack", sized=True)
-def _(region: Region, operation: Operation, array: Node) -> Node:
-    if isinstance(array, Unmade):
+def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
+    if isinstance(array, UnallocatedArray):
         (value,) = operation.outputs
         if None in (value.shape or ())[1:]:
             raise RefusedError("a TensorArray is stacked whose elements have no known shape")
@@ -176,11 +178,11 @@ def _length(known: int | None, length: Register) -> int:
 
 
 @lowers("array_of_rows", sized=True)
-def _(region: Region, operation: Operation, rows: Node) -> Node:
+def _(region: Region, operation: Operation, rows: LazyValue) -> LazyValue:
     return _of_rows(region, operation, rows, rows.shape[0])
 
 
-def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> List:
+def _of_rows(region: Region, operation: Operation, rows: LazyValue, size: int) -> List:
     e = region.e
     spec = operation.outputs[0].spec
     is_sized = isinstance(size, Size)
@@ -192,7 +194,7 @@ def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> Lis
     return List(cells)
 
 
-def own_value(region: Region, operation: Operation, value: Node) -> Node:
+def own_value(region: Region, operation: Operation, value: LazyValue) -> LazyValue:
     """A value that is put into a list: computed elsewhere if others read it, who must not see how the list changes."""
     if value.is_lazy and not region.is_given_up(operation, value):
         region.stored(value)
@@ -200,10 +202,12 @@ def own_value(region: Region, operation: Operation, value: Node) -> Node:
 
 
 @lowers("array_item")
-def _(region: Region, operation: Operation, array: Node, index: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, array: LazyValue, index: LazyValue, shape: LazyValue
+) -> LazyValue:
     """A gradient that is missing counts as zero."""
     e = region.e
-    if isinstance(array, Unmade):
+    if isinstance(array, UnallocatedArray):
         return uniform(array.dtype, shape_of(operation), 0)
     cells = made(e, array, operation.outputs[0].spec).cells
     place = region.integer(index)
@@ -216,7 +220,7 @@ def _(region: Region, operation: Operation, array: Node, index: Node, shape: Nod
 
 
 @lowers("array_without")
-def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) -> LazyValue:
     """What the list is too short for, it has no gradient of."""
     e = region.e
     if index.size != 1:
@@ -233,7 +237,7 @@ def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
 
 
 @lowers("list_append")
-def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, value: LazyValue) -> LazyValue:
     e = region.e
     cells = _changed(region, operation, array, grows=True)
     length = cells.length(e)
@@ -245,14 +249,16 @@ def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
 
 
 @lowers("list_set")
-def _(region: Region, operation: Operation, array: Node, index: Node, value: Node) -> Node:
+def _(
+    region: Region, operation: Operation, array: LazyValue, index: LazyValue, value: LazyValue
+) -> LazyValue:
     cells = _changed(region, operation, array)
     _put(region, operation, cells, place_in(region, cells, index, counts_back=True), value)
     return List(cells)
 
 
 @lowers("list_pop")
-def _(region: Region, operation: Operation, array: Node, index: Node) -> list[Node]:
+def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) -> list[LazyValue]:
     e = region.e
     cells = shortened(region, operation, array).cells
     length = cells.length(e)
@@ -266,11 +272,11 @@ def _(region: Region, operation: Operation, array: Node, index: Node) -> list[No
 
 
 @lowers("array_unstack", sized=True)
-def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, rows: LazyValue) -> LazyValue:
     e = region.e
     spec = operation.outputs[0].spec
     count = rows.shape[0]
-    if isinstance(array, Unmade) and isinstance(spec, SizedSpec) and count == spec.size:
+    if isinstance(array, UnallocatedArray) and isinstance(spec, SizedSpec) and count == spec.size:
         return _of_rows(region, operation, rows, count)
     cells = _changed(region, operation, array)
     if cells.size is None and cells.may_grow:
@@ -284,13 +290,13 @@ def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
 
 
 @lowers("array_rows", sized=True)
-def _(region: Region, operation: Operation, array: Node, shape: Node) -> Node:
+def _(region: Region, operation: Operation, array: LazyValue, shape: LazyValue) -> LazyValue:
     e = region.e
     wanted = asked_shape(region, operation, shape)
-    if isinstance(array, Unmade):
+    if isinstance(array, UnallocatedArray):
         return uniform(operation.outputs[0].dtype, wanted, 0)
     if isinstance(array, One):
-        array = made(e, array, Spec(array.dtype, array.value.shape))
+        array = made(e, array, TensorType(array.dtype, array.value.shape))
     cells = cells_of(array)
     length, size = cells.length(e), e.word(wanted[0])
     result = region.stored(uniform(cells.dtype, wanted, 0), Buffer.new(e, cells.dtype, wanted))

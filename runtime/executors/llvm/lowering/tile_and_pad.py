@@ -17,7 +17,7 @@ from ....ir.graph import Constant, Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Known, Node, Shape
+from ..codegen.lazy_values import Buffer, Index, Known, LazyValue, Shape
 from ..codegen.llvm_types import Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -31,23 +31,23 @@ from .reshape import demand_shape, known, moved
 Table = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def _nodes(tables: Sequence[Table | None]) -> list[Node | None]:
+def _nodes(tables: Sequence[Table | None]) -> list[LazyValue | None]:
     return [None if table is None else Known(np.ascontiguousarray(table, np.int64)) for table in tables]
 
 
-def _looked_up(e: Emitter, tables: Sequence[Node | None], places: Sequence[Register]) -> list[Register]:
+def _looked_up(e: Emitter, tables: Sequence[LazyValue | None], places: Sequence[Register]) -> list[Register]:
     """The entries of tables for places."""
     pairs = zip(places, tables, strict=True)
     return [p if table is None else table.at(e, Index.of(table.shape, [p])) for p, table in pairs]
 
 
-def picked(region: Region, node: Node, tables: Sequence[Table | None], shape: Shape) -> Node:
+def picked(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> LazyValue:
     """The elements at places that a table for each axis names; None stands for the places themselves."""
     found, nodes = region.readable(node), _nodes(tables)
     return moved(found, shape, lambda e, places: _looked_up(e, nodes, places), once=False)
 
 
-def added_up(region: Region, node: Node, tables: Sequence[Table | None], shape: Shape) -> Buffer:
+def added_up(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> Buffer:
     """The opposite: zeros in this shape, and each element added at its place."""
     e, nodes = region.e, _nodes(tables)
     pairs = zip(shape, tables, strict=True)
@@ -75,7 +75,7 @@ def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None
 
 
 @lowers("repeat", sized=True)
-def _(region: Region, operation: Operation, node: Node, repeats: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, repeats: LazyValue) -> LazyValue:
     axis = operation.attrs["axis"]
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
         return repeated(region, node, repeats, axis)
@@ -94,7 +94,9 @@ def _(region: Region, operation: Operation, node: Node, repeats: Node) -> Node:
 
 
 @lowers("sum_repeated")
-def _(region: Region, operation: Operation, node: Node, repeats: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, repeats: LazyValue, shape: LazyValue
+) -> LazyValue:
     axis, wanted = operation.attrs["axis"], shape_of(operation)
     whole = wanted if axis is not None and wanted else (math.prod(wanted),)
     return regrouped(
@@ -103,7 +105,7 @@ def _(region: Region, operation: Operation, node: Node, repeats: Node, shape: No
 
 
 @lowers("sum_tiles")
-def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node:
+def _(region: Region, operation: Operation, node: LazyValue, multiples: LazyValue) -> LazyValue:
     wanted = shape_of(operation)
     pairs = list(zip(known(operation, 1).tolist(), wanted, strict=True))
     split = tuple(size for pair in pairs for size in pair)
@@ -125,13 +127,15 @@ def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
     ]
 
 
-def mirrored(region: Region, operation: Operation, node: Node) -> Node:
+def mirrored(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     """`pad` with a mirror at the edges."""
     return picked(region, node, _mirrors(operation, node.shape), shape_of(operation))
 
 
 @lowers("sum_mirrored")
-def _(region: Region, operation: Operation, node: Node, paddings: Node, shape: Node) -> Node:
+def _(
+    region: Region, operation: Operation, node: LazyValue, paddings: LazyValue, shape: LazyValue
+) -> LazyValue:
     """The sums along one axis after the other, as the kernel takes them."""
     wanted = shape_of(operation)
     for axis, table in enumerate(_mirrors(operation, wanted)):

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....ir.graph import Graph, Operation
-from ....ir.value_types import ArraySpec
+from ....ir.value_types import ListType
 from ..codegen.function_builder import INTERRUPTED, OFTEN, UNROLLED, Emitter
 from ..codegen.interrupts import ASK
-from ..codegen.lazy_values import Buffer, Known, Node, Scalar
+from ..codegen.lazy_values import Buffer, Known, LazyValue, Scalar
 from ..codegen.llvm_types import Element, Pair, Register, integer, pointer, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
@@ -88,7 +88,7 @@ class Memory:
 
 
 @lowers("while", sized=True, moves=True)
-def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
+def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue]:
     from . import strip_mining
 
     e = region.e
@@ -104,7 +104,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
             region.stored(node)  # before memory that it reads becomes that of another state
     state = [
         list_phi.entered(region, operation, node, number)
-        if isinstance(value.spec, ArraySpec)
+        if isinstance(value.spec, ListType)
         else _entered(region, operation, node, number, bool(node.shape) and stays)
         for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
     ]
@@ -138,7 +138,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     return [place.read(e) for place in state]
 
 
-def _entered(region: Region, operation: Operation, node: Node, number: int, stays: bool) -> Any:
+def _entered(region: Region, operation: Operation, node: LazyValue, number: int, stays: bool) -> Any:
     """The place of a state, with its first value in it."""
     e = region.e
     if dynamic_phi.is_open(operation.outputs[number].spec) and not stays:
@@ -162,7 +162,11 @@ def _replaced(body: Graph, count: int) -> list[bool]:
 
 
 def _step(
-    region: Region, body: Graph, state: Sequence[Any], now: Sequence[Node], invariants: Sequence[Node]
+    region: Region,
+    body: Graph,
+    state: Sequence[Any],
+    now: Sequence[LazyValue],
+    invariants: Sequence[LazyValue],
 ) -> None:
     """The body: compute everything that is new, then put it into its place."""
     e = region.e

@@ -29,12 +29,12 @@ from ..codegen.llvm_types import ir
 from ..llvm_engine import vector_bytes
 from .cost_model import is_worth
 from .loop_collapsing import merge
-from .loop_info import Cycle, cycles, targets
+from .loop_info import NaturalLoop, cycles, targets
 from .vector_codegen import Writer
-from .vector_plan import EACH, Plan, RefusedError, counts, known_rounds, told, told_number
+from .vector_plan import EACH, RefusedError, VectorPlan, counts, known_rounds, loop_metadata, told_number
 from .widen_instructions import can_be_in_lanes
 
-__all__ = ["RefusedError", "widen"]
+__all__ = ["RefusedError", "vectorize"]
 
 _MANY = 4
 """Vectors of a round of sums that wait for nothing else."""
@@ -52,7 +52,7 @@ _TOLD = 10**6
 """From here on loops are numbered whose rests are told of."""
 
 
-def widen(module: Any, alone: bool = True) -> bool:
+def vectorize(module: Any, alone: bool = True) -> bool:
     """Write the loops of a module in lanes that are worth it; gives whether nothing is left that LLVM does better.
 
     Loops of the program over numbers are left to LLVM; and unless loops that are in lanes matter `alone`, those around
@@ -109,7 +109,7 @@ def _left_to_llvm(function: Any, alone: bool) -> set[Any]:
     return left
 
 
-def _plans(function: Any, left: set[Any]) -> list[tuple[Plan, int, int]]:
+def _plans(function: Any, left: set[Any]) -> list[tuple[VectorPlan, int, int]]:
     """The loops of a function that are to be written in lanes: how many lanes, and how many vectors a round."""
     found = []
     for block in function.blocks:
@@ -122,7 +122,7 @@ def _plans(function: Any, left: set[Any]) -> list[tuple[Plan, int, int]]:
     return [each for each in found if each[0].block not in used]
 
 
-def _works_elsewhere(cycle: Cycle) -> bool:
+def _works_elsewhere(cycle: NaturalLoop) -> bool:
     """Whether what a loop does is in lanes already, or done by functions of other modules, as products are."""
     return any(map(_is_written, cycle.blocks)) or any(
         each.opname == "call" and getattr(each.callee, "is_declaration", False) and _is_work(each.callee.name)
@@ -153,7 +153,7 @@ def _is_written(block: Any) -> bool:
 
 def _is_nest(head: Any) -> bool:
     """Whether a loop goes through elements in memory, and is not to be written out to keep them in registers."""
-    is_written_out = "llvm.loop.vectorize.followup_vectorized" in told(head)
+    is_written_out = "llvm.loop.vectorize.followup_vectorized" in loop_metadata(head)
     return counts(head) and not is_written_out and not any(map(_finds_places, head.instructions))
 
 
@@ -174,11 +174,11 @@ def _is_moved(value: Any) -> bool:
     return getattr(value, "opname", "") == "phi"
 
 
-def _planned(block: Any) -> tuple[Plan, int, int] | None:
+def _planned(block: Any) -> tuple[VectorPlan, int, int] | None:
     """A loop in lanes; None where it shall stay as it is."""
-    if told_number(told(block), "vectorize.width") == 1:
+    if told_number(loop_metadata(block), "vectorize.width") == 1:
         return None
-    plan = Plan(block)
+    plan = VectorPlan(block)
     lanes = 8 * vector_bytes() // plan.widest
     rounds = known_rounds(plan)
     while rounds is not None and lanes > max(rounds, 2):
@@ -194,7 +194,7 @@ def _planned(block: Any) -> tuple[Plan, int, int] | None:
     return plan, lanes, _count(plan, lanes, rounds // lanes)
 
 
-def _count(plan: Plan, lanes: int, vectors: int) -> int:
+def _count(plan: VectorPlan, lanes: int, vectors: int) -> int:
     """How many vectors a round of so many computes."""
     size = _size(plan, lanes)
     if vectors <= _MANY and size * vectors <= _SHORT:
@@ -206,12 +206,12 @@ def _count(plan: Plan, lanes: int, vectors: int) -> int:
     )
 
 
-def _most(plan: Plan, size: int) -> int:
+def _most(plan: VectorPlan, size: int) -> int:
     """The most vectors of a round."""
     return told_number(plan.told, "interleave.count") or (_MANY if plan.gathered and size <= _LITTLE else 1)
 
 
-def _size(plan: Plan, lanes: int) -> int:
+def _size(plan: VectorPlan, lanes: int) -> int:
     """How many instructions a vector takes, when all functions are inlined."""
     calls = [each.callee for each in plan.written if each.opname == "call"]
     alone = sum(plan.kind(each) == EACH for each in plan.written)

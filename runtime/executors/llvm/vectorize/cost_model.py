@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ..llvm_engine import vector_bytes
-from .vector_plan import EACH, LANES, Plan
+from .vector_plan import EACH, LANES, VectorPlan
 from .widen_instructions import is_slow, width
 
 _ROUND = 2
@@ -23,20 +23,20 @@ _GAIN = 4 / 3
 """How much less it must be, for lanes are more code as well."""
 
 
-def is_worth(plan: Plan, lanes: int) -> bool:
+def is_worth(plan: VectorPlan, lanes: int) -> bool:
     """Whether a loop is quicker in so many lanes."""
     if all(plan.kind(each) != EACH and not is_slow(each) for each in plan.written):
         return True
     return _in_lanes(plan, lanes) * _GAIN <= _alone(plan) * lanes
 
 
-def _alone(plan: Plan) -> int:
+def _alone(plan: VectorPlan) -> int:
     """What a round costs, number by number."""
     joined = len(plan.gathered)
     return _ROUND + joined + sum(_inlined(each) for each in plan.written if plan.kind(each) in (EACH, LANES))
 
 
-def _in_lanes(plan: Plan, lanes: int) -> int:
+def _in_lanes(plan: VectorPlan, lanes: int) -> int:
     """What a round costs that computes a vector."""
     cost = _ROUND + len(plan.gathered)
     moved = set()  # values that go from lanes to numbers, or the other way

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 
-class Cycle(NamedTuple):
+class NaturalLoop(NamedTuple):
     """A loop: the block where it begins, and all that it goes through."""
 
     head: Any
@@ -23,7 +23,7 @@ def targets(block: Any) -> list[Any]:
     return []
 
 
-def cycles(function: Any) -> list[Cycle]:
+def cycles(function: Any) -> list[NaturalLoop]:
     """All loops, those within others first."""
     sources: dict[Any, list[Any]] = defaultdict(list)
     backward: dict[Any, list[Any]] = defaultdict(list)
@@ -46,7 +46,7 @@ def cycles(function: Any) -> list[Cycle]:
             seen.add(other)
             open_blocks.add(other)
             stack.append((other, iter(targets(other))))
-    found = [Cycle(head, _between(head, ends, sources)) for head, ends in backward.items()]
+    found = [NaturalLoop(head, _between(head, ends, sources)) for head, ends in backward.items()]
     return sorted(found, key=lambda cycle: len(cycle.blocks))
 
 

@@ -26,21 +26,21 @@ from .vector_plan import (
     LANES,
     NEUTRAL,
     SAME,
-    Gathered,
-    Plan,
+    LoopReduction,
+    VectorPlan,
     known_divisor,
     known_rounds,
 )
 from .widen_instructions import (
     counted,
+    deinterleave,
     in_lanes,
     is_formula,
     is_how,
-    picked,
     put_together,
+    reverse_lanes,
     spread,
     taken_together,
-    turned,
     vector,
     widened,
     width,
@@ -50,7 +50,7 @@ from .widen_instructions import (
 class Writer:
     """Writes the loop of a plan: `count` vectors of so many `lanes` a round."""
 
-    def __init__(self, plan: Plan, lanes: int, count: int) -> None:
+    def __init__(self, plan: VectorPlan, lanes: int, count: int) -> None:
         self.plan, self.lanes, self.count = plan, lanes, count
         self.function = plan.block.parent
         self.ahead, self.wide, self.joined = (self._block(name) for name in ("ahead", "wide", "joined"))
@@ -140,7 +140,7 @@ class Writer:
             few_of(self.b, self._lane_of(one.value, 0), few, self._neutral(one)) for one in self.plan.gathered
         ]
 
-    def _neutral(self, one: Gathered) -> Register | None:
+    def _neutral(self, one: LoopReduction) -> Register | None:
         """What changes no sum, in all lanes; none for the least and the greatest, which may be there twice."""
         how = one.join.opname
         return self._spread(ir().Constant(one.join.type, NEUTRAL[how])) if how in NEUTRAL else None
@@ -228,7 +228,7 @@ class Writer:
             place = self.b.gep(first, [integer(64)(begin)], source_etype=kind) if begin else first
             parts.append(self.b.load(place, typ=vector(kind, lanes)))
             parts[-1].align = width(kind) // 8
-        return picked(self.b, parts, step) if step > 1 else self._in_order(parts[0], address)
+        return deinterleave(self.b, parts, step) if step > 1 else self._in_order(parts[0], address)
 
     def _first_of(self, address: Register, i: int) -> Register:
         """Where a vector of elements begins in memory: those that go backward end at the address."""
@@ -236,7 +236,7 @@ class Writer:
 
     def _in_order(self, value: Register, address: Register) -> Register:
         """Elements that go backward in memory are turned around."""
-        return turned(self.b, value) if self.plan.steps[address] < 0 else value
+        return reverse_lanes(self.b, value) if self.plan.steps[address] < 0 else value
 
     def _write_alone(self, each: Any, i: int) -> None:
         """The instruction once for each lane."""
@@ -286,7 +286,7 @@ class Writer:
             return number.type(number.constant + by)
         return self.b.add(number, number.type(by), flags=("nuw", "nsw")) if by else number
 
-    def _begun(self, one: Gathered, is_once: bool) -> Register:
+    def _begun(self, one: LoopReduction, is_once: bool) -> Register:
         """What lanes that are taken together begin with."""
         kind = one.join.type
         if one.join.opname in NEUTRAL:
@@ -296,7 +296,7 @@ class Writer:
         return first if is_once else self._phi("sum", first)
 
 
-def _join(one: Gathered) -> Any:
+def _join(one: LoopReduction) -> Any:
     """What writes the instruction that takes two together, as vectors or numbers."""
 
     def join(b: Any, x: Register, y: Register) -> Register:

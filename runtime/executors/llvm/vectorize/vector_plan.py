@@ -33,7 +33,7 @@ class RefusedError(Exception):
     """Why a loop is left to LLVM."""
 
 
-class Gathered(NamedTuple):
+class LoopReduction(NamedTuple):
     """Numbers that are taken together in a slot: `slot ← slot ∘ value`."""
 
     slot: Register
@@ -61,17 +61,17 @@ _EXTREMES = frozenset(
 )
 
 
-class Plan:
+class VectorPlan:
     """A loop of one block, and what each of its instructions is."""
 
     def __init__(self, block: Any) -> None:
         self.block = block
         self.number, self.start, self.following, self.end = _counter(block)
         self.before, self.after = _around(block)
-        self.told = told(block)
+        self.told = loop_metadata(block)
         self.kinds: dict[Any, str] = {self.number: COUNTS}
         self.steps: dict[Any, int] = {self.number: 1}  # of what counts or follows, from round to round
-        self.gathered: list[Gathered] = []
+        self.gathered: list[LoopReduction] = []
         self._read: set[Any] = set()  # slots that are not written
         self._users: dict[Any, list[Any]] = defaultdict(list)
         for each in block.instructions:
@@ -141,7 +141,7 @@ class Plan:
                     raise RefusedError("a slot is used in another way")
                 self.gathered += found
 
-    def _gathered(self, slot: Register, load: Any, store: Any) -> Gathered:
+    def _gathered(self, slot: Register, load: Any, store: Any) -> LoopReduction:
         if (load.opname, store.opname) != ("load", "store"):
             raise RefusedError("a slot is used in another way")
         join = store.operands[0]
@@ -158,7 +158,7 @@ class Plan:
         ):
             raise RefusedError("what is taken together in a slot depends on the order")
         self._skipped |= {load, store, join}
-        return Gathered(slot, join, of_join[1] if of_join[0] is load else of_join[0])
+        return LoopReduction(slot, join, of_join[1] if of_join[0] is load else of_join[0])
 
     # Kinds
 
@@ -300,7 +300,7 @@ def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
     return phi, start, following, block.terminator.operands[0].operands[1]
 
 
-def known_rounds(plan: Plan) -> int | None:
+def known_rounds(plan: VectorPlan) -> int | None:
     """How many rounds a loop has, if that is known."""
     ends = plan.start, plan.end
     if all(isinstance(each, ir().Constant) for each in ends):
@@ -308,7 +308,7 @@ def known_rounds(plan: Plan) -> int | None:
     return None
 
 
-def known_divisor(plan: Plan) -> int:
+def known_divisor(plan: VectorPlan) -> int:
     """What the number of rounds, of which there is one at least, can be divided by, as far as that is known."""
     begins_at_0 = isinstance(plan.start, ir().Constant) and plan.start.constant == 0
     if not begins_at_0 or getattr(plan.end, "opname", None) != "mul":
@@ -317,7 +317,7 @@ def known_divisor(plan: Plan) -> int:
     return int(factor.constant) if isinstance(factor, ir().Constant) else 1
 
 
-def told(block: Any) -> dict[str, Any]:
+def loop_metadata(block: Any) -> dict[str, Any]:
     """What LLVM is told about a loop."""
     node = block.terminator.metadata.get("llvm.loop")
     found = {}

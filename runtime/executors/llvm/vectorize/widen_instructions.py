@@ -89,7 +89,7 @@ def put_together(b: Any, values: Sequence[Register]) -> Register:
     return made
 
 
-def picked(b: Any, parts: Sequence[Register], step: int) -> Register:
+def deinterleave(b: Any, parts: Sequence[Register], step: int) -> Register:
     """Every so many of elements that stand in vectors one behind the other, the last of which ends with the last."""
     count = parts[0].type.count
     last = (count - 1) * step
@@ -102,7 +102,7 @@ def picked(b: Any, parts: Sequence[Register], step: int) -> Register:
     return made
 
 
-def turned(b: Any, value: Register) -> Register:
+def reverse_lanes(b: Any, value: Register) -> Register:
     """The lanes from the last to the first."""
     return b.shuffle_vector(
         value, ir().Constant(value.type, ir().Undefined), which(range(value.type.count - 1, -1, -1))

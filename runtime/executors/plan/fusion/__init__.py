@@ -16,6 +16,6 @@ order, block by block.
 """
 
 from .fused_kernel import Fused
-from .tile_codegen import Recipe, may_take, write
+from .tile_codegen import FusedKernelSource, may_take, write
 
-__all__ = ["Fused", "Recipe", "may_take", "write"]
+__all__ = ["Fused", "FusedKernelSource", "may_take", "write"]

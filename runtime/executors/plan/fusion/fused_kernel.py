@@ -12,8 +12,8 @@ import numpy as np
 from ....config.threading import threads_within
 from ....core.shapes import reduced
 from ....ops.framework.fusion_traits import REDUCTIONS
-from .thread_pool import with_help
-from .tile_codegen import Recipe
+from .thread_pool import run_in_pool
+from .tile_codegen import FusedKernelSource
 from .tiling import Layout, Part, lay_out
 
 PAYS = 1_000_000.0
@@ -31,7 +31,7 @@ _arenas: list[Any] = []
 class Fused:
     """A fused operation: `block` computes a block of it, `whole` all of it at once, for what is small."""
 
-    def __init__(self, recipe: Recipe, into: Sequence[int | None]) -> None:
+    def __init__(self, recipe: FusedKernelSource, into: Sequence[int | None]) -> None:
         self.recipe = recipe
         self.into = into  # for each result the operand whose array it may take
         self.block: Callable[..., None]
@@ -87,7 +87,7 @@ class _Run:
         pays = layout.nanoseconds >= max(PAYS, LONG * calls)
         threads = min(layout.blocks, threads_within()) if pays else 1
         if threads > 1:
-            with_help(self.work, threads)
+            run_in_pool(self.work, threads)
         else:
             self.work()
         if self.failures:

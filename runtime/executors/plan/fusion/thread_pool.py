@@ -73,7 +73,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def with_help(work: Callable[[], None], threads: int) -> None:
+def run_in_pool(work: Callable[[], None], threads: int) -> None:
     """Run `work` here and in up to `threads - 1` others, and return when all have. It must not raise."""
     crew = _crew
     if crew.size < threads - 1:

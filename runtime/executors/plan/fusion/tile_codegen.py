@@ -29,7 +29,7 @@ class Result(NamedTuple):
     reduction: Operation | None
 
 
-class Recipe(NamedTuple):
+class FusedKernelSource(NamedTuple):
     """What is known of a fused operation without the shapes; `lines` define the function `name`."""
 
     region: Graph
@@ -40,12 +40,14 @@ class Recipe(NamedTuple):
     cost: float  # nanoseconds for an element
 
 
-def write(region: Graph, name: str, constant: Callable[[Any], str], kernel: Callable[..., str]) -> Recipe:
+def write(
+    region: Graph, name: str, constant: Callable[[Any], str], kernel: Callable[..., str]
+) -> FusedKernelSource:
     """The recipe of a region. `constant` gives a name to an array; `kernel` writes the call of a kernel."""
     return _Writer(region, constant, kernel).recipe(name)
 
 
-def may_take(recipe: Recipe, result: int, operand: int) -> bool:
+def may_take(recipe: FusedKernelSource, result: int, operand: int) -> bool:
     """Whether a result may be computed into the array of an operand: nothing reads this after it is written.
 
     A function of NumPy may write what it reads. Kernels may fail, and then the operands are needed once more.
@@ -76,7 +78,7 @@ class _Writer:
         for i, operation in enumerate(region.operations):
             self.last.update(dict.fromkeys(operation.inputs, i))
 
-    def recipe(self, name: str) -> Recipe:
+    def recipe(self, name: str) -> FusedKernelSource:
         for i, operation in enumerate(self.region.operations):
             if operation.type in REDUCTIONS:
                 self.reduce(operation)
@@ -98,7 +100,7 @@ class _Writer:
         parameters = [*given, *(f"b{i}" for i in range(len(self.buffers)))]
         lines = [f"def {name}({', '.join(parameters)}):", *(f"    {line}" for line in self.lines)]
         total = sum(map(cost, self.region.operations))
-        return Recipe(self.region, name, lines, tuple(results), tuple(self.buffers), total)
+        return FusedKernelSource(self.region, name, lines, tuple(results), tuple(self.buffers), total)
 
     def texts_of(self, values: Any) -> list[str]:
         return [self.texts[value] for value in values]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....ir.graph import Constant, Operand
-from .tile_codegen import Recipe
+from .tile_codegen import FusedKernelSource
 
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not cut."""
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
     nanoseconds: float
 
 
-def lay_out(recipe: Recipe, given: Sequence[Shape]) -> Layout | None:
+def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> Layout | None:
     """The layout for operands of these shapes; None where one function for the whole is better."""
     shapes = _shapes(recipe, given)
     if shapes is None:
@@ -90,7 +90,7 @@ def lay_out(recipe: Recipe, given: Sequence[Shape]) -> Layout | None:
     )
 
 
-def _shapes(recipe: Recipe, given: Sequence[Shape]) -> dict[Operand, Shape] | None:
+def _shapes(recipe: FusedKernelSource, given: Sequence[Shape]) -> dict[Operand, Shape] | None:
     """The shapes of all values but of the results of reductions; None when some do not broadcast."""
     shapes: dict[Operand, Shape] = dict(zip(recipe.region.inputs, given, strict=True))
     for operation in recipe.region.operations:
@@ -152,7 +152,7 @@ def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
     return all(i in axes for i in big)
 
 
-def _elements(recipe: Recipe, given: Sequence[Shape]) -> int:
+def _elements(recipe: FusedKernelSource, given: Sequence[Shape]) -> int:
     """How many elements make a block: as many as fit into the cache, as a power of two."""
     tensors = [
         value.dtype.size for value, shape in zip(recipe.region.inputs, given, strict=True) if len(shape)

@@ -12,6 +12,6 @@
 may leave its dtype. `expressions` has Python's text for operations. float32 stays NumPy's: Python cannot round to it.
 """
 
-from .unboxing_analysis import Numbers
+from .unboxing_analysis import UnboxedScalars
 
-__all__ = ["Numbers"]
+__all__ = ["UnboxedScalars"]

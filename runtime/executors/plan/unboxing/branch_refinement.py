@@ -25,7 +25,7 @@ Ranges = Mapping[Operand, Range | None]
 """The ranges of numbers, and of constants that can be numbers; None for others."""
 
 
-def found_out(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> dict[Operand, Range]:
+def refine_by_condition(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> dict[Operand, Range]:
     """What is known of operands where a decision was found true, or false."""
     maker = uses.makers.get(decision)
     if maker is None or ranges[decision] is None:
@@ -33,11 +33,11 @@ def found_out(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> d
     if maker.type in _SIGNS:
         return _compared(ranges, _SIGNS[maker.type][is_true], maker)
     if maker.type == "logical_not":
-        return found_out(ranges, maker.inputs[0], not is_true, uses)
+        return refine_by_condition(ranges, maker.inputs[0], not is_true, uses)
     known: dict[Operand, Range] = {}
     if maker.type == ("logical_and" if is_true else "logical_or"):
         for operand in maker.inputs:
-            known |= found_out(ranges, operand, is_true, uses)
+            known |= refine_by_condition(ranges, operand, is_true, uses)
     return known
 
 

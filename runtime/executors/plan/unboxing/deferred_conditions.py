@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from ....ir.graph import Graph, Operation, Value
 from .scalar_expressions import QUIET, may_fail
-from .unboxing_analysis import Numbers
+from .unboxing_analysis import UnboxedScalars
 from .use_lists import Uses
 
 
-def deferred(numbers: Numbers, graph: Graph, is_test: bool) -> set[Operation]:
+def deferred(numbers: UnboxedScalars, graph: Graph, is_test: bool) -> set[Operation]:
     """The operations that are written where their only reader is. The result of a test is read by its loop."""
     if not numbers:
         return set()
@@ -37,7 +37,7 @@ def deferred(numbers: Numbers, graph: Graph, is_test: bool) -> set[Operation]:
     return found
 
 
-def _is_quiet(operation: Operation, numbers: Numbers) -> bool:
+def _is_quiet(operation: Operation, numbers: UnboxedScalars) -> bool:
     is_number = operation.type in QUIET and operation.outputs[0] in numbers
     return is_number and not may_fail(operation, numbers.given(operation))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from .... import dtypes
 from ....ir.graph import Constant
-from ....ir.value_types import Spec
+from ....ir.value_types import TensorType
 
 Range = tuple[float, float]
 """The smallest and the largest value. For integers both are `int`; of floats nothing is known."""
@@ -31,7 +31,7 @@ LIMITS: dict[dtypes.DType, Range] = {
 
 def can_be_number(spec: object) -> bool:
     """Whether a value of this kind can be a Python number."""
-    return isinstance(spec, Spec) and spec.shape == () and spec.dtype in LIMITS
+    return isinstance(spec, TensorType) and spec.shape == () and spec.dtype in LIMITS
 
 
 def of_constant(constant: Constant) -> Range | None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ir.value_types import Spec
+from ....ir.value_types import TensorType
 from ....ops.arrays.getitem import HOLE, parsed
 from ..escaping import literal
 from ..peephole import is_scalar, picks_element
@@ -103,7 +103,7 @@ def is_element(operation: Operation) -> bool:
     if operation.type == "gather":
         return picks_element(operation)
     tensor = operation.inputs[0].spec if operation.type == "getitem" else None
-    if not isinstance(tensor, Spec) or not tensor.shape:
+    if not isinstance(tensor, TensorType) or not tensor.shape:
         return False
     key = parsed(operation.attrs["key"])
     return len(key) == len(tensor.shape) and all(item is HOLE or type(item) is int for item in key)

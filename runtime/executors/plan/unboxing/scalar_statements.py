@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ....ir.graph import Operation
 from ..source_module import Module
 from .scalar_expressions import FUNCTIONS, filled, wrapped
-from .unboxing_analysis import Numbers
+from .unboxing_analysis import UnboxedScalars
 
 _TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", "array_write"})
 
@@ -25,7 +25,7 @@ def takes_number(operation: Operation, operand: int) -> bool:
 
 
 def statement(
-    module: Module, numbers: Numbers, operation: Operation, operands: Sequence[str], target: str
+    module: Module, numbers: UnboxedScalars, operation: Operation, operands: Sequence[str], target: str
 ) -> tuple[str, tuple[str, str] | None]:
     """The expression for an operation whose result is a number; and when to wrap the result, and how."""
     text = numbers.expression(operation)

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ..codegen_limits import DEEPEST, is_inlined
-from .branch_refinement import found_out
+from .branch_refinement import refine_by_condition
 from .range_analysis import LIMITS, Range, can_be_number, holds, joined, of_constant, within
 from .scalar_expressions import ELEMENTS, RING, expression, result
 from .use_lists import Uses
@@ -34,7 +34,7 @@ class _Ranges(dict[Operand, "Range | None"]):
         return found
 
 
-class Numbers:
+class UnboxedScalars:
     """The numbers of one function, with the regions that are written within it."""
 
     def __init__(self, graph: Graph) -> None:
@@ -139,7 +139,7 @@ class Numbers:
         decision, *operands = operation.inputs
         for number, region in enumerate(operation.regions):
             is_cond = operation.type == "cond"
-            known = found_out(self._ranges, decision, number == 0, uses) if is_cond else {}
+            known = refine_by_condition(self._ranges, decision, number == 0, uses) if is_cond else {}
             self._enter(region, operands, known)
             self._graph(self.uses_of(region), depth)
         columns = zip(*[region.outputs for region in operation.regions], strict=True)
@@ -194,7 +194,7 @@ class Numbers:
             self._begin(loop, number)
         uses = self.uses_of(test)
         self._graph(uses, depth)
-        self._enter(body, test.inputs, found_out(self._ranges, test.outputs[0], True, uses))
+        self._enter(body, test.inputs, refine_by_condition(self._ranges, test.outputs[0], True, uses))
         self._graph(self.uses_of(body), depth)
         for value, end in zip(loop.outputs, body.outputs, strict=True):
             found, before = self._ranges[end], self._ranges[value]

@@ -13,7 +13,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, compile_graph
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.ir.graph import Graph
 from hypothesis import given, settings
 from matrix_graphs import inputs, matrix_graphs
@@ -233,7 +233,7 @@ def one_stacked_list_is_two_results(x: Any, n: Any) -> Any:
 def test_what_is_still_read_stays(function: Program) -> None:
     x = np.random.default_rng(0).standard_normal(24)
     graph = tf.function(function).get_concrete_function(tf.constant(x), tf.constant(0)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for n in (0, 1, 3):
         agrees(native, graph, [x, np.array(n, np.int32)])
 
@@ -253,10 +253,10 @@ def test_an_update_takes_the_memory_of_what_nobody_reads_again() -> None:
 @settings(max_examples=many(25))
 @given(matrix_graphs(exact=True))
 def test_on_random_graphs(graph: Graph) -> None:
-    agrees(Native(graph), graph, inputs())
+    agrees(JitFunction(graph), graph, inputs())
 
 
-def agrees(native: Native, graph: Graph, values: list[Any]) -> None:
+def agrees(native: JitFunction, graph: Graph, values: list[Any]) -> None:
     """Native code gives what the interpreter gives; it does not change what it is given."""
     for value in values:
         value.flags.writeable = False

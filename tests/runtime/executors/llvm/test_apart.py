@@ -11,7 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, llvm_engine, parallel_codegen, split_module
+from agc.runtime.executors.llvm import JitFunction, llvm_engine, parallel_codegen, split_module
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.opt_levels import DONE, NONE
 
@@ -69,7 +69,7 @@ def test_what_is_set_apart_does_the_same(
     monkeypatch.setattr(split_module, "_PART", part)
     graph = graph_of(program)
     given = [RANDOM.uniform(-1, 1, (40, 50)).astype(np.float32) for _ in graph.inputs]
-    for found, expected in zip(Native(graph).run(given), interpret(graph, given), strict=True):
+    for found, expected in zip(JitFunction(graph).run(given), interpret(graph, given), strict=True):
         np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
 
 
@@ -89,7 +89,7 @@ def test_a_failure_in_a_loop_is_noted_where_it_is_looked_at() -> None:
     graph = graph_of(looked_up)
     outside = np.full([40, 50], 20, np.float32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
-        Native(graph).run([outside, outside])
+        JitFunction(graph).run([outside, outside])
 
 
 def test_small_modules_stay_whole() -> None:

@@ -9,7 +9,7 @@ import list_programs
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import CompilationError, Native
+from agc.runtime.executors.llvm import CompilationError, JitFunction
 
 ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -92,7 +92,7 @@ PROGRAMS = (
 def check(program: Any, argument: Any) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(argument)).graph
     wanted = interpret(graph, [np.asarray(argument)])
-    native = Native(graph)
+    native = JitFunction(graph)
     for _ in range(2):
         found = native.run([np.asarray(argument)])
         for one, other in zip(found, wanted, strict=True):
@@ -120,7 +120,7 @@ def test_the_size_may_be_known_only_at_run_time() -> None:
 def test_an_index_out_of_range_is_the_plans_error() -> None:
     graph = tf.function(fibonacci).get_concrete_function(tf.constant(1)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to write to index 1"):
-        Native(graph).run([np.array(1, np.int32)])
+        JitFunction(graph).run([np.array(1, np.int32)])
 
 
 def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
@@ -137,4 +137,4 @@ def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
     with pytest.raises(
         CompilationError, match=r"its branches give array float32\[3\] and array float32\[2\]"
     ):
-        Native(graph).run([ROWS])
+        JitFunction(graph).run([ROWS])

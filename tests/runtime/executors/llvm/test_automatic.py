@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.config import optimizer
 from agc.runtime.executors import EXECUTORS, interpret
-from agc.runtime.executors.llvm import Native, tiering
+from agc.runtime.executors.llvm import JitFunction, tiering
 from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 
 
@@ -44,13 +44,13 @@ def slowed(run: Any, clock: Clock, seconds: float) -> Any:
 
 def made(
     function: Any, argument: Any, clock: Clock, plan: float, native: float, mp: Any
-) -> tiering.Automatic:
+) -> tiering.TieredRunner:
     """A function whose plan and whose native code take so many seconds a call."""
     graph = tf.function(function).get_concrete_function(argument).graph
-    original = Native.run
-    mp.setattr(Native, "shortest", None)
-    mp.setattr(Native, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
-    return tiering.Automatic(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
+    original = JitFunction.run
+    mp.setattr(JitFunction, "shortest", None)
+    mp.setattr(JitFunction, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
+    return tiering.TieredRunner(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
 
 
 def test_what_has_run_for_long_is_compiled_and_kept_where_it_is_faster(
@@ -111,7 +111,7 @@ def test_a_loop_is_compiled_where_the_whole_cannot_be(clock: Clock, monkeypatch:
 def test_variables_change_once_a_call(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     count = tf.Variable(0)
     step = tf.function(lambda x: count.assign_add(x)).get_concrete_function(tf.constant(1))
-    found = tiering.Automatic(step.graph, slowed(EXECUTORS["plan"](step.graph), clock, 0.1))
+    found = tiering.TieredRunner(step.graph, slowed(EXECUTORS["plan"](step.graph), clock, 0.1))
     for _ in range(25):
         found.run([tf.constant(1).numpy(), count])
     assert int(count) == 25

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import CompilationError, Native
+from agc.runtime.executors.llvm import CompilationError, JitFunction
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -31,7 +31,7 @@ X = np.arange(12, dtype=np.float32).reshape(4, 3)
 def test_integers_that_reach_shapes(program: Any, argument: Any) -> None:
     arrays = [X, np.asarray(argument, np.int32)]
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     (found,), (wanted,) = native.run(arrays), interpret(graph, arrays)
     np.testing.assert_array_equal(found, wanted)
     assert native._plan is None and native.by_value == (1,)
@@ -41,7 +41,7 @@ def test_only_what_shapes_depend_on_is_known_by_its_value() -> None:
     def program(x: Any, n: Any, k: Any) -> Any:
         return tf.reduce_sum(x[:n]) * tf.cast(k, tf.float32)
 
-    native = Native(
+    native = JitFunction(
         tf.function(program).get_concrete_function(tf.constant(X), 2 + tf.constant(0), tf.constant(1)).graph
     )
     numbers = [(2, 1), (2, 5), (3, 5), (2, -1)]

@@ -8,13 +8,13 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.lowering import conv
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+    for found, wanted in zip(JitFunction(graph).run(arrays), interpret(graph, arrays), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=bound, atol=bound)
 

@@ -7,8 +7,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import CompilationError, Native
-from agc.runtime.ops.lists.tensor_array import Elements
+from agc.runtime.executors.llvm import CompilationError, JitFunction
+from agc.runtime.ops.lists.tensor_array import PersistentArray
 
 STEPS = np.linspace(0.1, 2.0, 30).reshape(5, 2, 3)
 WEIGHTS = np.linspace(-0.5, 0.5, 9).reshape(3, 3)
@@ -61,7 +61,7 @@ def until_it_is_close(x: Any, w: Any) -> Any:
     "program", [recurrent, collected, loops_in_loops, branches, until_it_is_close], ids=lambda x: x.__name__
 )
 def test_both_ways_of_a_compiled_function_are_native(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Native, "fail", lambda self, arguments: pytest.fail("the plan was asked"))
+    monkeypatch.setattr(JitFunction, "fail", lambda self, arguments: pytest.fail("the plan was asked"))
     found = []
     for jit_compile in (False, True):
         f = tf.function(program, jit_compile=jit_compile)
@@ -127,4 +127,4 @@ def test_elements_of_several_shapes_are_refused() -> None:
     rows = tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0]).write(1, [1.0, 2.0])
     graph = size.get_concrete_function(rows).graph
     with pytest.raises(CompilationError, match="do not have one known shape"):
-        Native(graph).run([Elements([np.ones(1, np.float32), np.ones(2, np.float32)])])
+        JitFunction(graph).run([PersistentArray([np.ones(1, np.float32), np.ones(2, np.float32)])])

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import lowered
 
 LOGITS = np.random.default_rng(5).normal(0, 4, (6, 5, 7)).astype(np.float32)
@@ -74,7 +74,7 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arrays: tuple[Any
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
     with np.errstate(all="ignore"):
         expected = interpret(graph, list(arrays))
-    for found, wanted in zip(Native(graph).run(list(arrays)), expected, strict=True):
+    for found, wanted in zip(JitFunction(graph).run(list(arrays)), expected, strict=True):
         assert found.dtype == wanted.dtype
         if found.dtype.kind in "iu":
             np.testing.assert_array_equal(found, wanted)
@@ -84,7 +84,7 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arrays: tuple[Any
 
 def test_running_sums_are_added_in_order() -> None:
     graph = tf.function(tf.cumsum).get_concrete_function(tf.constant(LOGITS[0])).graph
-    np.testing.assert_array_equal(Native(graph).run([LOGITS[0]])[0], np.cumsum(LOGITS[0], 0))
+    np.testing.assert_array_equal(JitFunction(graph).run([LOGITS[0]])[0], np.cumsum(LOGITS[0], 0))
 
 
 def test_a_class_that_there_is_not_is_the_plan_s_error() -> None:
@@ -92,7 +92,7 @@ def test_a_class_that_there_is_not_is_the_plan_s_error() -> None:
     classes = np.array([0, 7])
     graph = program.get_concrete_function(tf.constant(classes), tf.constant(LOGITS[0, :2])).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
-        Native(graph).run([classes, LOGITS[0, :2]])
+        JitFunction(graph).run([classes, LOGITS[0, :2]])
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -107,7 +107,7 @@ def test_a_loss_and_its_gradient_take_the_same_exponentials(kind: int) -> None:
     graph = tf.function(step).get_concrete_function(*map(tf.constant, arrays)).graph
     text = lowered(graph, [value.spec for value in graph.inputs]).text()
     assert text.count('call float @"agc.exp.f32"') == 1
-    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+    for found, wanted in zip(JitFunction(graph).run(arrays), interpret(graph, arrays), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=3e-6, atol=1e-6)
 
 

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 SIZES = dict(zip(string.ascii_lowercase, (3, 2, 4, 5, 6, 2, 3, 4, 5, 3, 4), strict=False))
 EQUATIONS = (
@@ -56,7 +56,7 @@ def test_sums_of_products_and_their_gradients(equation: str) -> None:
 
     arrays = operands(equation)
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+    for found, wanted in zip(JitFunction(graph).run(arrays), interpret(graph, arrays), strict=True):
         assert found.shape == wanted.shape
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
@@ -68,7 +68,7 @@ def test_axes_of_one_element_are_broadcast_behind_dots() -> None:
         .get_concrete_function(tf.constant(a), tf.constant(b))
         .graph
     )
-    np.testing.assert_array_equal(Native(graph).run([a, b])[0], a @ b)
+    np.testing.assert_array_equal(JitFunction(graph).run([a, b])[0], a @ b)
 
 
 @pytest.mark.parametrize("axes", [0, 1, 2, [[0, 2], [1, 0]], [[2], [0]]])
@@ -82,5 +82,5 @@ def test_tensordot_and_its_gradients(axes: Any) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 2) if isinstance(axes, int) else (3, 3))
     graph = tf.function(program).get_concrete_function(tf.constant(a), tf.constant(b)).graph
-    for found, wanted in zip(Native(graph).run([a, b]), interpret(graph, [a, b]), strict=True):
+    for found, wanted in zip(JitFunction(graph).run([a, b]), interpret(graph, [a, b]), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.lowering import lapack
 
 RNG = np.random.default_rng(4)
@@ -53,7 +53,7 @@ def as_dtype(array: Any, dtype: Any) -> Any:
 def test_the_same_functions_give_the_same_bits(program: Any, arrays: list[Any], dtype: Any) -> None:
     arrays = [as_dtype(array, dtype) for array in arrays]
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+    for found, wanted in zip(JitFunction(graph).run(arrays), interpret(graph, arrays), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_array_equal(found, wanted)
 
@@ -71,7 +71,7 @@ def test_the_same_functions_give_the_same_bits(program: Any, arrays: list[Any], 
 )
 def test_logarithms_of_determinants_are_added_up_as_there(program: Any, array: Any, bound: float) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
-    for found, wanted in zip(Native(graph).run([array]), interpret(graph, [array]), strict=True):
+    for found, wanted in zip(JitFunction(graph).run([array]), interpret(graph, [array]), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=bound)
 
@@ -88,7 +88,7 @@ def test_a_step_of_newton_s_method_is_compiled_with_its_gradient() -> None:
 
     graph = tf.function(program).get_concrete_function(tf.constant(POSITIVE), tf.constant(RIGHT)).graph
     arrays = [POSITIVE, RIGHT]
-    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+    for found, wanted in zip(JitFunction(graph).run(arrays), interpret(graph, arrays), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_what_is_not_invertible_is_the_plan_s_error(program: Any) -> None:
         array[1, 1] = -4.0
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible, or not valid"):
-        Native(graph).run([array])
+        JitFunction(graph).run([array])
 
 
 def decomposed(a: Any) -> Any:
@@ -117,6 +117,6 @@ def decomposed(a: Any) -> Any:
 @needs_lapack
 def test_decompositions_of_real_matrices() -> None:
     graph = tf.function(decomposed).get_concrete_function(tf.constant(SQUARE)).graph
-    for found, wanted in zip(Native(graph).run([SQUARE]), interpret(graph, [SQUARE]), strict=True):
+    for found, wanted in zip(JitFunction(graph).run([SQUARE]), interpret(graph, [SQUARE]), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import CannotCompileError, Native, compile_graph
+from agc.runtime.executors.llvm import CannotCompileError, JitFunction, compile_graph
 from agc.runtime.executors.llvm import lowering as rules
 from agc.runtime.executors.llvm.codegen.kernel_calls import has_kernel
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, LOWERINGS
@@ -77,7 +77,7 @@ def test_examples_agree_with_the_interpreter(room: str) -> None:
         "these have rules, and no example that compiles"
     )
     expected = [np.asarray(result) for result in interpret(graph, list(values))]
-    found = [np.asarray(result) for result in Native(graph).run(list(values))]
+    found = [np.asarray(result) for result in JitFunction(graph).run(list(values))]
     makers = [made.type for made in graph.operations for _ in made.outputs]
     wrong = [
         (maker, one, other)
@@ -110,7 +110,9 @@ def test_what_has_no_rule_calls_the_kernels_of_the_interpreter() -> None:
     assert {"lu", "pseudo_inverse", "expm", "igamma", "zeta", "gamma_variates"} <= {
         made.type for made in operations
     }
-    for found, expected in zip(Native(graph).run(list(values)), interpret(graph, list(values)), strict=True):
+    for found, expected in zip(
+        JitFunction(graph).run(list(values)), interpret(graph, list(values)), strict=True
+    ):
         np.testing.assert_array_equal(found, expected, strict=True)
 
 

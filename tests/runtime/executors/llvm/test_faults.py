@@ -80,7 +80,7 @@ def test_without_being_asked_the_plan_goes_on_and_the_fault_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.constant([1.0])).graph
-    trial = tiering.Automatic(graph, EXECUTORS["plan"](graph))._trial([np.ones(1, np.float32)])
+    trial = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))._trial([np.ones(1, np.float32)])
     with caplog.at_level(logging.WARNING, logger="agc"):
         tiering._compile(trial, graph, [np.ones(1, np.float32)])
     assert [record.levelname for record in caplog.records] == ["WARNING"]
@@ -102,7 +102,7 @@ def test_a_loop_that_cannot_be_compiled_for_a_fault_is_run_by_the_plan(
 
     given = [np.float32([1, 0]), np.array(b"text", object), np.array(3, np.int32)]
     graph = tf.function(program).get_concrete_function(*map(tf.constant, ([1.0, 0.0], "text", 3))).graph
-    trial = tiering.Automatic(graph, EXECUTORS["plan"](graph))._trial(given)
+    trial = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))._trial(given)
     tiering._compile(trial, graph, given)
     assert trial.native is not None
     with caplog.at_level(logging.WARNING, logger="agc"):

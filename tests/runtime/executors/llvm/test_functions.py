@@ -12,7 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -88,7 +88,7 @@ def integers(dtype: str) -> np.ndarray[Any, Any]:
 def both_ways(program: Any, *arrays: np.ndarray[Any, Any]) -> tuple[list[Any], list[Any]]:
     """The results of native code, and of the interpreter."""
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    return list(Native(graph).run(list(arrays))), list(interpret(graph, list(arrays)))
+    return list(JitFunction(graph).run(list(arrays))), list(interpret(graph, list(arrays)))
 
 
 def off_by(found: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -11,7 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, llvm_engine
+from agc.runtime.executors.llvm import JitFunction, llvm_engine
 from agc.runtime.executors.llvm.lowering import blas, gemm_selection, gemm_small
 
 DTYPES = (
@@ -33,7 +33,7 @@ def check(program: Any, *arrays: np.ndarray[Any, Any]) -> None:
     """Integers are equal, bit by bit; floats are close, for they are added up in another order."""
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
     (wanted,) = interpret(graph, arrays)
-    (found,) = Native(graph).run(list(arrays))
+    (found,) = JitFunction(graph).run(list(arrays))
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
     if wanted.dtype.kind in "iu":
         np.testing.assert_array_equal(found, wanted)
@@ -117,7 +117,7 @@ def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPat
         return tf.reduce_sum(inner), inner, tf.matmul(some, a[:20], transpose_b=True), tf.matmul(some, a[:9])
 
     graph = tf.function(products).get_concrete_function(a, a[0, 0]).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for limit in (a.min() - 1, a.mean(), a.max()):
         arguments = [a, np.asarray(limit, dtype)]
         for found, wanted in zip(native.run(arguments), interpret(graph, arguments), strict=True):

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 X = np.linspace(-3, 3, 24).reshape(4, 6)
 LABELS = np.array([0, 5, 2, 2], np.int32)
@@ -28,7 +28,7 @@ def check(program: Any, *arrays: np.ndarray[Any, Any], tolerance: float = 1e-6) 
         program if isinstance(program, tf.types.experimental.PolymorphicFunction) else tf.function(program)
     )
     graph = function.get_concrete_function(*map(tf.constant, arrays)).graph
-    found, wanted = Native(graph).run(list(arrays)), interpret(graph, arrays)
+    found, wanted = JitFunction(graph).run(list(arrays)), interpret(graph, arrays)
     for one, other in zip(found, wanted, strict=True):
         assert one.dtype == np.asarray(other).dtype
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
@@ -127,7 +127,7 @@ def test_a_label_that_is_no_class_is_the_plans_error() -> None:
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
 
     graph = tf.function(loss).get_concrete_function(tf.constant(LABELS), tf.constant(X)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     native.run([LABELS, X])
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
         native.run([LABELS + 2, X])

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 PICTURES = np.random.default_rng(2).normal(size=(2, 5, 6, 3)).astype(np.float32)
 
@@ -66,7 +66,7 @@ def test_values_and_gradients_agree_with_the_interpreter(layer: Any) -> None:
         return [*parts, tape.gradient(loss, x)]
 
     graph = tf.function(program).get_concrete_function(tf.constant(PICTURES)).graph
-    for found, wanted in zip(Native(graph).run([PICTURES]), interpret(graph, [PICTURES]), strict=True):
+    for found, wanted in zip(JitFunction(graph).run([PICTURES]), interpret(graph, [PICTURES]), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)
 
@@ -75,5 +75,5 @@ def test_directions_of_complex_numbers() -> None:
     z = np.array([3 + 4j, 0, -2, np.inf + 1j, 5 - np.inf * 1j, np.nan, complex(np.inf, np.inf)])
     graph = tf.function(lambda x: tf.sign(x)).get_concrete_function(tf.constant(z)).graph
     expected = [0.6 + 0.8j, 0, -1, *[complex(np.nan, np.nan)] * 4]  # as TensorFlow 2.21; np.sign differs
-    np.testing.assert_array_equal(Native(graph).run([z])[0], expected)
+    np.testing.assert_array_equal(JitFunction(graph).run([z])[0], expected)
     np.testing.assert_allclose(tf.sign(z), expected, rtol=1e-15)

@@ -8,18 +8,18 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 TABLE = np.arange(24, dtype=np.float32).reshape(6, 4)
 CUBE = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 PAIRS = np.array([[1, 0], [3, 3], [2, 0]], np.int32)
 
 
-def check(program: Any, *arguments: Any) -> Native:
+def check(program: Any, *arguments: Any) -> JitFunction:
     """Native code and the interpreter give the same, to the last bit."""
     arrays = [np.asarray(argument) for argument in arguments]
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for one, other in zip(native.run(arrays), map(np.asarray, interpret(graph, arrays)), strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
         np.testing.assert_array_equal(one, other)

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import CompilationError, Native
+from agc.runtime.executors.llvm import CompilationError, JitFunction
 from agc.runtime.executors.llvm.shape_specialization import specialised
 
 ROWS = tf.ones([3, 2])
@@ -63,7 +63,7 @@ def test_how_many_elements_there_are(program: Any, shape: Any) -> None:
 
 def test_parts_of_different_lengths_are_not_compiled() -> None:
     with pytest.raises(CompilationError, match="array_concat"):
-        Native(tf.function(lambda: parts([4, 2]).concat()).get_concrete_function().graph).run([])
+        JitFunction(tf.function(lambda: parts([4, 2]).concat()).get_concrete_function().graph).run([])
 
 
 def program(*, first: int, second: int, behind: int | None = None) -> Any:
@@ -86,7 +86,7 @@ def program(*, first: int, second: int, behind: int | None = None) -> Any:
 def test_what_users_take_from_a_list_may_not_be_there() -> None:
     """Though there is but one number that it can be."""
     graph = tf.function(program(first=3, second=3)).get_concrete_function(*[tf.TensorSpec([], tf.int32)] * 2)
-    native = Native(graph.graph)
+    native = JitFunction(graph.graph)
     assert native.run([np.int32(2), np.int32(0)])[0] == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="pop from empty list"):
         native.run([np.int32(0), np.int32(0)])

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm.affine_analysis import apart, selected_sizes
+from agc.runtime.executors.llvm.affine_analysis import constant_difference, selected_sizes
 
 ROWS = 100
 
@@ -39,7 +39,7 @@ def traced(program: Any, dtype: Any = tf.int32) -> tuple[list[Any], Any]:
 )
 def test_integers_that_are_computed_from_the_same_ones(program: Any, wanted: int | None) -> None:
     (first, last), makers = traced(program)
-    assert apart(first, last, makers) == wanted
+    assert constant_difference(first, last, makers) == wanted
 
 
 def test_what_is_doubled_again_and_again_is_looked_at_once() -> None:
@@ -49,7 +49,7 @@ def test_what_is_doubled_again_and_again_is_looked_at_once() -> None:
         return i, i + 2
 
     (first, last), makers = traced(doubled)
-    assert apart(first, last, makers) == 2
+    assert constant_difference(first, last, makers) == 2
 
 
 @pytest.mark.parametrize(

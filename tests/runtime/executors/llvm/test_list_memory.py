@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.ops.lists.list_gradients import array_item, array_one, array_rows, array_sum
 
 ROWS = np.arange(120, dtype=np.float32).reshape(3, 40)
@@ -20,7 +20,7 @@ YES, NO = np.bool_(True), np.bool_(False)
 def check(program: Any, *calls: tuple[Any, ...]) -> None:
     """Native code and the interpreter give the same."""
     graph = tf.function(program).get_concrete_function(*map(tf.constant, calls[0])).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for call in calls:
         arguments = list(map(np.asarray, call))
         for one, other in zip(native.run(arguments), interpret(graph, arguments), strict=True):

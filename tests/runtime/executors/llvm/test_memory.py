@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.arena import LARGEST
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.opt_levels import DONE
@@ -23,7 +23,7 @@ def test_results_are_computed_into_arrays_that_nobody_has_any_more() -> None:
         return x * 2.0
 
     graph = tf.function(doubled).get_concrete_function(tf.TensorSpec([64, 64], tf.float64)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     ones = np.ones((64, 64))
     first = native.run([ones])[0]
     view = native.run([ones * 2])[0][1:, 1:]
@@ -60,7 +60,7 @@ def test_memory_is_kept_for_the_next_call() -> None:
 
     x = np.linspace(-3, 3, 24).reshape(4, 6)
     graph = tf.function(total).get_concrete_function(tf.constant(x)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     (wanted,) = interpret(graph, [x])
     for _ in range(3):
         np.testing.assert_allclose(native.run([x])[0], wanted)
@@ -82,7 +82,7 @@ def test_many_pieces_of_memory_are_taken_at_once() -> None:
         assert level == DONE and pieces >= 3
         assert "run" in unit.module.globals and "kernel" not in unit.module.globals
         assert text.count('call ptr @"agc_take_pieces"(') == text.count('call void @"agc_give"(') == 1
-        native = Native(graph)
+        native = JitFunction(graph)
         for _ in range(2):
             for found, wanted in zip(native.run([x]), interpret(graph, [x]), strict=True):
                 np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
@@ -113,4 +113,4 @@ def test_memory_that_there_is_not_is_the_plan_s_error() -> None:
 
     graph = tf.function(product).get_concrete_function(tf.TensorSpec([count])).graph
     with pytest.raises(tf.errors.ResourceExhaustedError, match="out of memory"):
-        Native(graph).run([np.zeros(count, np.float32)])
+        JitFunction(graph).run([np.zeros(count, np.float32)])

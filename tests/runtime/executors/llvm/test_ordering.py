@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 ROWS = np.random.default_rng(1).integers(-20, 20, (3, 40)).astype(np.int32)
 FLOATS = (ROWS / 4).astype(np.float32)
@@ -90,7 +90,9 @@ CASES = [
 @pytest.mark.parametrize(("program", "arrays"), CASES)
 def test_native_code_agrees_with_the_interpreter(program: Any, arrays: tuple[Any, ...]) -> None:
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    for found, wanted in zip(Native(graph).run(list(arrays)), interpret(graph, list(arrays)), strict=True):
+    for found, wanted in zip(
+        JitFunction(graph).run(list(arrays)), interpret(graph, list(arrays)), strict=True
+    ):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_array_equal(found, wanted)
 
@@ -110,4 +112,4 @@ def test_what_fails_fails_as_in_the_plan(program: Any, values: list[int], messag
     array = np.array(values)
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
-        Native(graph).run([array])
+        JitFunction(graph).run([array])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.gc_pause import Pause
 
@@ -43,5 +43,5 @@ def test_what_was_written_is_let_go_of_but_for_what_all_share() -> None:
     formula, kernel = unit.module.globals["agc.tanh.f32"], unit.kernel
     unit.forget()
     assert formula.blocks and not kernel.blocks and not unit.module.globals
-    (found,) = Native(graph).run([np.zeros(50, np.float32)])
+    (found,) = JitFunction(graph).run([np.zeros(50, np.float32)])
     assert (found == 1.0).all()

@@ -14,7 +14,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, runtime_library, text
+from agc.runtime.executors.llvm import JitFunction, runtime_library, text
 from agc.runtime.executors.llvm.codegen import function_builder, thread_pool_ir
 from agc.runtime.executors.llvm.lowering import gemm_selection
 from agc.runtime.executors.llvm.worker_threads import Pool
@@ -120,7 +120,7 @@ class TestResults:
 
         graph = program.get_concrete_function(tf.constant(a), tf.constant(b)).graph
         wanted = interpret(graph, [a, b])
-        found = Native(graph).run([a, b])
+        found = JitFunction(graph).run([a, b])
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
         return [np.asarray(each).tobytes() for each in found]

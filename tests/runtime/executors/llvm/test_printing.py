@@ -12,7 +12,7 @@ from agc.runtime.executors.llvm.call import entry_stub  # noqa: F401  (shared fu
 from agc.runtime.executors.llvm.codegen.shared_functions import WRITERS, written
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.llvm_printer import distinct, printed
-from agc.runtime.executors.llvm.vectorize import widen
+from agc.runtime.executors.llvm.vectorize import vectorize
 from llvmlite import ir
 
 
@@ -67,7 +67,7 @@ def test_shared_functions() -> None:
 
 def test_loops_in_lanes() -> None:
     module = module_of(lambda x: tf.tanh(x) + tf.reduce_sum(x, -1, keepdims=True))
-    assert widen(module)
+    assert vectorize(module)
     assert read(printed(module)) == read(distinct(str(module)))
 
 

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 
 def collatz(n: Any) -> Any:
@@ -119,7 +119,7 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arguments: tuple[
     graph = tf.function(program).get_concrete_function(*tensors).graph
     values = [tensor.numpy() for tensor in tensors]
     wanted = interpret(graph, values)
-    found = Native(graph).run([np.asarray(value) for value in values])
+    found = JitFunction(graph).run([np.asarray(value) for value in values])
     for one, other in zip(found, wanted, strict=True):
         assert one.dtype == np.asarray(other).dtype
         np.testing.assert_allclose(one, other, rtol=1e-6)

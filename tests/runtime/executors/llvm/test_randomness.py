@@ -8,14 +8,14 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 SEEDS = [np.array([1, 2]), np.array([-7, 2**40 + 3]), np.array([2**63 - 1, -1])]
 
 
 def both(program: Any, *arrays: Any) -> Any:
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    return zip(Native(graph).run(list(arrays)), interpret(graph, list(arrays)), strict=True)
+    return zip(JitFunction(graph).run(list(arrays)), interpret(graph, list(arrays)), strict=True)
 
 
 def uniform(seed: Any) -> Any:
@@ -58,7 +58,7 @@ def choices(seed: Any) -> Any:
 @pytest.mark.parametrize("program", [uniform, integers, normal, choices])
 def test_the_same_numbers_to_the_last_bit(program: Any) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(SEEDS[0])).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for seed in SEEDS:
         for found, wanted in zip(native.run([seed]), interpret(graph, [seed]), strict=True):
             assert found.dtype == wanted.dtype

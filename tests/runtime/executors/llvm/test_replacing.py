@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from agc.runtime.executors.llvm.codegen.buffer_assignment import Nest
+from agc.runtime.executors.llvm.codegen.buffer_assignment import ElementwiseNest
 from agc.runtime.executors.llvm.codegen.liveness import born
 from agc.runtime.executors.llvm.codegen.llvm_types import integer
 from written_code import Code
 
 
-def doubled(code: Code, a: Any, b: Any) -> Nest:
+def doubled(code: Code, a: Any, b: Any) -> ElementwiseNest:
     def write(i: Any) -> None:
         x = code.element(a, i)
         code.put(code.b.add(x, x), b, i)

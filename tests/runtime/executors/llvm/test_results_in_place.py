@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, compile_graph
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 
 X = np.arange(1600, dtype=np.float64).reshape(40, 40) / 1600
 
@@ -66,7 +66,7 @@ def graph_of(program: Callable[..., Any]) -> Any:
 def test_results_are_those_of_the_interpreter(program: Callable[..., Any]) -> None:
     """Again, in memory that is kept from the call before, and while the results of that are still there."""
     graph = graph_of(program)
-    native = Native(graph)
+    native = JitFunction(graph)
     wanted = interpret(graph, [X])
     for found in [native.run([X]) for _ in range(3)]:
         for one, other in zip(found, wanted, strict=True):

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, compile_graph
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.executors.llvm.codegen import memory_builder
 from agc.runtime.executors.llvm.codegen.liveness import BORN
 from agc.runtime.executors.llvm.codegen.llvm_types import integer, ir
@@ -149,7 +149,7 @@ PROGRAMS = [
 def agrees(program: Callable[..., Any]) -> None:
     graph = graph_of(program)
     wanted = interpret(graph, [X, Y])
-    native = Native(graph)
+    native = JitFunction(graph)
     for _ in range(2):
         for one, other in zip(native.run([X.copy(), Y.copy()]), wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
@@ -221,7 +221,7 @@ def test_large_nests_that_threads_share_compute_in_place() -> None:
     size = 600  # enough elements for threads
     x, y = np.random.default_rng(1).standard_normal((2, size, size)) ** 2
     graph = graph_of(program, size)
-    for one, other in zip(Native(graph).run([x, y]), interpret(graph, [x, y]), strict=True):
+    for one, other in zip(JitFunction(graph).run([x, y]), interpret(graph, [x, y]), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
     asked, taken = memory(program, size)
     assert (asked, taken) == (4, 2)

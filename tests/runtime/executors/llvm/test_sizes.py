@@ -10,16 +10,16 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import CompilationError, Native
+from agc.runtime.executors.llvm import CompilationError, JitFunction
 
 NUMBERS = np.random.default_rng(5).standard_normal(40).astype(np.float32)
 ROWS = NUMBERS.reshape(10, 4)
 
 
-def check(program: Any, *calls: tuple[Any, ...], by_plan: bool = False) -> Native:
+def check(program: Any, *calls: tuple[Any, ...], by_plan: bool = False) -> JitFunction:
     """Run compiled code, made once, for several arguments; the interpreter gives the same."""
     graph = tf.function(program).get_concrete_function(*map(tf.constant, calls[0])).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for call in calls:
         arguments = [np.asarray(x) for x in call]
         found, wanted = native.run(arguments), interpret(graph, arguments)
@@ -269,7 +269,7 @@ def halved_until_small(x: Any) -> Any:
 
 def test_many_values_of_an_integer_get_one_code() -> None:
     graph = tf.function(lambda n: tf.range(n) * 2).get_concrete_function(tf.constant(1) + 0).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     for n in range(12):
         assert native.run([np.int32(n)])[0].tolist() == list(range(0, 2 * n, 2))
     assert native.by_value == () and len(native._code) == 1
@@ -287,7 +287,7 @@ def test_sums_of_much_are_accurate() -> None:
     """Blocks of 1,024 numbers are added up in eight lanes or more: so many roundings, all one way at worst."""
     x = np.full(3_000_001, 0.1, np.float32)
     graph = tf.function(lambda x: tf.reduce_sum(x[x > 0])).get_concrete_function(x).graph
-    (found,) = Native(graph).run([x])
+    (found,) = JitFunction(graph).run([x])
     assert found == pytest.approx(float(x[0]) * x.size, rel=1024 / 8 * 2**-24)
 
 
@@ -307,7 +307,7 @@ def test_tensors_of_one_size_go_together_and_others_are_the_plans(given_up: list
     two[4] = 5.0
     graph = tf.function(product).get_concrete_function(NUMBERS, NUMBERS).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)multiply.*test_sizes.py"):
-        Native(graph).run([NUMBERS, two])
+        JitFunction(graph).run([NUMBERS, two])
 
 
 @pytest.mark.parametrize(
@@ -374,14 +374,14 @@ def test_memory_is_given_back() -> None:
 def test_what_has_no_code_for_such_sizes_calls_kernels() -> None:
     diagonal = tf.function(lambda x: tf.linalg.diag(x[x > 0]))
     expected = diagonal(ROWS)
-    (found,) = Native(diagonal.get_concrete_function(ROWS).graph).run([ROWS])
+    (found,) = JitFunction(diagonal.get_concrete_function(ROWS).graph).run([ROWS])
     np.testing.assert_array_equal(found, expected)
 
 
 def test_a_rank_that_depends_on_values_is_refused() -> None:
     graph = tf.function(lambda x: tf.zeros(x[x > 0])).get_concrete_function(tf.constant([2, 0, 1])).graph
     with pytest.raises(CompilationError, match="depends on values"):
-        Native(graph).run([np.array([2, 0, 1], np.int32)])
+        JitFunction(graph).run([np.array([2, 0, 1], np.int32)])
 
 
 def test_gradients_of_products_of_some_elements() -> None:

@@ -10,7 +10,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import EXECUTORS
-from agc.runtime.executors.llvm import Native, jit_function, tiering
+from agc.runtime.executors.llvm import JitFunction, jit_function, tiering
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
 from agc.runtime.executors.llvm.first_call_check import compared
 
@@ -31,10 +31,10 @@ def miswritten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ELEMENTWISE, "multiply", rule._replace(write=ELEMENTWISE["add"].write))
 
 
-def ran(function: Callable[..., Any], *arguments: Any) -> tuple[tiering.Trial, list[Any]]:
+def ran(function: Callable[..., Any], *arguments: Any) -> tuple[tiering.TierState, list[Any]]:
     """What the automatic mode has decided about a function, and its results."""
     graph = tf.function(function).get_concrete_function(*arguments).graph
-    runner = tiering.Automatic(graph, EXECUTORS["plan"](graph))
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     given = [getattr(x, "_array", x) for x in arguments]
     results = [runner.run(given)[0] for _ in range(20)]
     assert runner._only is not None
@@ -96,7 +96,7 @@ def test_variables_change_once_a_call_whichever_runs_it(hot: None, miswritten: N
         .get_concrete_function(tf.constant([0.5, 0.5]))
         .graph
     )
-    runner = tiering.Automatic(graph, EXECUTORS["plan"](graph))
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     wanted = np.array([1.0, 2.0], np.float32)
     for _ in range(8):
         runner.run([np.array([0.5, 0.5], np.float32), total])
@@ -113,14 +113,14 @@ def test_random_numbers_are_drawn_once_a_call(hot: None) -> None:
     wanted = [drawn().numpy().tolist() for _ in range(20)]
     tf.random.set_seed(1)
     graph = tf.function(drawn).get_concrete_function().graph
-    runner = tiering.Automatic(graph, EXECUTORS["plan"](graph))
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     assert [runner.run([])[0].tolist() for _ in range(20)] == wanted
 
 
 def unlike(found: Any, function: Callable[..., Any], *arrays: Any) -> str | None:
     """How the results differ from the plan's where native code gives `found`."""
     graph = tf.function(function).get_concrete_function(*map(tf.constant, arrays)).graph
-    native = Native(graph)
+    native = JitFunction(graph)
     native._run = lambda arguments: (np.asarray(found),)  # type: ignore[method-assign]
     return compared(native, EXECUTORS["plan"](graph), list(arrays))[1]
 
@@ -146,7 +146,7 @@ def test_kinds_of_numbers_are_compared() -> None:
 
 def test_native_code_that_gives_up_each_time_is_left(hot: None) -> None:
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
-    runner = tiering.Automatic(graph, EXECUTORS["plan"](graph))
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     for _ in range(3):
         runner.run([np.int32(2)])
     trial = runner._only

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native, compile_graph
+from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.executors.llvm.codegen import function_builder
 
 RANDOM = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_twins_compute_what_the_nests_do(
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
     found = [name for name in unit.module.globals if name.startswith("twins")]
     assert len(found) == (of_matrices if shapes is MATRICES else of_vectors)
-    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-12, atol=1e-12)
 
 
@@ -73,13 +73,13 @@ def test_nests_may_replace_what_they_read() -> None:
         return [tf.matmul(tf.square(each) - 2.0 * each, each + 1.0) for each in products]
 
     graph, inputs = of_shapes(squares, MATRICES, np.float64)
-    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-9)
 
 
 def test_elements_of_twins_are_those_of_the_interpreter() -> None:
     graph, inputs = of_shapes(lambda *xs: [x * 3 - 7 for x in xs], [(5,), (30, 40), (600,)], np.int32)
-    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_array_equal(given, wanted)
 
 
@@ -110,7 +110,7 @@ def test_parts_for_threads_run_nests_that_do_the_same(monkeypatch: pytest.Monkey
     assert (
         unit.text().count('call void @"agc_run_part"(') == 2 and unit.text().count('call void @"part"(') == 2
     )
-    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-12)
 
 
@@ -124,5 +124,5 @@ def test_parts_do_not_run_what_differs_in_more_than_sizes(monkeypatch: pytest.Mo
     graph = tf.function(stepped).get_concrete_function(*map(tf.constant, inputs)).graph
     text = compile_graph.lowered(graph, [value.spec for value in graph.inputs]).text()
     assert 'call void @"part"(' not in text
-    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=1e-12)

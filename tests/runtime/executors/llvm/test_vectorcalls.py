@@ -11,7 +11,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.core.call_slot import Called
+from agc.runtime.core.call_slot import CallSlot
 from agc.runtime.executors.llvm.call import vectorcall
 from agc.runtime.executors.llvm.call.cpython_layout import member_of
 from agc.runtime.tracing.function import Function
@@ -178,7 +178,7 @@ class TestClasses:
         assert (f.title, f.note) == ("named", "kept")
 
     def test_a_class_whose_layout_is_not_known_is_left_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Plain(Called):
+        class Plain(CallSlot):
             pass
 
         monkeypatch.setattr(vectorcall, "BASIC_SIZE", vectorcall.BASIC_SIZE + 8)
@@ -190,6 +190,6 @@ class TestClasses:
 
     def test_the_address_is_no_object(self) -> None:
         f = doubled()
-        slot = member_of(Called, "_entry")
+        slot = member_of(CallSlot, "_entry")
         assert (slot.name, type(f._entry)) == (b"_entry", int)
         assert f._entry not in [id(each) for each in gc.get_referents(f)]

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.opt_levels import ALL, DONE, FEWEST, level
 from agc.runtime.executors.llvm.vectorize.loop_collapsing import merge
@@ -65,7 +65,7 @@ def unit_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> tuple[Any,
 
 def check(graph: Any, shape: Any, dtype: Any) -> None:
     x = RANDOM.standard_normal(shape).astype(dtype.as_numpy_dtype)
-    for found, expected in zip(Native(graph).run([x]), interpret(graph, [x]), strict=True):
+    for found, expected in zip(JitFunction(graph).run([x]), interpret(graph, [x]), strict=True):
         assert found.dtype == expected.dtype and found.shape == expected.shape
         exact = found.dtype.kind != "f"
         np.testing.assert_allclose(found, expected, *((0, 0) if exact else (2e-5, 2e-5)))
@@ -262,7 +262,7 @@ def test_lanes_that_do_not_count_change_nothing() -> None:
 
     x = np.array([[3, 2, 5, -1, 1, 1, 2], [-1, -4, 2, 1, 1, 1, 1]], np.float32)
     _, graph = unit_of(program, [2, 7], tf.float32)
-    assert [list(each) for each in Native(graph).run([x])] == [[13, 1], [-60, 8], [-1, -4], [5, 2]]
+    assert [list(each) for each in JitFunction(graph).run([x])] == [[13, 1], [-60, 8], [-1, -4], [5, 2]]
 
 
 def test_sizes_of_twins_that_fill_vectors_leave_no_loop() -> None:

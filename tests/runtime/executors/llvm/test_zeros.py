@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors import interpret
-from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm import JitFunction
 
 ZEROS = np.array([0.0, -0.0, 0.0, -0.0])
 OTHERS = np.array([-0.0, 0.0, 0.0, -0.0])
@@ -16,7 +16,7 @@ OTHERS = np.array([-0.0, 0.0, 0.0, -0.0])
 
 def bits(program: Any, *arrays: np.ndarray[Any, Any]) -> tuple[list[bytes], list[bytes]]:
     graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
-    results = interpret(graph, list(arrays)), Native(graph).run(list(arrays))
+    results = interpret(graph, list(arrays)), JitFunction(graph).run(list(arrays))
     return tuple([np.asarray(one).tobytes() for one in found] for found in results)  # type: ignore[return-value]
 
 

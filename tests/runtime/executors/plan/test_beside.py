@@ -65,7 +65,7 @@ def test_one_thread_is_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(threads)
         work()
 
-    monkeypatch.setattr(parallel_sort, "with_help", with_help)
+    monkeypatch.setattr(parallel_sort, "run_in_pool", with_help)
     for threads in (1, 2, 5):
         tf.config.threading.set_inter_op_parallelism_threads(threads)
         Plan(parse(TEXT)).run(arguments())

@@ -11,7 +11,7 @@ import pytest
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.executors.plan.rng_prefetch import pairs
 from agc.runtime.kernels.random import seed_hash
-from agc.runtime.kernels.random.prefetch import Ahead, Seed
+from agc.runtime.kernels.random.prefetch import RandomPrefetcher, Seed
 
 R = tf.random
 
@@ -21,7 +21,7 @@ class Recorder:
 
     def __init__(self, most: int = 128) -> None:
         self.calls: list[int] = []
-        self.ahead = Ahead(self.one, self.many, most)
+        self.ahead = RandomPrefetcher(self.one, self.many, most)
 
     def one(self, seed: Seed) -> Seed:
         self.calls.append(1)

@@ -12,7 +12,7 @@ from agc.runtime import dtypes, errors
 from agc.runtime.executors import COMPLETE, EXECUTORS, Plan
 from agc.runtime.ir.graph import Graph, Origin
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Input, Name, op
 
 
@@ -26,8 +26,8 @@ def failing() -> Iterator[Any]:
     """An operation that raises what it is told."""
 
     @op(name="failing")
-    def failing(x: Input, name: Name = None) -> Spec:
-        return Spec(dtypes.float32, ())
+    def failing(x: Input, name: Name = None) -> TensorType:
+        return TensorType(dtypes.float32, ())
 
     yield failing
     del REGISTRY["failing"]

@@ -11,10 +11,10 @@ from agc.runtime import dtypes
 from agc.runtime.executors import COMPLETE, EXECUTORS, Plan, interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
 
-F, B = Spec(dtypes.float32, ()), Spec(dtypes.bool_, ())
+F, B = TensorType(dtypes.float32, ()), TensorType(dtypes.bool_, ())
 
 
 def source(text: str) -> str:
@@ -260,7 +260,7 @@ def test_parts_that_may_be_missing(lines: str, result: int) -> None:
 
 def test_a_long_graph() -> None:
     """Plans grow in line with their graphs."""
-    x = Value("x", Spec(dtypes.float32, (2,)))
+    x = Value("x", TensorType(dtypes.float32, (2,)))
     operations, last = [], x
     for _ in range(20_000):
         y = Value("x", x.spec)

@@ -12,7 +12,7 @@ from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.executors.plan.peephole import EXPRESSIONS
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ def scalars(dtype: dtypes.DType) -> st.SearchStrategy[Any]:
     return st.sampled_from([np.array(x).astype(dtype.numpy) for x in NUMBERS])
 
 
-def graph_of(name: str, specs: list[Spec], result: Spec, attrs: dict[str, Any]) -> Graph:
+def graph_of(name: str, specs: list[TensorType], result: TensorType, attrs: dict[str, Any]) -> Graph:
     inputs = tuple(Value("x", spec) for spec in specs)
     operation = Operation(REGISTRY[name], inputs, attrs, (Value("y", result),))
     return Graph("g", inputs, (operation,), operation.outputs)
@@ -55,7 +55,7 @@ def test_expressions_agree_with_kernels(data: st.DataObject) -> None:
     if name == "where":
         other = data.draw(st.sampled_from(DTYPES))
         values = [values[0], data.draw(scalars(other)), data.draw(scalars(other))]
-    specs = [Spec(dtypes.of_array(value), ()) for value in values]
+    specs = [TensorType(dtypes.of_array(value), ()) for value in values]
     graph = graph_of(name, specs, specs[-1], {})
     assert outcome("plan", graph, values) == outcome("interpret", graph, values)
 
@@ -63,7 +63,7 @@ def test_expressions_agree_with_kernels(data: st.DataObject) -> None:
 @given(st.data())
 def test_casts_agree_with_the_kernel(data: st.DataObject) -> None:
     source, target = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from(DTYPES))
-    graph = graph_of("cast", [Spec(source, ())], Spec(target, ()), {"dtype": target})
+    graph = graph_of("cast", [TensorType(source, ())], TensorType(target, ()), {"dtype": target})
     values = [data.draw(scalars(source))]
     assert outcome("plan", graph, values) == outcome("interpret", graph, values)
 

@@ -19,7 +19,7 @@ from agc.runtime.executors import EXECUTORS, Plan, interpret
 from agc.runtime.executors.plan.fusion import fused_kernel, tiling
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.fusion_traits import works_on_elements
 from agc.runtime.ops.framework.op import REGISTRY, find
@@ -174,7 +174,8 @@ def test_broadcasting_and_axes(shapes: Any, axis: Any, keepdims: bool, many_thre
     dims = [f"float32[{', '.join('?' for _ in shape)}]" for shape in shapes]
     whole, attrs = dims[0], f"[axis={axis}, keepdims={keepdims}]"
     left = REGISTRY["reduce_sum"].infer(
-        [Value("x", Spec(dtypes.float32, (None,) * len(shapes[0])))], {"axis": axis, "keepdims": keepdims}
+        [Value("x", TensorType(dtypes.float32, (None,) * len(shapes[0])))],
+        {"axis": axis, "keepdims": keepdims},
     )
     graph = parse(f"""\
 graph f(x: {dims[0]}, y: {dims[1]}, z: {dims[2]}) -> {whole}, {left}, {left}, {left}
@@ -310,8 +311,8 @@ def elementwise() -> list[tuple[str, dtypes.DType]]:
 def step(name: str, dtype: dtypes.DType) -> Operation | None:
     """The operation on vectors of the dtype, if it takes them."""
     op = REGISTRY[name]
-    x = Value("x", Spec(dtype, (None,)))
-    condition = Value("c", Spec(dtypes.bool_, (None,)))
+    x = Value("x", TensorType(dtype, (None,)))
+    condition = Value("c", TensorType(dtypes.bool_, (None,)))
     attrs = dict(op._usual_attributes) if op._bare is not None else {}
     attrs |= {"cast": {"dtype": dtypes.float32}, "leaky_relu": {"alpha": 0.25}}.get(name, {})
     operands: list[Operand] = [x] * len(op._inputs)
@@ -321,7 +322,7 @@ def step(name: str, dtype: dtypes.DType) -> Operation | None:
         spec = op.infer(operands, attrs)
     except Exception:
         return None
-    if not isinstance(spec, Spec) or op.stateful:
+    if not isinstance(spec, TensorType) or op.stateful:
         return None
     inputs = tuple(Value(f"x{i}", operand.spec) for i, operand in enumerate(operands))
     return Operation(op, inputs, attrs, (Value("y", spec),))
@@ -490,7 +491,7 @@ SOURCES = [("x", (20, 30)), ("y", (30,)), ("z", ()), ("w", (20, 1))]
 def programs(draw: st.DrawFn) -> Graph:
     """Random operations on elements of one shape, with reuse, choices, reductions, and several results."""
     values: list[Operand] = [
-        Value(name, Spec(dtypes.float32, (None,) * len(shape))) for name, shape in SOURCES
+        Value(name, TensorType(dtypes.float32, (None,) * len(shape))) for name, shape in SOURCES
     ]
     inputs = tuple(values)
     whole = [values[0]]

@@ -15,7 +15,7 @@ from agc.runtime.executors.plan.unboxing.range_analysis import LIMITS
 from agc.runtime.executors.plan.unboxing.scalar_expressions import EXPRESSIONS
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
-from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
@@ -414,7 +414,7 @@ _EDGES = {
         -(2.0**63),
     ],
 }
-_BOOL = Spec(dtypes.bool_, ())
+_BOOL = TensorType(dtypes.bool_, ())
 
 
 def constants(dtype: dtypes.DType) -> st.SearchStrategy[Constant]:
@@ -473,7 +473,7 @@ class Body:
             for _ in range(self.draw(st.integers(0, 3))):
                 inner.step(kinds, depth - 1)
             regions.append(Graph(name, tuple(inputs), tuple(inner.operations), (inner.operand(dtype),)))
-        self.add("cond", [decision, *captured], {}, regions, Spec(dtype, ()))
+        self.add("cond", [decision, *captured], {}, regions, TensorType(dtype, ()))
 
 
 @st.composite
@@ -481,7 +481,13 @@ def loops(draw: st.DrawFn) -> tuple[Graph, list[Any]]:
     """A loop of four rounds over three scalars, and values to begin with."""
     dtype = draw(st.sampled_from([kind for kind in LIMITS if kind is not dtypes.bool_]))
     kinds = [dtype, dtype, dtype, dtypes.bool_, dtypes.int32]
-    specs = [Spec(dtypes.int32, ()), Spec(dtype, ()), Spec(dtype, ()), _BOOL, Spec(dtype, ())]
+    specs = [
+        TensorType(dtypes.int32, ()),
+        TensorType(dtype, ()),
+        TensorType(dtype, ()),
+        _BOOL,
+        TensorType(dtype, ()),
+    ]
     test_inputs, body_inputs = ([Value("s", spec) for spec in specs] for _ in range(2))
     go = Value("go", _BOOL)
     compare = Operation(REGISTRY["less"], (test_inputs[0], Constant(np.array(4, np.int32))), {}, (go,))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agc.runtime.executors.plan.unboxing.branch_refinement import found_out
+from agc.runtime.executors.plan.unboxing.branch_refinement import refine_by_condition
 from agc.runtime.executors.plan.unboxing.range_analysis import Range, joined, of_result, within
 from agc.runtime.executors.plan.unboxing.use_lists import Uses
 from agc.runtime.ir.graph import Operand, Value
@@ -111,7 +111,7 @@ def test_what_a_decision_tells(name: str, decision: str) -> None:
     (a, b), uses = graph.inputs, Uses(graph)
     for x, y, is_true in itertools.product(RANGES[::4], RANGES[::3], (True, False)):
         known = Ranges({a: x, b: y})
-        told = found_out(known, graph.outputs[0], is_true, uses).items()
+        told = refine_by_condition(known, graph.outputs[0], is_true, uses).items()
         for i, k in itertools.product(numbers(x), numbers(y)):
             if DECISIONS[decision](COMPARISONS[name](i, k), i != 1) == is_true:
                 assert all(low <= {a: i, b: k}[value] <= high for value, (low, high) in told), (x, y, i, k)
@@ -122,7 +122,7 @@ def test_a_decision_tells_as_much_as_it_can() -> None:
     for name, is_true in itertools.product(COMPARISONS, (True, False)):
         graph = parse(f"graph f(a: int32[], b: int32[]) -> bool[]\n  c = {name} a, b : bool[]\n  return c\n")
         a, b = graph.inputs
-        found = found_out(Ranges({a: (0, 9), b: (3, 5)}), graph.outputs[0], is_true, Uses(graph))
+        found = refine_by_condition(Ranges({a: (0, 9), b: (3, 5)}), graph.outputs[0], is_true, Uses(graph))
         told[name, is_true] = found.get(a), found.get(b)
     less, less_equal = ((0, 4), (1, 5)), ((0, 5), (0, 5))
     more, more_equal = ((4, 9), (3, 8)), ((3, 9), (3, 9))
