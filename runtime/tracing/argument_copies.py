@@ -1,8 +1,10 @@
-"""The nests among the arguments of a function that is traced are copies, of which the caller sees no change.
+"""Reject a traced function that mutates the lists, dicts and dataclasses among its arguments.
 
-@tf.function
-def step(state, x):            step({"n": one}, two)    ValueError: the caller's dict would stay as it is
-    state["n"] += x
+Tracing passes copies of these nests, so the caller would see no change.
+
+    @tf.function
+    def step(state, x):            step({"n": one}, two)    ValueError: the caller's dict would stay as it is
+        state["n"] += x
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from .. import nest
 
 
 class Copies:
-    """What the nests among the arguments hold before the function is called."""
+    """The elements of all nests among the arguments, recorded before the function is called."""
 
     def __init__(self, inputs: Mapping[str, Any]) -> None:
         self._held = [held for name, value in inputs.items() for held in _nests(name, name, value)]
 
     def check(self, function: Callable[..., Any], called: str) -> None:
-        """StagingError, which is a ValueError, if the function has changed one."""
+        """Raise a StagingError, which is a ValueError, if the function has changed one of the nests."""
         for name, path, value, before in self._held:
             now = nest.children(value)
             keys = [key for key, _ in before]
@@ -34,7 +36,7 @@ class Copies:
 
 
 def _nests(name: str, path: str, value: Any) -> Iterator[tuple[str, str, Any, list[tuple[Any, Any]]]]:
-    """The nests in an argument that may be changed: the argument's name, their way from there, and what they hold."""
+    """Yield each mutable nest in an argument as (argument name, path, nest, key-element pairs)."""
     if not nest.is_nested(value):
         return
     pairs = nest.children(value)

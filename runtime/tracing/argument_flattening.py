@@ -1,10 +1,10 @@
-"""What a call hands over, part by part: so that machine code can look whether another call is like it.
+"""Describe the arguments of a call as `ArgumentPattern` trees, against which native code matches later calls.
 
     f(x, {"y": array}, n=3)    →    a tensor, which is input 1 of the graph
                                     a dict with the key "y", and in it an array, which is input 2
                                     the object 3
 
-Inputs have the order of the parameters, which need not be that of the call.
+The inputs of the graph are in the order of the parameters, which may differ from the order of the call.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .cache_key import Identity, Parameters, is_identified
 def parts_of(
     parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any]
 ) -> list[ArgumentPattern] | None:
-    """The arguments in the order of the call, of which the graph takes the `leaves`.
+    """Return the patterns of the arguments in the order of the call; `leaves` are the inputs of the graph.
 
-    None where Python is needed to tell such calls from others.
+    Return None if only Python can distinguish such calls from others.
     """
     if any(type(name) is not str for name in kwargs):
         return None
@@ -42,7 +42,7 @@ def parts_of(
 
 
 def _bound(parameters: Parameters, count: int, names: Iterable[str]) -> list[int]:
-    """The places of arguments in the order of the parameters that they are for."""
+    """Return the indices of the arguments, which are in call order, in the order of their parameters."""
     marks = [object() for _ in [*range(count), *names]]
     values = parameters.values(tuple(marks[:count]), dict(zip(names, marks[count:], strict=True)))
     places = {id(mark): place for place, mark in enumerate(marks)}

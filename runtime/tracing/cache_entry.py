@@ -1,10 +1,10 @@
-"""The shortest way from a call to its graph.
+"""The fast path from a call to its graph.
 
     f(x, 3)   →   key: (kind of x, (int, 3))   →   entry: the arrays of the tensors → graph → tensor
 
-A key is made of what is at hand: the kinds of eager tensors, numbers as they are, nests by their parts, all other
-objects by their number, which the entry then holds against the object that it was made for. A call of another kind
-has a key that is never found; it takes the long way, through `signature.key_of`.
+A fast key consists of the abstract values of eager tensors, Python numbers and strings, and the keys of the elements
+of nests. All other objects are represented by their `id`. The entry compares them with the objects that it was made
+for. Any other argument gets a key that is never found: the call then takes the slow path, `cache_key.key_of`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 Entry = Callable[[Sequence[Any]], Any]
 
 MISSED: Any = object()
-"""What an entry gives when it was made for other objects."""
+"""The value that an entry returns if it was made for other objects."""
 
 IMMUTABLE = frozenset({bool, int, float, str, bytes, type(None)})
-"""What keys have as it is."""
+"""The types of values that are used in keys unchanged."""
 
 _NESTS = frozenset({tuple, list, dict})
 _ARRAYS = (np.ndarray, np.generic)
@@ -39,7 +39,7 @@ _array_of = attrgetter("_array")
 
 
 def fast_key(value: Any) -> Hashable:
-    """What stands for one argument; never the same for two that need different graphs."""
+    """Return the part of the fast key for one argument. It differs for arguments that need different graphs."""
     kind = type(value)
     if kind is EagerTensor:
         return value._kind or abstract_value_of(value)
@@ -55,7 +55,7 @@ def fast_key(value: Any) -> Hashable:
 
 
 class _Keys(dict[int, Callable[[Sequence[Any]], Hashable]]):
-    """By the number of arguments, what makes their key."""
+    """A map from the number of arguments to the function that makes their key."""
 
     def __missing__(self, count: int) -> Callable[[Sequence[Any]], Hashable]:
         if count > MOST:
@@ -70,13 +70,13 @@ def _key_of_many(args: Sequence[Any]) -> Hashable:
 
 
 KEYS = _Keys()
-"""What stands for the arguments of a call without keywords: `KEYS[len(args)](args)`."""
+"""The functions that make the fast key of a call without keywords: `KEYS[len(args)](args)`."""
 
 
 def build_entry(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Entry | None:
-    """The way to call `concrete` with arguments like `values`, of which it takes the `leaves`.
+    """Return an entry that calls `concrete` with arguments like `values`; `leaves` are the inputs of the graph.
 
-    None where they are not enough, or not in the same order.
+    Return None if the leaves of `values` are not exactly `leaves`, in this order.
     """
     tensors: list[Any] = []
     objects: list[Any] = []
@@ -91,7 +91,7 @@ def build_entry(concrete: ConcreteFunction, values: Sequence[Any], leaves: Seque
 
 
 def _collect(value: Any, tensors: list[Any], objects: list[Any]) -> None:
-    """Sort the leaves of an argument, in the order in which graphs take them."""
+    """Append the leaves of an argument to `tensors` and `objects`, in the order of the graph's inputs."""
     kind = type(value)
     if kind is EagerTensor:
         tensors.append(value)
@@ -105,7 +105,7 @@ def _collect(value: Any, tensors: list[Any], objects: list[Any]) -> None:
 
 
 def _of_flat(concrete: ConcreteFunction, values: Sequence[Any], objects: Sequence[Any]) -> Entry:
-    """For arguments each of which is a tensor, or none of the graph's matter."""
+    """Return an entry for arguments that are tensors, immutable values or objects, without nests and arrays."""
     tensors = [place for place, value in enumerate(values) if type(value) is EagerTensor]
     others = [place for place, value in enumerate(values) if any(value is each for each in objects)]
     known = [Identity(values[place]).reference for place in others]
@@ -114,7 +114,7 @@ def _of_flat(concrete: ConcreteFunction, values: Sequence[Any], objects: Sequenc
 
 
 def _of_nests(concrete: ConcreteFunction, values: Sequence[Any], objects: Sequence[Any]) -> Entry:
-    """For any arguments: they are taken apart at each call."""
+    """Return an entry for any arguments. It flattens them at each call."""
     finish, references = concrete.finish, concrete.references
     known = [Identity(each).reference for each in objects]
 

@@ -1,8 +1,8 @@
-"""What a call looks like to `function`: bound arguments, and the key that decides which graph fits.
+"""Binding of arguments, and the cache key that decides which trace fits a call.
 
 tensors, NumPy arrays      by dtype and shape
 Python numbers, strings    by type and value
-composite tensors          by their spec
+composite tensors          by their TypeSpec
 nests                      by structure, then leaf by leaf
 objects with a TraceType    by that
 variables, other objects   by identity
@@ -48,7 +48,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 class Parameters:
-    """The parameters of the Python function, and how calls are bound to them."""
+    """The parameters of the Python function. It binds the arguments of calls to them."""
 
     def __init__(self, python_function: Callable[..., Any]) -> None:
         try:
@@ -66,13 +66,13 @@ class Parameters:
         kinds = {p.kind for p in self.signature.parameters.values()}
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self.positional)
-        self._values: Callable[..., tuple[Any, ...]] | None = None  # made when it is wanted
+        self._values: Callable[..., tuple[Any, ...]] | None = None  # made at the first use
         self.most: float = len(self.signature.parameters)
         if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
             self.most = float("inf")
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
+        """Return a dict from parameter names to arguments, with defaults. Raise TypeError as Python does."""
         if self._simple and not kwargs and len(args) == self._count:
             return dict(zip(self.positional, args, strict=True))
         values = self.values(args, kwargs)
@@ -88,7 +88,7 @@ class Parameters:
         return "the arguments do not fit"
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """The values of all parameters in order, defaults filled in; None for a call that does not fit."""
+        """Return the values of all parameters in order, with defaults; None if the call does not fit."""
         if self._values is None:
             self._values = _binder(self.signature)
         try:
@@ -97,25 +97,25 @@ class Parameters:
             return None
 
     def is_named(self, keyword: str) -> bool:
-        """Whether an argument that is given by this name is that of a parameter, and no name of agc's."""
+        """Return whether `keyword` is the name of a parameter and does not begin with an underscore."""
         found = self.signature.parameters.get(keyword)
         return found is not None and found.kind in _NAMED and not keyword.startswith("_")
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The positional and keyword arguments that `bind` came from."""
+        """Return the positional and keyword arguments that `bind` returns `arguments` for."""
         bound = inspect.BoundArguments(self.signature, dict(arguments))
         return bound.args, bound.kwargs
 
     def places(self, count: int) -> list[str]:
-        """What the first `count` positional arguments are called: `x`, `y`, and `rest[0]` … of `*rest`."""
+        """Return the names of the first `count` positional arguments: `x`, `y`, and `rest[0]` … of `*rest`."""
         more = range(count - self._count)
         return [*self.positional[:count], *[f"{self.rest}[{number}]" for number in more]]
 
 
 def _binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
-    """A function with these parameters that gives their values: Python itself binds fastest.
+    """Return a function with these parameters that returns their values: binding by Python itself is fastest.
 
-    (x, y=1, *rest, z)    ==>    lambda x, y=None, *rest, z: (x, y, rest, z)    with the defaults put in
+    (x, y=1, *rest, z)    ==>    lambda x, y=None, *rest, z: (x, y, rest, z)    with the defaults of `signature`
     """
     parameters = signature.parameters.values()
     blank = [
@@ -130,7 +130,7 @@ def _binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
 
 
 class Identity:
-    """An object by identity, without keeping it alive where Python allows that."""
+    """A reference to an object, compared by identity. The reference is weak where Python allows that."""
 
     __slots__ = ("_id", "reference")
 
@@ -143,7 +143,7 @@ class Identity:
 
     @property
     def target(self) -> Any:
-        """The object; None when it is gone."""
+        """The object; None if it no longer exists."""
         return self.reference()
 
     def __eq__(self, other: object) -> bool:
@@ -160,7 +160,7 @@ class Identity:
 
 
 def key_of(value: Any) -> Hashable:
-    """The part of the cache key that stands for one argument."""
+    """Return the part of the cache key for one argument."""
     if isinstance(value, EagerTensor):
         array = value._array
         return array.dtype, array.shape
@@ -186,7 +186,7 @@ def key_of(value: Any) -> Hashable:
                 f"__tf_tracing_type__ of {type(value).__name__} must give a TraceType, not {described!r}"
             )
         return described
-    if isinstance(value, types.MethodType):  # made anew each time that it is asked for
+    if isinstance(value, types.MethodType):  # a new object at each attribute access
         return types.MethodType, key_of(value.__func__), Identity(value.__self__)
     if nest.is_nested(value):
         pairs = nest.children(value)
@@ -195,7 +195,7 @@ def key_of(value: Any) -> Hashable:
 
 
 def is_identified(kind: Any) -> bool:
-    """Whether instances of a class can be told apart by identity alone: `key_of` sees nothing else, or a constant."""
+    """Return whether `key_of` distinguishes instances of `kind` only by identity, or by value for constants."""
     return _is_identified(kind)
 
 
@@ -210,11 +210,11 @@ def _is_identified(kind: Any) -> bool:
 
 
 def is_tensor_argument(leaf: Any) -> bool:
-    """Whether a leaf of the arguments becomes an input of the graph."""
+    """Return whether a leaf of the arguments becomes an input of the graph."""
     return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, TensorArray))
 
 
 def tensor_leaves(arguments: Mapping[str, Any]) -> list[Any]:
-    """The leaves that become inputs, in the order of the graph's."""
+    """Return the leaves that become inputs, in the order of the graph's inputs."""
     flat = [leaf for value in arguments.values() for leaf in components.flatten(value)]
     return list(filter(is_tensor_argument, flat))

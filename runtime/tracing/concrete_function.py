@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 64
 
 concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
-"""All that there are."""
+"""All concrete functions that exist."""
 
 
 class ConcreteFunction:
@@ -67,26 +67,26 @@ class ConcreteFunction:
         self._captured = traced.captured
         self._owner = traced.owner
         self.ends = traced.ends
-        self.receiver: str | None = None  # the first parameter, once it was asked for as an instance's method
+        self.receiver: str | None = None  # the parameter that is bound to the instance of a method
         self._structure = traced.outputs
         self.executor = executor
-        self._entries: dict[Any, Entry] = {}  # calls that fitted, by what was passed
-        self.ways: dict[Any, Any] = {}  # there and back, for tapes: see autodiff/call_gradient.py
+        self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
+        self.ways: dict[Any, Any] = {}  # VJPs for tapes: see autodiff/call_gradient.py
         self.runner: Runner = self._first_run
         concretes.add(self)
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
-        self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to what Python gets
-        # What a call gives, from what the runner gives.
+        self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to Python results
+        # From the results of the runner to the result of the call.
         self.finish = finisher(traced.outputs, self._output_specs(), self.packed)
 
     @property
     def function_def(self) -> GraphDef:
-        """The graph in a form that can be written down; see `Graph.as_graph_def`."""
+        """The graph in a serializable form; see `Graph.as_graph_def`."""
         return self.graph.as_graph_def()
 
     @property
     def belongs_to_outer(self) -> bool:
-        """Whether the graph uses values of the graph in which it was traced, and can be called only there."""
+        """Whether the graph captures values of an outer graph, so that only that graph can call it."""
         return len(self.references) < len(self._captured)
 
     @property
@@ -96,7 +96,7 @@ class ConcreteFunction:
 
     @property
     def outputs(self) -> list[Any]:
-        """The graph's outputs, as tensors of that graph; those that are known are eager."""
+        """The graph's outputs, as tensors of that graph; constants are eager tensors."""
         return [_shown(operand, Builder.of(self.graph)) for operand in self.graph.outputs]
 
     @property
@@ -110,12 +110,12 @@ class ConcreteFunction:
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """Those of the variables that are trainable."""
+        """The trainable ones of `variables`."""
         return tuple(variable for variable in self.references if variable.trainable)
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
+        """The arguments: TensorSpecs for the inputs of the graph, Python values elsewhere."""
         args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
         places = zip(self._parameters.places(len(args)), args, strict=True)
         return (
@@ -125,13 +125,13 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self) -> Any:
-        """The results: TensorSpecs where the graph gives values, Python values elsewhere."""
+        """The results: TensorSpecs for the outputs of the graph, Python values elsewhere."""
         specs = self._output_specs()
         return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
 
     @property
     def output_shapes(self) -> Any:
-        """The shapes of the results, in their structure; unknown for None."""
+        """The shapes of the results, in their structure; the unknown shape for None."""
         return nest.map_structure(_shape_of, self.structured_outputs)
 
     @property
@@ -143,8 +143,8 @@ class ConcreteFunction:
         return [output.spec for output in self.graph.outputs]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The call, and what goes in and comes out, for people."""
-        from .signature_text import call_text, signature_text  # when first used: most programs print none
+        """Return the signature as text; with `verbose` also the arguments and results."""
+        from .signature_text import call_text, signature_text  # rarely used, so imported late
 
         if not verbose:
             return call_text(self.name, self.arguments)
@@ -153,7 +153,7 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph.
 
-        Raises TypeError naming the argument when one does not fit what the graph was traced with.
+        Raise TypeError naming the argument if one does not fit the trace.
         """
         if kwargs or not stack.plain:
             return self.call_flat(self._checked(self._bound(args, kwargs)))
@@ -172,7 +172,7 @@ class ConcreteFunction:
         return self.call_flat(inputs)
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name. Python values that the graph was traced with may be left out, and so may `self`."""
+        """Return the arguments by name. Python values of the trace may be left out, and so may `self`."""
         if self.receiver is not None:
             instance = _alive(self.arguments[self.receiver])
             if not args or args[0] is not instance:
@@ -252,14 +252,14 @@ class ConcreteFunction:
         return self.finish(self.runner([*arrays, *self.references]))
 
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """Make what runs the graph from now on."""
+        """Make the runner of the graph, run it, and install it for later calls."""
         self.runner = runner = EXECUTORS[self.executor](self.graph)
         if watch.concrete is not None:
             watch.concrete(self)
         if placement.logged:
             self._log_placement()
         results = self.runner(arrays)
-        if self.runner is runner:  # a profiler may have put another in its place
+        if self.runner is runner:  # a profiler may have replaced it
             self.runner = shortest(runner)
         return results
 
@@ -279,7 +279,7 @@ class ConcreteFunction:
         callee = with_own_streams(self.graph)
         values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
         if self.ends:
-            raise RegionNeverReturns  # and so does what comes behind the call
+            raise RegionNeverReturns  # and so do the operations after the call
         return filled(self._structure, [wrap(value, builder) for value in values])
 
     def _repr_html_(self) -> str:
@@ -292,7 +292,7 @@ class ConcreteFunction:
 
 
 def _as_spec(leaf: Any) -> Any:
-    """An argument as the structured signature shows it; tensors and objects are not kept alive."""
+    """Return the TensorSpec, TypeSpec, key or value of an argument; it keeps no tensor or object alive."""
     if isinstance(leaf, TypeSpec):
         return leaf
     if nest.is_composite(leaf):
@@ -305,7 +305,7 @@ def _as_spec(leaf: Any) -> Any:
 
 
 def _named(value: Any, path: str) -> Any:
-    """An argument in which the specs of tensors have names: their own, or their places."""
+    """Return `value` with a name in each TensorSpec: its own name, or one from the path of the leaf."""
     flat = [
         TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(place))
         if type(leaf) is TensorSpec
@@ -339,14 +339,14 @@ def _described(leaf: Any, specs: list[AnySpec]) -> Any:
 
 
 def _shape_of(leaf: Any) -> Any:
-    """The shape of a result, in the structure of its components where it is a composite."""
+    """Return the shape of a result; for a composite, the shapes of its components in their structure."""
     if components.is_composite_spec(leaf):
         return nest.map_structure(_shape_of, leaf._component_specs)
     return getattr(leaf, "shape", shapes.TensorShape(None))
 
 
 def _dtype_of(leaf: Any) -> Any:
-    """The dtype of a result, like `_shape_of`."""
+    """Return the dtype of a result; for a composite, the dtypes of its components in their structure."""
     if components.is_composite_spec(leaf):
         return nest.map_structure(_dtype_of, leaf._component_specs)
     return getattr(leaf, "dtype", None)

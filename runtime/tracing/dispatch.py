@@ -1,10 +1,10 @@
-"""What a call of a function does: find the graph for its arguments, or trace one.
+"""Dispatch of a call of a `Function`: find the trace for its arguments in the cache, or make one.
 
-f(tensor)   →  key of the arguments  →  known: run its graph
-                                        new: convert (AutoGraph), trace, keep, run
+f(tensor)   →  cache key of the arguments  →  hit:  run its graph
+                                              miss: convert (AutoGraph), trace, cache, run
 
-`Dispatcher` has all that a `Function` knows, and does not hold the function itself: so that is gone as soon as
-nobody has it any more, although it holds the method that it is called by.
+`Dispatcher` has the whole state of a `Function` but does not refer to the `Function`. So there is no reference
+cycle, although the `Function` holds the bound method `Dispatcher.call`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from .input_signature import InputSignature
 
 _BOUND = "bound"
-"""Begins the key of a call with keywords, which has their names, and the values of all parameters."""
+"""The first element of the key of a call with keywords; the names and the values of all parameters follow."""
 
 _tracing = TracingTurns()
 
 
 def _forgetting(reference: Callable[[], Dispatcher | None], key: Hashable) -> Callable[[], None]:
-    """What lets the next call with a key go the long way again."""
+    """Return a function that removes `key` from the fast keys, so that the next such call takes the slow path."""
 
     def forget() -> None:
         calls = reference()
@@ -51,35 +51,35 @@ def _forgetting(reference: Callable[[], Dispatcher | None], key: Hashable) -> Ca
 
 
 def _nowhere(call: Callable[..., Any]) -> None:
-    """Nobody is called by `call`."""
+    """Do nothing with `call`: no `Function` is attached."""
 
 
 class Dispatcher:
-    """The graphs of a function, and how calls find them."""
+    """The traces of a function, and their lookup."""
 
     def __init__(self, python_function: Callable[..., Any], name: str, options: Options) -> None:
         self.python_function = python_function
         self.name = name
         self.options = options
         self.cache = TraceCache()
-        self.traces: dict[Hashable, int] = {}  # by the instance whose method it is; None for a function
+        self.traces: dict[Hashable, int] = {}  # by the instance of a method; None for a function
         self.initialised: set[Hashable] = set()
-        self.is_method = False  # until it is called as one
+        self.is_method = False  # until it is called as a method
         self._parameters = Parameters(python_function)
         self.signature: InputSignature | None = None
         if options.input_signature is not None:
             from .input_signature import (
-                InputSignature,  # when first used, as other things that few programs need
+                InputSignature,  # rarely used, so imported late
             )
 
             self.signature = InputSignature(options.input_signature, name, self._parameters)
         self._fast = self.cache.fast
         self._shortest = FastPaths()
         self._watch = RetraceMonitor(name)
-        self.install: Callable[[Callable[..., Any]], None] = _nowhere  # puts what is called in its place
+        self.install: Callable[[Callable[..., Any]], None] = _nowhere  # stores into the call slot
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph for these arguments; trace it first when there is none yet."""
+        """Run the graph for these arguments; trace it first if there is none yet."""
         if switches["eager"]:
             return self.python_function(*args, **kwargs)
         try:
@@ -115,13 +115,13 @@ class Dispatcher:
         key: Hashable | None,
         values: tuple[Any, ...],
     ) -> Any:
-        """The long way of a call; `key` and `values` are what the short one may find it by the next time."""
+        """Call through the slow path. `key` and `values` are what the fast path is to find the trace by next time."""
         arguments = self.arguments(args, kwargs)
         leaves = tensor_leaves(arguments)
         traces = self._watch.traces
         concrete = self.concrete_for(arguments)
         result = concrete.call_flat(leaves)
-        is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
+        is_known = traces == self._watch.traces  # a call that traced is remembered when it is repeated
         if is_known and key is not None:
             entry = build_entry(concrete, values, leaves)
             if entry is not None:
@@ -137,7 +137,7 @@ class Dispatcher:
         kwargs: Mapping[str, Any],
         leaves: list[Any],
     ) -> None:
-        """Let calls like this one do without Python from now on, where that is possible."""
+        """Install a fast path for calls like this one if there is one."""
         forget = _forgetting(weakref.ref(self), key)
         way = build_fast_path(concrete, self._parameters, args, kwargs, leaves, forget)
         is_changed = self._shortest.forget(self._fast)
@@ -156,7 +156,7 @@ class Dispatcher:
         return arguments if self.signature is None else self.signature.fitted(arguments)
 
     def concrete_for(self, arguments: dict[str, Any]) -> ConcreteFunction:
-        """The concrete function that fits the arguments, traced now if there is none."""
+        """Return the concrete function that fits the arguments; trace one if there is none."""
         key: Hashable = self._key(arguments)
         found = self.cache.get(key) or self.cache.get((key, Identity(current())))
         if found is not None:
@@ -166,7 +166,7 @@ class Dispatcher:
             found = self.cache.get(key)
             if found is None:
                 found = self._traced(arguments)
-                if not found.ends:  # what always fails is traced again: Python may have changed its mind
+                if not found.ends:  # a function that always fails is traced again: Python state may change
                     self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
                     if self._shortest.forget(self._fast):
                         self.install(self._shortest.chain(self.call))
@@ -197,7 +197,7 @@ class Dispatcher:
         maker = None if owner in self.initialised else VariableCreator(arguments)
         concrete = self._trace_once(wanted, maker, owner)
         self.initialised.add(owner)
-        if maker is not None and maker.made:  # the graph to keep must not make variables
+        if maker is not None and maker.made:  # the graph to keep must not create variables
             concrete = self._trace_once(wanted, None, owner)
         self._watch.succeeded(self.cache, arguments)
         return concrete
@@ -213,7 +213,7 @@ class Dispatcher:
     def _trace_once(
         self, arguments: dict[str, Any], make: Callable[..., Any] | None, owner: Hashable
     ) -> ConcreteFunction:
-        if owner not in self.traces and len(self.traces).bit_count() == 1:  # as it doubles, so not often
+        if owner not in self.traces and len(self.traces).bit_count() == 1:  # rarely, as the size doubles
             self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
             self.initialised &= {None, *self.traces}
         self.traces[owner] = self.traces.get(owner, 0) + 1
@@ -232,13 +232,16 @@ class Dispatcher:
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)
 
     def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
-        """Variables may be made once for a function, and once for each instance that has it as a method."""
+        """Return the key of the owner of the variables: the instance of a method, None for a function.
+
+        Variables may be created once for each owner.
+        """
         first = next(iter(arguments), None)
         return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
 
 
 def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:
-    """What to raise where an argument that contains itself has been taken apart."""
-    from ..core import cyclic_nests  # hardly any program needs it
+    """Return the error to raise if an argument that contains itself was flattened."""
+    from ..core import cyclic_nests  # rarely used, so imported late
 
     return cyclic_nests.told(error, *values)

@@ -1,12 +1,12 @@
-"""Calls without any Python: where a graph has machine code, and a call has tensors, arrays, objects and nests of them.
+"""Calls without Python code, for graphs with native code and arguments that are tensors, arrays, objects and nests.
 
     f(x, n=3), which returns {"y": …}   →   a built-in function that is f's `__call__` from now on
 
-It looks at the arguments itself (argument_flattening.py); all other calls go to the built-in functions for the
-kinds before,
-of which the last hands them to `Calls.call`. What writes the built-in function is call/call_descriptor.py.
+The built-in function matches the arguments itself (argument_flattening.py). It forwards other calls to the built-in
+functions that were made earlier. The last of them calls `Dispatcher.call`. The built-in function is made by
+executors/llvm/call/call_descriptor.py.
 
-Where a graph has a plan, and no machine code to come, there is at least less Python: see plan_fast_path.py.
+A graph that has a plan, and will have no native code, needs less Python: see plan_fast_path.py.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
 
 MOST = 8
-"""The most kinds of calls of a function that have the shortest way at the same time."""
+"""The maximum number of fast paths of a function."""
 
 MOST_PLANNED = 3
-"""Of these, the most that a plan runs: to be handed on by more of them would take longer than to search."""
+"""The maximum number of fast paths that run a plan. With more of them, forwarding would be slower than the lookup."""
 
 
 class FastPaths:
-    """The kinds of calls of a function that have a short way, by their keys; the newest is tried first."""
+    """The fast paths of a function by their fast keys; the newest is tried first."""
 
     def __init__(self) -> None:
         self._ways: dict[Hashable, NativeFastPath | PlanFastPath] = {}
-        self._planned: set[Hashable] = set()  # the first that a plan runs, and the one that is too much
+        self._planned: set[Hashable] = set()  # the keys of fast paths that run a plan
         self._lock = threading.Lock()
 
     def add(self, key: Hashable, way: NativeFastPath | PlanFastPath) -> None:
-        """Take a way in; the oldest makes room for it."""
+        """Add a fast path; drop the oldest if there are too many."""
         with self._lock:
             self._ways.pop(key, None)
             if type(way) is PlanFastPath and len(self._planned) <= MOST_PLANNED:
@@ -61,7 +61,7 @@ class FastPaths:
             self._ways[key] = way
 
     def forget(self, known: dict[Hashable, Any]) -> bool:
-        """Forget all ways when one is none of those that are `known`; whether there was one."""
+        """Remove all fast paths if the key of one is not in `known`; return whether one was removed."""
         with self._lock:
             if all(key in known for key in self._ways):
                 return False
@@ -69,7 +69,7 @@ class FastPaths:
             return True
 
     def chain(self, last: Callable[..., Any]) -> Callable[..., Any]:
-        """What is called: the newest way, which hands on what is not for it, and so on to the last."""
+        """Return the newest fast path, which forwards other calls to the next one, and the last one to `last`."""
         with self._lock:
             ways = list(self._ways.values())
         return functools.reduce(lambda fallback, way: way.call(fallback), ways, last)
@@ -83,9 +83,9 @@ def build_fast_path(
     leaves: Sequence[Any],
     again: Callable[[], None],
 ) -> NativeFastPath | PlanFastPath | None:
-    """The shortest way for calls like this one, which just went well; None if they need Python.
+    """Return the fast path for calls like this one, which just succeeded; None if they need Python.
 
-    `again` is called when it is worth to ask again.
+    `again` is called when it is worth calling this function again.
     """
     tensors: list[Any] = [convert_to_tensor(leaf) for leaf in leaves]
     arguments = [*[tensor._array for tensor in tensors], *concrete.references]
@@ -108,7 +108,7 @@ def build_fast_path(
 
 
 class _Failing:
-    """Stands for a concrete function: runs its graph where machine code has failed."""
+    """A substitute for a concrete function that runs the graph after native code has failed."""
 
     def __init__(self, concrete: ConcreteFunction, kernel: Kernel) -> None:
         self.references = concrete.references
@@ -124,7 +124,7 @@ def _failing(
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
 ) -> Callable[..., Any]:
-    """What a call becomes whose kernel has failed: it says why."""
+    """Return the function to call if the kernel has failed: it raises the error with its reason."""
 
     def values_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
         bound = parameters.values(tuple(args), kwargs) if kwargs else args
@@ -147,14 +147,14 @@ def _failing(
 
 
 def _program(concrete: ConcreteFunction) -> tuple[list[Row], list[Any]] | None:
-    """How what the function returns is put together, and the objects in it; None for what is not simple."""
+    """Return the steps that build the result and the objects in it; None if the result is not simple."""
     steps: list[Row] = []
     objects: list[Any] = []
     return (steps, objects) if _describe(concrete._structure, steps, objects) else None
 
 
 def _describe(part: Any, steps: list[Row], objects: list[Any]) -> bool:
-    """Add the steps that make a part; whether there are any for it."""
+    """Append the steps that build `part` to `steps`; return whether that is possible."""
     from ..executors.llvm.call import dispatch_stub
 
     kind = type(part)

@@ -1,4 +1,4 @@
-"""`function`: a Python function that becomes graphs, one for each kind of arguments it meets."""
+"""`function`: make a Python function polymorphic, with one trace for each kind of arguments."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ T = TypeVar("T")
 
 
 class Function(CallSlot, Generic[P, R]):
-    """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call.
+    """A traced Python function: polymorphic, with one graph for each cache key.
 
-    What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see dispatch.py).
+    The callable is stored in a slot, since there may be faster ones than a Python method (see dispatch.py).
     """
 
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Run the graph for these arguments; trace it first when there is none yet."""
+            """Run the graph for these arguments; trace it first if there is none yet."""
 
     else:
         __slots__ = {
@@ -60,14 +60,14 @@ class Function(CallSlot, Generic[P, R]):
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """The specs that all calls fit, if they were given."""
+        """The specs that all calls fit; None if there is no `input_signature`."""
         signature = self._calls.signature
         return None if signature is None else signature.specs
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The traced function for arguments like these; TensorSpecs may stand for tensors.
+        """Return the concrete function for arguments like these; TensorSpecs may replace tensors.
 
-        With an input_signature the arguments may be left out.
+        With an `input_signature` the arguments may be left out.
         """
         try:
             if self.input_signature is not None and not args and not kwargs:
@@ -81,15 +81,15 @@ class Function(CallSlot, Generic[P, R]):
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        """The graphs that there are now."""
+        """The traces that are in the cache now."""
         return list(self._calls.cache)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all graphs traced so far, for people."""
+        """Return the signatures of all cached traces as text."""
         return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._calls.cache)
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the Python function was traced."""
+        """Return how often the Python function was traced."""
         return sum(self._calls.traces.values())
 
     @overload
@@ -109,7 +109,7 @@ class Function(CallSlot, Generic[P, R]):
         return bound
 
     def __reduce__(self) -> Any:
-        """A function that can be found by its name is pickled as that, others without their graphs."""
+        """Pickle a function that can be found by its name as that name, any other without its graphs."""
         found: Any = sys.modules.get(self.__module__)
         name: str = getattr(self, "__qualname__", self.name)
         for part in name.split("."):
@@ -128,14 +128,14 @@ class Function(CallSlot, Generic[P, R]):
 
 
 def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], None]:
-    """What puts something into the slot of a function, as long as that is there."""
+    """Return a function that stores a callable in the slot of `function`, if `function` still exists."""
     reference, put = weakref.ref(function), CallSlot.__dict__["__call__"].__set__
 
     def install(call: Callable[..., Any]) -> None:
         target = reference()
         if target is not None:
             put(target, call)
-            if type(call) is BuiltinFunctionType:  # there is machine code
+            if type(call) is BuiltinFunctionType:  # native code
                 from ..executors.llvm import runtime_library
                 from ..executors.llvm.call import vectorcall
 
@@ -145,7 +145,7 @@ def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], Non
 
 
 class _Doc:
-    """What `__doc__` is: of a bound function that of the function, of the class its own text."""
+    """The `__doc__` of bound functions, which is that of the function; the class has its own text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -166,12 +166,12 @@ class BoundFunction(Generic[P, R]):
             self._instance = instance
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-            """Call the function with the instance, and these arguments behind it."""
+            """Call the function with the instance, followed by these arguments."""
 
     else:
         __slots__ = ("__call__", "__dict__", "__weakref__")
 
-        # What is called is a method of Python's, which has both.
+        # What is called is a Python bound method, which has both.
         _function = property(lambda self: self.__call__.__func__)
         _instance = property(lambda self: self.__call__.__self__)
 
@@ -201,7 +201,7 @@ class BoundFunction(Generic[P, R]):
         return self._function.input_signature
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """As `Function.get_concrete_function`, for this instance."""
+        """Return the concrete function for this instance; see `Function.get_concrete_function`."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
         concrete = self._function.get_concrete_function(self._instance, *args, **kwargs)
@@ -212,7 +212,7 @@ class BoundFunction(Generic[P, R]):
         return self._function.pretty_printed_concrete_signatures(verbose)
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the method was traced for this instance."""
+        """Return how often the method was traced for this instance."""
         return self._function._calls.traces.get(Identity(self._instance), 0)
 
     def __eq__(self, other: object) -> bool:
@@ -234,7 +234,7 @@ _new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 
 def make_function(python_function: Any, options: Options) -> Function[Any, Any]:
-    """The `Function` of a Python function. Raises TypeError for what cannot become one."""
+    """Return the `Function` of a Python function. Raise TypeError if it cannot become a graph."""
     try:
         if not callable(python_function):
             raise TypeError(f"function() takes a callable, not {python_function!r}")
@@ -319,15 +319,15 @@ def function(
         reduce_retracing: trace with unknown dimensions when calls differ in shapes only (also spelled
             `experimental_relax_shapes`).
         jit_compile: True compiles to native code at the first call with each combination of shapes, and raises an
-            error with the reasons where that is not possible (also spelled `experimental_compile`). None compiles in
-            the background what has run for long, and keeps what is faster; False never does.
+            error with the reasons where that is not possible (also spelled `experimental_compile`). None compiles
+            graphs that have run for long in the background, and keeps the faster code; False never compiles.
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
-        experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect; of the
-            attributes only TensorFlow's.
+        experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect. Only
+            the attributes that TensorFlow supports are accepted.
         experimental_executor: "plan" (the graph as straight-line Python), "interpret" (step by step) or "native",
             which is `jit_compile=True`.
-        max_traces: so many kinds of calls may be traced; one more is a RuntimeError that says what differs. None
-            sets no limit. Of the graphs, the 1,000 that were used last are kept.
+        max_traces: the maximum number of traces; one more raises a RuntimeError that explains what differs. None
+            sets no limit. The 1,000 most recently used graphs are kept.
 
     Raises ValueError for `jit_compile=True` without the extra `[jit]` and for unknown options, TypeError for a bad
     signature.

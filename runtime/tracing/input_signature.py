@@ -16,9 +16,9 @@ from .cache_key import Parameters
 
 
 class InputSignature:
-    """TensorSpecs, in nests, for the parameters of a function from the first on; `self` is not one of them.
+    """TensorSpecs, in nests, for the parameters of a function in order; `self` has none.
 
-    Raises TypeError when it holds anything but TensorSpecs, or more than there are parameters.
+    Raises TypeError if it holds anything but TensorSpecs, or more of them than there are parameters.
     """
 
     def __init__(self, specs: Iterable[Any], function_name: str, parameters: Parameters) -> None:
@@ -33,7 +33,7 @@ class InputSignature:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that the signature is about, with their specs."""
+        """Return the specs by the names of their parameters."""
         if self._rest is not None:
             return self._with_rest(self._rest)
         names = list(arguments)
@@ -45,15 +45,15 @@ class InputSignature:
         return dict(zip(names[start:], self.specs, strict=False))
 
     def _with_rest(self, rest: str) -> dict[str, Any]:
-        """The same for a function that takes any number of arguments: `*rest` gets the specs that are left."""
+        """Return the same for a function with `*rest`, which gets the remaining specs."""
         names = [name for place, name in enumerate(self._positional) if place or name not in ("self", "cls")]
         found = dict(zip(names, self.specs, strict=False))
         return {**found, rest: self.specs[len(names) :]}
 
     def fitted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as tensors that fit their specs.
+        """Return the arguments as tensors that fit their specs.
 
-        Raises TypeError naming the argument and both specs when one does not.
+        Raise TypeError naming the argument and both specs if one does not.
         """
         result = dict(arguments)
         for name, wanted in self.described(arguments).items():
@@ -70,7 +70,7 @@ class InputSignature:
 
 
 def _has_form(wanted: Any, given: Any) -> bool:
-    """Whether a nest of specs and a nest have the same keys; below a spec, a list stands for a tensor."""
+    """Return whether a nest of specs and a nest have the same keys; below a spec, a list means a tensor."""
     return type(wanted) is type(given) and [key for key, _ in nest.children(wanted)] == [
         key for key, _ in nest.children(given)
     ]

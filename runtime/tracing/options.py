@@ -1,4 +1,4 @@
-"""What `function` was asked for, checked.
+"""The checked arguments of `function`.
 
 >>> Options.checked(jit_compile=True).executor
 'native'
@@ -17,7 +17,7 @@ ATTRIBUTES = frozenset({
     "api_implements", "api_preferred_device", "disable_acd", "disable_summaries_at_runtime",
     "runtime_constant_optimization",
 })  # fmt: skip
-"""Those that TensorFlow knows; they are wishes for devices and optimisers that are not here."""
+"""The attributes that TensorFlow supports. They are hints for devices and optimizers that do not exist here."""
 
 
 class Options(NamedTuple):
@@ -42,7 +42,7 @@ class Options(NamedTuple):
         executor: str = "plan",
         max_traces: int | None = None,
     ) -> Options:
-        """The options. Raises ValueError or TypeError for what has no meaning."""
+        """Return the options. Raise ValueError or TypeError for invalid ones."""
         if jit_compile:
             executor = "native"
         elif jit_compile is None and executor == "plan":

@@ -1,4 +1,4 @@
-"""From the results of a graph to what the Python function returned, worked out once for each graph.
+"""Packing of a graph's outputs into the structure that the Python function returned, compiled once for each graph.
 
 structure of the results       filler(structure)(tensors)
 (Output(0), {"n": Output(1)})    ==>    (tensors[0], {"n": tensors[1]})
@@ -26,7 +26,7 @@ _array, _as_array = np.ndarray, np.asarray
 
 
 def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
-    """From what a run of the graph gives to what its caller gets."""
+    """Return a function from the results of a runner to the result for its caller."""
     if _is_tensor(structure) and isinstance(specs[0], TensorType):
         only = _maker(specs[0])
         return lambda results: only(results[0])
@@ -39,7 +39,7 @@ def _state_maker(spec: AnySpec) -> Filler:
 
 
 def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
-    """Makes a tensor of a result, its slots filled at once: that is spared the call of `__init__`."""
+    """Return a function that makes a tensor of a result. It sets the slots directly, without a call of `__init__`."""
     dtype = spec.dtype.numpy
     scalar = dtype.type
     kind = None if dtype.hasobject else kind_for(spec.dtype, ())
@@ -58,14 +58,14 @@ def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
 
 
 def eager(result: Any, spec: AnySpec) -> Any:
-    """What a run of a graph gives, as users and operations see it."""
+    """Return the result of a run of a graph as an eager tensor, or as the eager state of a TensorArray."""
     if isinstance(spec, ListType):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
 
 
 def filler(structure: Any) -> Filler:
-    """What puts tensors into the places of a structure."""
+    """Return a function that replaces each `Output` in the structure by its tensor."""
     if _is_tensor(structure):
         return itemgetter(structure.number)
     if isinstance(structure, (Output, Composite)):
@@ -85,7 +85,7 @@ def filler(structure: Any) -> Filler:
 
 
 def filled(structure: Any, results: Sequence[Any]) -> Any:
-    """A structure with the results in their places."""
+    """Return the structure with each `Output` replaced by its result."""
     leaves = nest.flatten(structure)
     flat = [leaf.filled(results) if isinstance(leaf, (Output, Composite)) else leaf for leaf in leaves]
     return nest.pack_sequence_as(structure, flat)

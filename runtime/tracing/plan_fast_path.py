@@ -1,11 +1,11 @@
-"""Calls of plans without looking anything up, where a function is called in one way only.
+"""A fast path for calls that run a plan: it skips the lookup of the trace.
 
     f(x, "add")   →   def call(…):                           which is f's `__call__` from now on
                           a tensor of x's kind, and "add"?        →   the plan's function   →   tensor
-                          another call, or somebody is `busy`     →   `Calls.call`, which knows all kinds
+                          another call, or `busy` is not empty    →   `Dispatcher.call`, which handles all calls
 
-The function is written out for the call (plan_fast_path_codegen.py). A runner that is no plan keeps being
-asked: it may be about to find something better.
+The function is generated for the call (plan_fast_path_codegen.py). A runner that is no plan gets no such function,
+since it may switch to a faster one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
 
 MOST = 40
-"""Parts of the arguments; calls with more of them are looked up."""
+"""The maximum number of nodes in the argument patterns; calls with more use the lookup."""
 
 
 class PlanFastPath:
-    """A way for calls like one that went well. `call(fallback)` gives what is called."""
+    """A fast path for calls like one that succeeded. `call(fallback)` returns the callable."""
 
     def __init__(self, call: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         self.call = call
@@ -43,7 +43,7 @@ def direct(
     leaves: Sequence[Any],
     arguments: Sequence[Any],
 ) -> PlanFastPath | None:
-    """The way for calls like this one, if a plan runs them; `arguments` are what that gets."""
+    """Return the fast path for calls like this one, if a plan runs them; `arguments` are the inputs of the plan."""
     from .argument_flattening import parts_of
 
     plan = plan_for(concrete.runner, arguments)
@@ -64,5 +64,5 @@ def _count(parts: Sequence[ArgumentPattern]) -> int:
 
 
 def _is_told(leaf: Any) -> bool:
-    """Whether a tensor is one whose kind decides, and an array one that need only be copied."""
+    """Return whether a leaf is an eager tensor, which its kind describes, or a numeric array, which is copied."""
     return type(leaf) is EagerTensor or (type(leaf) is np.ndarray and leaf.dtype.kind in "biufc")

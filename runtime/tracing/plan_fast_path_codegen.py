@@ -1,5 +1,4 @@
-"""The text of a call of a plan in one way (plan_fast_path.py): each part of the arguments has its question,
-each result a line.
+"""Code generation of the fast path of a plan (plan_fast_path.py): a check for each argument, a line for each result.
 
     f(x, {"y": y}, n=3)      def call(_0=_absent, _1=_absent, /, *_more, n=_absent, **_kw):
                                  if _busy or _more or _kw:
@@ -12,7 +11,7 @@ each result a line.
                                          …
                                          _fits = True
                                          break
-                                 except _Exception:                     whatever it is, it is another call
+                                 except _Exception:                     any error means another kind of call
                                      pass
                                  if not _fits:
                                      return _fallback(_0, _1, n=n)
@@ -20,12 +19,12 @@ each result a line.
                                  try:
                                      _r0, = _plan._function(_0._array, _1_0._array)
                                  …                                      failures, and the end of silence
-                                 _t0 = _new(_EagerTensor)               with what it holds
+                                 _t0 = _new(_EagerTensor)               with its slots set
                                  return {"sum": _t0}
 
-Another call is made when nothing is being tried any more: its errors are its own. All names here begin with an
-underline, as those of no keyword do that gets here, of which one may be `type` or `len`. Calls that look the same share
-what is compiled; what they know is handed to it.
+The fallback is called outside of the `try` block, so that its errors propagate. All names here begin with an
+underscore, so they cannot clash with parameters named `type` or `len`; no such parameter begins with an underscore.
+Calls with the same text share the compiled code. Their objects are passed to `maker`.
 """
 
 from __future__ import annotations
@@ -54,17 +53,17 @@ if TYPE_CHECKING:
 
 Made = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-# The name lies in this package, so that these frames count as agc's own in tracebacks.
+# The path is in this package, so that these frames count as agc's own in tracebacks.
 _FILE = os.path.join(os.path.dirname(__file__), "<direct>")
 
 _ABSENT: Any = object()
-"""Stands for an argument that was not given."""
+"""The default of parameters, which means that no argument was passed."""
 
 _NESTS = frozenset({tuple, list, dict})
 
 
 def _handed(fallback: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What another way makes of a call."""
+    """Forward the call to `fallback`, leaving out parameters that were not passed."""
     count = len(args)
     while count and args[count - 1] is _ABSENT:
         count -= 1
@@ -76,7 +75,7 @@ def _handed(fallback: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
 
 
 class PlanFastPathCodegen:
-    """Such a function, which is described in three steps, in this order: what it `takes`, `runs` and `gives`."""
+    """A generator of such a function. Call `takes`, `runs`, `gives` and `compiled` in this order."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -86,7 +85,7 @@ class PlanFastPathCodegen:
         self._arrays: dict[int, str] = {}
 
     def compiled(self) -> Made:
-        """From what has all other calls to the function."""
+        """Return a function from the fallback to the compiled function."""
         lines = [f"def maker({', '.join(self._known)}):", "    def made(_fallback):"]
         lines += [f"        {line}" for line in self._lines]
         lines += ["        return call", "    return made"]
@@ -97,7 +96,7 @@ class PlanFastPathCodegen:
         self._lines.append("    " * depth + text)
 
     def _know(self, thing: Any) -> str:
-        """The name of an object that is handed to the maker."""
+        """Return the name of an object that is passed to `maker`."""
         if id(thing) not in self._names:
             self._names[id(thing)] = name = f"_k{len(self._known)}"
             self._known[name] = thing
@@ -106,7 +105,9 @@ class PlanFastPathCodegen:
     # The arguments
 
     def takes(self, parts: Sequence[ArgumentPattern], names: Sequence[str], leaves: Sequence[Any]) -> None:
-        """Arguments that are such parts, the last of them by these names; `leaves` are the graph's inputs in them."""
+        """Emit the checks of arguments against `parts`, the last of them named `names`; `leaves` are the graph's
+        inputs.
+        """
         places = [f"_{place}" for place in range(len(parts) - len(names))]
         taken = [*[f"{place}=_absent" for place in places], *(["/"] if places else []), "*_more"]
         self._line(0, f"def call({', '.join([*taken, *[f'{name}=_absent' for name in names]])}, **_kw):")
@@ -133,7 +134,7 @@ class PlanFastPathCodegen:
         self._other(f"{handed} if {lacks} else _fallback({', '.join([*places, *by_name])})")
 
     def _other(self, call: str) -> None:
-        """Make another call, whose errors show nothing of this one."""
+        """Emit a call of the fallback. The traceback of its errors shows no frame of this function."""
         self._line(2, "try:")
         self._line(3, f"return {call}")
         self._line(2, "except _BaseException as _error:")
@@ -195,7 +196,7 @@ class PlanFastPathCodegen:
     # The plan
 
     def runs(self, plan: Plan, references: Sequence[Variable]) -> None:
-        """The plan's function gets the arrays, and the variables."""
+        """Emit the call of the plan's function with the arrays and the variables."""
         arrays = [self._arrays[number] for number in range(len(self._arrays))]
         given = ", ".join([*arrays, *map(self._know, references)])
         for depth, text in (
@@ -217,7 +218,7 @@ class PlanFastPathCodegen:
     # The results
 
     def gives(self, structure: Any, specs: Sequence[AnySpec], finish: Callable[[Sequence[Any]], Any]) -> None:
-        """What the caller gets; `finish` makes it where it is not simple."""
+        """Emit the return of the result; `finish` makes it if it is not simple."""
         tensors: set[int] = set()
         result = self._result(structure, specs, tensors)
         if result is None:
@@ -230,7 +231,7 @@ class PlanFastPathCodegen:
         self._line(1, f"return {result}")
 
     def _result(self, part: Any, specs: Sequence[AnySpec], tensors: set[int]) -> str | None:
-        """An expression for a part of the results, and the tensors in it; None for what is not simple."""
+        """Return an expression for `part`, and add its tensors to `tensors`; return None if it is not simple."""
         kind = type(part)
         if kind is Output and part.array is None and isinstance(specs[part.number], TensorType):
             tensors.add(part.number)
@@ -250,7 +251,7 @@ class PlanFastPathCodegen:
         return f"({inside})" if kind is tuple else f"[{inside}]"
 
     def _tensor(self, number: int, spec: AnySpec) -> None:
-        """Make one of a result: its slots filled at once, that is spared the call of `__init__`."""
+        """Emit the code that makes a tensor of a result. It sets the slots directly, without a call of `__init__`."""
         tensor, result = f"_t{number}", f"_r{number}"
         assert isinstance(spec, TensorType)
         scalar = None if spec.dtype.numpy.hasobject or spec.shape else spec.dtype.numpy.type
@@ -286,7 +287,7 @@ _USED: dict[str, Any] = {
     "_new": EagerTensor.__new__,
     "_type": type,
 }
-"""What such functions need besides what they are handed."""
+"""The globals of the generated functions."""
 
 
 @functools.lru_cache(maxsize=1024)

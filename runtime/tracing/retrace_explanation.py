@@ -1,11 +1,11 @@
-"""Why a function was traced again: which argument, what it was and is, and what to do.
+"""Explain a retrace: which argument changed, its old and new type, and the remedy.
 
     f was traced again, for the 3rd time, at train.py:12, in fit
       `x` was float32[2], and is float32[3]
         pass reduce_retracing=True to tf.function, or input_signature=[tf.TensorSpec([None], tf.float32)]
 
-With AGC_EXPLAIN_RETRACES=1 in the environment each retrace says so; else a function whose calls keep tracing says it
-once. The messages go to the logger `agc`.
+With AGC_EXPLAIN_RETRACES=1 in the environment each retrace is explained. Otherwise a function that keeps retracing
+is explained once. The messages go to the logger `agc`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
 
 IN_A_ROW = 5
-"""So many calls that trace, without one that finds its graph, are worth a word."""
+"""The number of consecutive calls that trace after which a warning is logged."""
 
 
 class RetraceMonitor:
-    """Counts the traces of one function between calls that find their graph."""
+    """A counter of the traces of one function between cache hits."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -41,11 +41,11 @@ class RetraceMonitor:
         self._has_warned = False
 
     def found(self) -> None:
-        """A call found its graph."""
+        """Record a cache hit."""
         self._in_a_row = 0
 
     def traced(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
-        """A call is about to be traced."""
+        """Count a trace that is about to start; log the reason of a retrace if that is enabled."""
         self.traces += 1
         if _is_wanted() and self.traces > 1:
             self._tell(
@@ -53,7 +53,9 @@ class RetraceMonitor:
             )
 
     def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
-        """A call has been traced, and its graph is about to join the `earlier` ones."""
+        """Record that a call has been traced; warn if too many consecutive calls were. Its trace is not yet in
+        `earlier`.
+        """
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW and not self._has_warned and not _is_wanted():
             self._has_warned = True
@@ -65,7 +67,7 @@ class RetraceMonitor:
             )
 
     def _tell(self, head: str, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
-        import logging  # takes longer to import than a call takes
+        import logging  # imported late, since the import is slow
 
         place = caller()
         head += f", at {place}" if place else ""
@@ -73,7 +75,7 @@ class RetraceMonitor:
 
 
 def _is_wanted() -> bool:
-    """Whether each retrace is to be explained."""
+    """Return whether each retrace is to be explained."""
     return os.environ.get("AGC_EXPLAIN_RETRACES", "") not in ("", "0")
 
 
@@ -83,7 +85,7 @@ def _ordinal(number: int) -> str:
 
 
 def explained(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> str:
-    """What differs, two lines for each argument."""
+    """Return the differences as text, two lines for each argument."""
     found = differences(earlier, arguments)
     if not found:
         return "  no call like it was traced before, or its graph was given up"
@@ -96,7 +98,7 @@ Difference = tuple[str, str, str, str]
 
 
 def differences(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> list[Difference]:
-    """(path, what it was, what it is, remedy) for what tells a call from the most similar one that was traced."""
+    """Return (path, old, new, remedy) of each difference between a call and the most similar earlier trace."""
     found = [list(_between(concrete.arguments, arguments)) for concrete in earlier]
     return min(reversed(found), key=len, default=[])
 

@@ -1,7 +1,7 @@
-"""Calls that differ in shapes only share a graph whose dimensions are unknown.
+"""Shape relaxation: calls that differ in shapes only share a graph with unknown dimensions.
 
-There is one if it was made of specs, as by `get_concrete_function(tf.TensorSpec([None]))`; with `reduce_retracing` the
-second call makes it.
+Such a graph exists if it was traced with specs, as by `get_concrete_function(tf.TensorSpec([None]))`. With
+`reduce_retracing` the second call traces it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNRANKED = 1_000
 
 
 def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, with specs in the place of tensors that differ from an earlier trace in their shapes only."""
+    """Return the arguments, with a spec for each tensor that differs from an earlier trace in its shape only."""
     for earlier in traced:
         general = generalised(earlier, arguments)
         if general is not None:
@@ -32,7 +32,7 @@ def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> d
 
 
 def generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The arguments with specs that cover an earlier trace as well; None when they differ in more than shapes."""
+    """Return the arguments with specs that also cover an earlier trace; None if they differ in more than shapes."""
     if [*traced] != [*arguments]:
         return None
     result = {}
@@ -51,7 +51,7 @@ _DIFFERENT = object()
 
 
 def _common(earlier: Any, leaf: Any) -> Any:
-    """What covers a leaf of an earlier trace and one of this call."""
+    """Return a spec that covers a leaf of an earlier trace and one of this call; `_DIFFERENT` if there is none."""
     if components.is_composite_spec(earlier):
         if not nest.is_composite(leaf):
             return _DIFFERENT
@@ -69,7 +69,7 @@ def _key(earlier: Any) -> Hashable:
 
 
 def find_covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
-    """A graph of specs with unknown dimensions that a call fits: the one that knows most."""
+    """Return the most specific trace with unknown dimensions that covers the arguments; None if there is none."""
     found = [
         concrete for concrete in graphs if not concrete.belongs_to_outer and _covers(concrete, arguments)
     ]
@@ -84,12 +84,12 @@ def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
 
 
 def _unknown(concrete: ConcreteFunction) -> int:
-    """How much is unknown of the shapes that go into a graph: the dimensions, and more if even the rank is."""
+    """Return the number of unknown dimensions of the inputs; an unknown rank counts more."""
     known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, TensorType)]
     return sum(_UNRANKED if dims is None else dims.count(None) for dims in known)
 
 
 def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether both, which have one structure, stand for the same kind of call."""
+    """Return whether both, which have the same structure, have the same cache key."""
     pairs = zip(nest.flatten(list(one.values())), nest.flatten(list(other.values())), strict=True)
     return all(_key(a) == _key(b) for a, b in pairs)

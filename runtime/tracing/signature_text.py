@@ -18,7 +18,7 @@ from ..core.type_spec import TypeSpec
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """The call: tensors by the parameter's name, Python values with the value that the graph holds."""
+    """Return the call as text: tensors as the parameter's name, Python values with the value of the trace."""
     return f"{name}({', '.join(_argument_text(key, value) for key, value in arguments.items())})"
 
 
@@ -31,7 +31,7 @@ def _holds_spec(value: Any) -> bool:
 
 
 def signature_text(name: str, arguments: Mapping[str, Any], results: Any) -> str:
-    """The call, the arguments that are tensors, and the results."""
+    """Return the call, the arguments that are tensors, and the results as text."""
     lines = [call_text(name, arguments)]
     tensors = {key: value for key, value in arguments.items() if _holds_spec(value)}
     if tensors:
@@ -44,7 +44,7 @@ def signature_text(name: str, arguments: Mapping[str, Any], results: Any) -> str
 
 
 def _entry(head: str, value: Any) -> list[str]:
-    """A value behind `head`; the leaves of a nest get numbers, and a line each."""
+    """Return the lines of a value after `head`; the leaves of a nest get numbers and a line each."""
     if not nest.is_nested(value):
         return [head + _leaf_text(value)]
     flat = nest.flatten(value)

@@ -1,8 +1,8 @@
-"""Tracing: a Python function is called on symbolic inputs, and what it does becomes a graph.
+"""Tracing: call a Python function on symbolic inputs, and record its operations in a graph.
 
-arguments  →  inputs of the graph, and Python values as they are
+arguments  →  inputs of the graph, and Python values unchanged
 the call   →  operations
-result     →  outputs of the graph, and Python values as they are
+result     →  outputs of the graph, and Python values unchanged
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
-from .. import autograph_backend as plugged_in  # noqa: F401  (so what is traced is staged)
+from .. import autograph_backend as plugged_in  # noqa: F401  (registers the runtime with AutoGraph)
 from .. import nest
 from ..composite import components
 from ..control_flow import state_leaves
@@ -33,17 +33,17 @@ from .cache_key import is_tensor_argument
 
 
 class Tracing(NamedTuple):
-    """What tracing gives: the graph, what it captured, and the shape of its results."""
+    """A finished trace: the graph, its captures, and the structure of its results."""
 
     graph: Graph
     captured: list[Any]  # Reference to a variable, or a Value of the surrounding graph
     owner: Builder | None  # the surrounding graph's builder
-    outputs: Any  # a nest with `Output` where the graph gives a value
-    ends: bool = False  # it fails, whatever the tensors are, before it has results
+    outputs: Any  # a nest with `Output` for each output of the graph
+    ends: bool = False  # it fails for all inputs before it has results
 
 
 class Output:
-    """A place in the structure of the results that an output of the graph fills: a leaf of that nest."""
+    """A leaf in the structure of the results that an output of the graph replaces."""
 
     __slots__ = ("array", "number")
 
@@ -52,13 +52,13 @@ class Output:
         self.array = array
 
     def filled(self, results: Sequence[Any]) -> Any:
-        """What stands there once the graph has these results."""
+        """Return the tensor or TensorArray of this leaf, given the results of the graph."""
         result = results[self.number]
         return result if self.array is None else self.array.with_flow(result)
 
 
 class Composite:
-    """A composite tensor among the results: its spec, and the places of its components."""
+    """A composite tensor among the results: its spec and its components."""
 
     __slots__ = ("parts", "spec")
 
@@ -67,7 +67,7 @@ class Composite:
         self.parts = parts
 
     def filled(self, results: Sequence[Any]) -> Any:
-        """The composite once the graph has these results."""
+        """Return the composite, given the results of the graph."""
         return self.spec.from_tensors([part.filled(results) for part in self.parts])
 
 
@@ -79,9 +79,9 @@ def trace(
     make_variable: Callable[..., Any] | None,
     is_guarded: bool = False,
 ) -> Tracing:
-    """Call `python_function` with symbolic tensors for the tensors among `arguments`.
+    """Call `python_function` with symbolic tensors for the tensors among `arguments`; return the graph.
 
-    With `is_guarded` it must not change the nests among them: these are copies.
+    With `is_guarded` the function must not change the nests among `arguments`, which are copies.
     """
     outer = current()
     builder = Builder(name, outer, is_function=True)
@@ -102,7 +102,9 @@ def trace(
 def _result(
     builder: Builder, python_function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool]:
-    """What the function gives, and whether it always fails: then the effects before that are kept in the graph."""
+    """Return the result of the function, and whether it always fails; if so, the graph keeps the effects before
+    that.
+    """
     try:
         return python_function(*args, **kwargs), False
     except RegionNeverReturns:
@@ -128,7 +130,7 @@ def _symbolic(name: str, value: Any, builder: Builder) -> Any:
 
 
 def _composite_input(path: str, spec: TypeSpec, builder: Builder) -> Any:
-    """A composite tensor whose components are inputs of the graph."""
+    """Return a composite tensor that has inputs of the graph as components."""
     parts = spec._component_specs
     names = components.names_of(spec, parts)
     made = [
@@ -147,7 +149,7 @@ def _input(path: str, leaf: Any, builder: Builder) -> Any:
 
 
 def input_name(path: str) -> str:
-    """The name of a graph's input, from the place of the argument.
+    """Return the name of a graph's input for the path of an argument.
 
     >>> input_name("pair['x'][0]")
     'pair_x_0'
@@ -156,7 +158,7 @@ def input_name(path: str) -> str:
 
 
 def spec_of_argument(leaf: Any) -> AnySpec:
-    """The spec of the graph's input for an argument."""
+    """Return the type of the graph's input for an argument."""
     if isinstance(leaf, TensorSpec):
         return leaf.spec
     if isinstance(leaf, TensorArray):
@@ -166,7 +168,7 @@ def spec_of_argument(leaf: Any) -> AnySpec:
 
 
 def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str) -> Any:
-    """The structure of the results; their tensors become `outputs`."""
+    """Return the structure of the results, and append their tensors to `outputs`."""
     if isinstance(result, Maybe):
         result = staging.ld(result, result.name)
     if isinstance(result, Undefined):

@@ -1,10 +1,10 @@
-"""The graphs of a function by the keys of the calls they serve: bounded, and without what can never be called again.
+"""The trace cache of a function: bounded in size, and without graphs that cannot be called again.
 
-    key of a call  →  graph        at most `LIMIT`; those that were not asked for longest go first
-    objects in keys are weak       a graph whose object is gone is dropped
+    cache key of a call  →  graph      at most `LIMIT`; the least recently used are dropped first
+    objects in keys are weak           a graph is dropped when such an object no longer exists
 
-`fast` remembers calls by their raw arguments, so that most calls never come here; it is forgotten now and then, and
-calls that are still made come here once more: that is how the cache knows which graphs are in use.
+`fast` maps fast keys to entries, so that most calls skip this cache. It is cleared from time to time. Calls then
+search this cache again, which records the graphs that are in use.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
 
 LIMIT = 1_000
-"""The most graphs that a function keeps."""
+"""The maximum number of graphs of a function."""
 
 FAST_ENTRIES = 10_000
-"""The most calls that are remembered by their raw arguments."""
+"""The maximum number of fast keys."""
 
 _FIRST_SWEEP = 64
 
 
 class TraceCache:
-    """Graphs by key; see the module's picture."""
+    """The graphs of a function by cache key; see the module's picture."""
 
     def __init__(self) -> None:
         self.fast: dict[Hashable, Entry] = {}
@@ -41,7 +41,7 @@ class TraceCache:
         return len(self._graphs)
 
     def get(self, key: Hashable) -> ConcreteFunction | None:
-        """The graph for a key; it counts as used."""
+        """Return the graph for a key and mark it as used; None if there is none."""
         found = self._graphs.get(key)
         if found is not None and len(self._graphs) > LIMIT // 2:
             with self._lock:
@@ -50,7 +50,7 @@ class TraceCache:
         return found
 
     def put(self, key: Hashable, concrete: ConcreteFunction) -> None:
-        """Keep a graph; drop others where there are too many."""
+        """Add a graph; drop others if there are too many."""
         with self._lock:
             self._graphs[key] = concrete
             count = len(self._graphs)
@@ -71,19 +71,19 @@ class TraceCache:
         self._sweep_at = max(_FIRST_SWEEP, 2 * len(self._graphs))
 
     def remember(self, key: Hashable, entry: Entry) -> None:
-        """Let calls with these raw arguments find their graph at once."""
+        """Add an entry for a fast key."""
         if len(self.fast) >= FAST_ENTRIES:
             self.fast.clear()
         self.fast[key] = entry
 
     def __iter__(self) -> Iterator[ConcreteFunction]:
-        """The graphs, each once, those used last at the end."""
+        """Iterate over the graphs without duplicates, the most recently used last."""
         with self._lock:
             return iter(dict.fromkeys(self._graphs.values()))
 
 
 def is_alive(key: Hashable) -> bool:
-    """Whether a call with this key can come again: all objects in it still exist."""
+    """Return whether a call with this key can come again: all objects in the key still exist."""
     if isinstance(key, Identity):
         return key.target is not None
     return all(map(is_alive, key)) if isinstance(key, tuple) else True

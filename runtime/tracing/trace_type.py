@@ -1,8 +1,8 @@
-"""`TraceType`: how objects of one's own say which calls of a `function` may share a graph.
+"""`TraceType`: the tracing protocol, by which user-defined objects decide which calls of a `function` share a graph.
 
 class Fruit:
     def __tf_tracing_type__(self, context):
-        return FruitType(type(self))            # equal types: the graph that there is; others: a new one
+        return FruitType(type(self))            # equal types share a graph, another type is traced
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any, Protocol, runtime_checkable
 
 
 class TraceType(abc.ABC):
-    """What a function needs to know of an argument. Calls whose types are equal share a graph.
+    """The type of an argument for the trace cache. Calls with equal types share a graph.
 
-    A class of one's own defines `__eq__` and `__hash__` so, and the methods below, which TensorFlow asks for.
+    A subclass defines `__eq__` and `__hash__` accordingly, and the methods below, which TensorFlow requires.
     """
 
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Whether what was traced for `other` serves this as well."""
+        """Return whether a graph that was traced for `other` serves this type as well."""
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
-        """The type that covers this one and others; None when there is none."""
+        """Return the type that covers this type and `others`; None if there is none."""
 
     @abc.abstractmethod
     def placeholder_value(self, placeholder_context: Any) -> Any:
-        """What stands for such an argument while it is traced."""
+        """Return the placeholder of such an argument during a trace."""
 
     @abc.abstractmethod
     def __hash__(self) -> int: ...
@@ -42,11 +42,11 @@ class SupportsTracingProtocol(Protocol):
     """An object that has a `TraceType`."""
 
     def __tf_tracing_type__(self, context: TracingContext) -> TraceType:
-        """The type that tells it from others."""
+        """Return the type that distinguishes the object from others."""
 
 
 class TracingContext:
-    """What `__tf_tracing_type__` is given: nothing is asked of it here."""
+    """The argument of `__tf_tracing_type__`, which has no use here."""
 
 
 CONTEXT = TracingContext()

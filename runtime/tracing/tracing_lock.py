@@ -1,12 +1,12 @@
-"""`TracingTurns`: one thread traces at a time, unless the tracing thread waits for another one.
+"""`TracingTurns`: a lock that lets one thread trace at a time, unless the tracing thread waits for another one.
 
     main thread    trace f ─── t.start(), t.join() ······················ goes on ──► graph of f
-    thread t                   call g: f is traced, its thread stands still ──► trace g
+    thread t                   call g: f is traced, its thread is blocked ──► trace g
 
-A trace changes the code of functions in sight, and the first trace of a function makes its variables, so traces take
-turns. But a trace runs the user's Python, which may wait for a thread that traces, too. No lock can find such a wait.
-So a thread watches the holder of the turn, and goes ahead when the holder stands still. The state of a trace is kept
-per thread, so two traces at a time are merely more work.
+A trace changes the code of reachable functions, and the first trace of a function creates its variables. So traces
+exclude each other. But a trace runs user code, which may wait for another thread that traces. A lock cannot detect
+such a wait. So a waiting thread watches the holder, and proceeds if the holder is blocked. The state of a trace is
+thread-local, so two concurrent traces are correct, only slower.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import time
 
 _POLL = 0.05  # seconds
 _STILL = 10
-"""The number of polls in a row that must find the holder at one instruction: busy machines starve threads, too."""
+"""The number of consecutive polls that must find the holder at the same instruction; a busy machine starves threads.
+"""
 _PATIENCE = 60.0
-"""Seconds after which a thread goes ahead anyway: the holder may wait in a loop of its own."""
+"""The number of seconds after which a thread proceeds anyway: the holder may wait in a polling loop."""
 _DEEPEST = 50
-"""The most traces that may wait for one another: more are a circle."""
+"""The maximum number of traces that wait for each other; more of them form a cycle."""
 
 
 class TracingTurns:
@@ -29,7 +30,7 @@ class TracingTurns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._holders: list[int] = []  # threads by number, the one whose turn it is at the end
+        self._holders: list[int] = []  # thread identifiers, the current holder last
 
     def __enter__(self) -> None:
         me = threading.get_ident()
@@ -39,7 +40,7 @@ class TracingTurns:
             self._holders.append(me)
 
     def _wait(self) -> None:
-        """Return once there is no holder, or the last one stands still."""
+        """Return when there is no holder, or the last one is blocked."""
         until = time.monotonic() + _PATIENCE
         before, still = None, 0
         while self._holders and still < _STILL and time.monotonic() < until:
@@ -62,7 +63,7 @@ class TracingTurns:
 
 
 def _place(thread: int) -> tuple[int, int, int] | None:
-    """The instruction that a thread executes; None for a thread that is gone."""
+    """Return the instruction that a thread executes; None if the thread has ended."""
     frame = sys._current_frames().get(thread)
     if frame is None:
         return None

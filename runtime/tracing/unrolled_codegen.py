@@ -1,4 +1,5 @@
-"""Calls written out: functions that look at each of so many arguments without a loop, which would take thrice as long.
+"""Code generation of functions that process a fixed number of arguments without a loop, which is three times as
+fast.
 
     key of two arguments             entry for a tensor and an object
 
@@ -9,7 +10,7 @@
             part(a1),                    return finish(concrete.runner([a0._array, *references]))
         )
 
-where `part(a)` stands for `a._kind or kind_of(a) if type(a) is EagerTensor else quick_key(a)`.
+where `part(a)` abbreviates `a._kind or kind_of(a) if type(a) is EagerTensor else quick_key(a)`.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from ..core.abstract_value import abstract_value_of
 from ..core.tensor import EagerTensor
 
 MOST = 40
-"""Arguments; calls with more of them have loops."""
+"""The maximum number of arguments; calls with more use loops."""
 
 Code = Callable[..., Any]
 
-# The name lies in this package, so that these frames count as agc's own in tracebacks.
+# The path is in this package, so that these frames count as agc's own in tracebacks.
 _FILE = os.path.join(os.path.dirname(__file__), "<unrolled>")
 
 
 @functools.cache
 def key_function(count: int) -> Callable[..., Code]:
-    """Takes `quick_key`, and gives the function from so many arguments to their key."""
+    """Return a function from `quick_key` to the function that makes the key of `count` arguments."""
     part = "{0}._kind or kind_of({0}) if type({0}) is EagerTensor else quick_key({0})"
     parts = "".join(f"{part.format(name)}, " for name in _names(count))
     return _maker(count, ["quick_key"], [f"return ({parts})"])
@@ -43,7 +44,10 @@ def key_function(count: int) -> Callable[..., Code]:
 def entry_function(
     count: int, tensors: Sequence[int], others: Sequence[int], with_references: bool
 ) -> Callable[..., Code]:
-    """Takes `MISSED`, `concrete`, `finish` and what refers to the other objects; gives an entry, see cache_entry.py."""
+    """Return a function that makes an entry (see cache_entry.py).
+
+    Its arguments are `MISSED`, `concrete`, `finish` and the references to the other objects.
+    """
     checks = [
         line for place in others for line in (f"if known{place}() is not a{place}:", "    return MISSED")
     ]
@@ -54,7 +58,7 @@ def entry_function(
 
 
 def _maker(count: int, given: Sequence[str], body: Sequence[str]) -> Callable[..., Code]:
-    """A function of what is `given`, which gives a function of so many arguments, in one sequence."""
+    """Return a function with the parameters `given` that returns a function of one sequence of `count` arguments."""
     unpacked = [f"{', '.join(_names(count))}, = args"] if count else []
     lines = [f"def maker({', '.join(given)}):", "    def made(args):"]
     lines += [f"        {line}" for line in [*unpacked, *body]]
@@ -65,7 +69,7 @@ def _maker(count: int, given: Sequence[str], body: Sequence[str]) -> Callable[..
 
 
 _USED: dict[str, Any] = {"EagerTensor": EagerTensor, "kind_of": abstract_value_of}
-"""What written functions need besides what they are given."""
+"""The globals of the generated functions."""
 
 
 def _names(count: int) -> list[str]:

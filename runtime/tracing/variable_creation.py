@@ -1,4 +1,4 @@
-"""Variables that a function makes while it is traced for the first time."""
+"""Creation of variables during the first trace of a function."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .cache_key import tensor_leaves
 
 
 class VariableCreator:
-    """Gives new variables their initial values; `made` says whether there were any.
+    """The source of initial values of new variables; `made` is true once a variable was created.
 
-    `arguments` are those of the first call: a value that the graph would compute of them is computed now.
+    `arguments` are those of the first call. An initial value that depends on them is computed at once.
     """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
@@ -30,7 +30,7 @@ class VariableCreator:
         self._known: dict[Value, Any] = {}
 
     def __call__(self, builder: Builder, value: Any, dtype: Any) -> EagerTensor:
-        """The initial value of a variable that is being made while `builder` builds the function's graph."""
+        """Return the initial value of a variable that is created while `builder` builds the function's graph."""
         if isinstance(value, SymbolicTensor):
             value = self._computed(builder, value)
         with eagerly():
@@ -54,7 +54,9 @@ class VariableCreator:
         return EagerTensor(np.asarray(known[value._value]))
 
     def _outer(self, builder: Builder, needed: Value) -> Any:
-        """Return what an input of `builder`'s graph is: an argument, a variable, or a value of an outer function."""
+        """Return the value of an input of `builder`'s graph: an argument, a variable, or a value of an outer
+        function.
+        """
         if needed not in builder.outers:
             place = builder.inputs.index(needed)  # the inputs after the arguments were captured
             return self._argument(tensor_leaves(self.arguments)[place], needed.name)
@@ -85,7 +87,7 @@ def _depends(name: str, caller: str) -> str:
 
 
 def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
-    """The part of the graph that computes `value` of what is known, and of variables, which are known then too.
+    """Return the part of the graph that computes `value` from `known` values and from the variables.
 
     w = random_normal        # known
     print x                  # not needed
