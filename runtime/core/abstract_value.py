@@ -1,8 +1,8 @@
-"""What eager tensors are: one object for each dtype and shape, which calls compare and hash at once.
+"""Abstract values of eager tensors: one interned object per dtype and shape, compared and hashed by identity.
 
-    x, y: float32[2, 3]      kind_of(x) is kind_of(y)      Kind(float32, (2, 3))
+    x, y: float32[2, 3]      abstract_value_of(x) is abstract_value_of(y)      Kind(float32, (2, 3))
 
-A tensor keeps its kind once somebody has asked for it.
+A tensor caches its abstract value at first use.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from .. import dtypes
 from .shapes import TensorShape
 
 MOST = 4_096
-"""The most kinds that are kept."""
+"""The maximum number of interned abstract values."""
 
 _KINDS: dict[Any, AbstractValue] = {}
 
 
 class AbstractValue:
-    """A dtype and a shape. Equal ones are the same object, for as long as that is kept."""
+    """A dtype and a shape. Equal ones are the same object while they are interned."""
 
     __slots__ = ("dtype", "shape")
 
@@ -32,7 +32,7 @@ class AbstractValue:
 
 
 def abstract_value_of(tensor: Any) -> AbstractValue:
-    """The kind of an eager tensor, which keeps it.
+    """Return the abstract value of an eager tensor, and cache it in the tensor.
 
     >>> from agc.runtime import constant
     >>> abstract_value_of(constant([1.0, 2.0]))
@@ -47,11 +47,11 @@ def abstract_value_of(tensor: Any) -> AbstractValue:
 
 
 def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> AbstractValue:
-    """The kind of tensors of a dtype and a shape."""
+    """Return the abstract value for a dtype and a shape."""
     key = dtype.numpy, shape
     found = _KINDS.get(key)
     if found is None:
-        # Who has a kind keeps it; others get a new one, and are found the long way once.
+        # Tensors keep their abstract value; new tensors get a new one, and miss the fast path once.
         if len(_KINDS) >= MOST:
             _KINDS.clear()
         found = _KINDS.setdefault(key, AbstractValue(dtype, TensorShape(shape)))

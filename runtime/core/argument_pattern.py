@@ -1,5 +1,6 @@
-"""What a call hands over, part by part: taken apart by tracing/argument_flattening.py, looked at by
-call/unpack_arguments.py."""
+"""The flattened form of one call's arguments: built by tracing/argument_flattening.py, read by
+call/unpack_arguments.py.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from typing import Any, NamedTuple
 
 
 class ArgumentPattern(NamedTuple):
-    """An argument, or what is in one."""
+    """One argument, or one part of a nested argument."""
 
     kind: type
-    """EagerTensor, np.ndarray, tuple, list, dict; `object` is this one, and `weakref.ref` the one that it has."""
+    """EagerTensor, np.ndarray, tuple, list or dict; `object`: compare by identity; `weakref.ref`: its referent."""
     thing: Any = None
     """The object, or the keys of a dict."""
     number: int = 0
-    """Of a tensor or an array: which input of the graph it is."""
+    """For a tensor or an array: the index of the graph's input."""
     parts: tuple[ArgumentPattern, ...] = ()

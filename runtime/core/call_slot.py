@@ -1,8 +1,8 @@
-"""What is called by what stands in a slot of it, which changes: by a method of Python's, or a shorter way.
+"""A callable whose `__call__` is a slot of the instance: a Python method, or a faster entry point.
 
-    f(x)   →   whatever stands in f.__call__
+    f(x)   →   the object in f.__call__
 
-`_entry` is for those who call without a tuple (call/vectorcall.py): the address of machine code, once there is some.
+`_entry` is for vectorcall callers (call/vectorcall.py): the address of native code, once it is compiled.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""From Python values to tensors: one registry of conversions, one set of rules for dtypes.
+"""Conversion of Python values to tensors: one registry of conversions, one set of dtype rules.
 
-Python's int, float, bool, complex, str and nests of them take the dtype that they stand beside when that loses
-nothing; otherwise int32 (int64 where it must be), float32, bool, complex128, string. NumPy arrays keep theirs
-unless they stand beside a tensor; lists of them are lists, and only one that begins with a float of NumPy's has its
-dtype. Two tensors are never promoted.
+Python's int, float, bool, complex, str and nests of them take the dtype of the other operand when that loses
+nothing. Otherwise they become int32 (int64 if needed), float32, bool, complex128 or string. NumPy arrays keep their
+dtype unless the other operand is a tensor. Lists of NumPy values follow the rules of lists; a list takes a NumPy
+dtype only if its first number is a NumPy float. Two tensors are never promoted.
 
 >>> convert_to_tensor([1, 2])
 <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -31,7 +31,7 @@ from .tensor import EagerTensor, SymbolicTensor, Tensor
 from .type_spec import MeetsCompositeError
 
 TensorLike = Any
-"""What an operation takes where it needs a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
+"""An operand that converts to a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
 
 Conversion = Callable[[Any, dtypes.DType | None], Tensor]
 
@@ -45,16 +45,16 @@ _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
 
 
 def register_conversion(kind: Kinds, conversion: Conversion, priority: int = 0) -> None:
-    """Make `conversion(value, dtype or None) -> Tensor` the way to convert instances of `kind`."""
+    """Register `conversion(value, dtype or None) -> Tensor` for instances of `kind`."""
     bisect.insort(_conversions, (priority, kind, conversion), key=lambda known: known[0])
 
 
 def register_tensor_conversion_function(
     base_type: Kinds, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
-    """Make `conversion_func(value, dtype=..., name=..., as_ref=...)` the way to convert instances of `base_type`.
+    """Register `conversion_func(value, dtype=..., name=..., as_ref=...)` for instances of `base_type`.
 
-    A function may return NotImplemented; then the next one is asked, by `priority` and then in order.
+    A function may return NotImplemented; then the next one is tried, by `priority` and then in order.
 
     >>> class Degrees:
     ...     def __init__(self, number):
@@ -85,9 +85,9 @@ def convert_to_tensor(
     dtype_hint: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`value` as a tensor of `dtype`.
+    """Return `value` as a tensor of `dtype`.
 
-    `dtype_hint` is the dtype to take where the value allows it. Raises TypeError when `value` cannot become a
+    `dtype_hint` is the dtype to use if the value can have it. Raises TypeError when `value` cannot become a
     tensor of that dtype, ValueError for a nest that is not rectangular.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
@@ -103,12 +103,12 @@ def convert_to_tensor(
         except MeetsCompositeError:
             raise
         except (TypeError, ValueError):
-            return _convert(value, None)  # a hint that does not fit is no error: the value decides
+            return _convert(value, None)  # a hint that does not fit is ignored
     return _convert(value, wanted)
 
 
 def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
-    if type(value) is np.ndarray:  # for which nobody can register another conversion
+    if type(value) is np.ndarray:  # no other conversion can be registered for this type
         return EagerTensor(_from_numpy(value, dtype))
     if type(value) not in _PLAIN:
         if is_chosen(type(value)):
@@ -128,21 +128,21 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether a list or tuple contains a tensor, or something that converts into one that a graph computes."""
+    """Return whether a list or tuple contains a tensor, or a value that converts to a symbolic tensor."""
     if isinstance(value, (list, tuple)):
         return not _NUMBERS.issuperset(map(type, value)) and any(map(holds_tensor, value))
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a Tensor, a Variable or a composite tensor."""
+    """Return whether `x` is a Tensor, a Variable or a composite tensor."""
     if hasattr(type(x), "__components__"):
         return bool(x._is_native)
     return is_tensor_like(x) and hasattr(x, "get_shape")
 
 
 def is_tensor_like(value: Any) -> bool:
-    """Whether `value` is a Tensor or Variable: something with a dtype of its own that is never promoted."""
+    """Return whether `value` is a Tensor or Variable, which have a fixed dtype that is never promoted."""
     return isinstance(getattr(value, "dtype", None), dtypes.DType)
 
 
@@ -152,14 +152,14 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
             try:
                 return conversion(values, dtype)
             except RecursionError as error:
-                from . import cyclic_nests  # when it is needed: it needs this file
+                from . import cyclic_nests  # imported here because cyclic_nests imports this module
 
                 raise cyclic_nests.told(error, values) from None
     raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
 
 
 def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
-    """A NumPy array of its own for a Python or NumPy value, by the rules above."""
+    """Return a new NumPy array for a Python or NumPy value, by the rules of this module."""
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, TensorShape):
@@ -174,16 +174,16 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
     if not _fits(array, dtype, isinstance(value, bool)):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_floating or dtype.is_complex:
-        return rounded(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
+        return rounded(value, dtype.numpy)  # from `value`: `array` is already rounded to float32
     return array.astype(dtype.numpy)
 
 
 def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
-    """Single precision, which nobody asked for: ValueError for a number that it does not hold.
+    """Check that no finite number overflowed the default float32, else raise ValueError.
 
-    While a graph is built such a number is infinite, as in TensorFlow.
+    While a graph is traced such a number becomes infinite, as in TensorFlow.
     """
-    if type(value) is float and abs(value) < 1e38:  # as most are
+    if type(value) is float and abs(value) < 1e38:  # the common case
         return array
     if np.isinf(array).any() and current() is None:
         for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
@@ -197,7 +197,7 @@ def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
 
 @quietly
 def rounded(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Numbers as an array of their own of this dtype: those that are too large for a float are infinite, quietly.
+    """Return a new array of `dtype`; numbers too large for a float become infinite, without a warning.
 
     >>> rounded(1e6, np.dtype(np.float16)).tolist()
     inf
@@ -206,7 +206,7 @@ def rounded(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def _of_another_library(value: Any) -> np.ndarray[Any, Any]:
-    """An object that says how it is an array: a column of a table, a tensor of another library."""
+    """Return the array of an object with an array protocol, such as a table's column or another library's tensor."""
     if hasattr(type(value), "__array__") or hasattr(type(value), "__array_interface__"):
         return np.asarray(value)
     return np.from_dlpack(value)
@@ -219,7 +219,7 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
         return _strings(array)
     own = dtypes.as_dtype(array.dtype)
     if dtype is None or own is dtype:
-        return np.array(array, own.numpy)  # a copy: the caller may go on writing to the original
+        return np.array(array, own.numpy)  # a copy: the caller may write to the original later
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
         raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
@@ -247,7 +247,7 @@ def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]
     first_leaf = value
     while type(first_leaf) in (list, tuple) and first_leaf:
         first_leaf = first_leaf[0]
-    if type(first_leaf) in (str, bytes):  # else NumPy gives each the room of the longest
+    if type(first_leaf) in (str, bytes):  # else NumPy gives each string the size of the longest
         array = np.array(value, object)
         if not any(isinstance(item, (list, tuple)) for item in array.flat):
             return _strings(array)
@@ -281,7 +281,7 @@ def _integers(array: np.ndarray[Any, Any], value: Any, dtype: dtypes.DType | Non
 
 
 def _large(value: Any) -> np.ndarray[Any, Any]:
-    """Integers that no integer dtype holds, as floats."""
+    """Return integers that no integer dtype holds as floats."""
     try:
         return np.array(value, np.float64)
     except OverflowError:
@@ -301,7 +301,7 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _no_string(array: np.ndarray[Any, Any], first: Any) -> ValueError:
-    """Why objects among which is no string in the first place are no tensor: the one that is to blame is named."""
+    """Return the error for an array without strings, naming the first element of an unsupported type."""
     plain = (str, bytes, bool, int, float, complex, np.generic)
     odd = next((item for item in array.flat if not isinstance(item, plain)), first)
     if any(isinstance(item, (str, bytes)) for item in array.flat) and odd is first:
@@ -316,7 +316,7 @@ def _unsupported(value: Any) -> ValueError:
 
 
 def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:
-    """Whether Python numbers may take `dtype`: into a richer kind, and integers into a range that holds them."""
+    """Return whether Python numbers may take `dtype`: a richer kind, or an integer dtype that holds them."""
     kind = array.dtype.kind
     if not array.size:
         return True

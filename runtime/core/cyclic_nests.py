@@ -1,8 +1,8 @@
-"""Nests that contain themselves: taking one apart would never end.
+"""Errors for nests that contain themselves, whose flattening would never end.
 
 items = [x]
 items.append(items)
-tf.nest.flatten(items)      StagingError, which is a ValueError, in place of a RecursionError"""
+tf.nest.flatten(items)      raises StagingError, a ValueError, instead of RecursionError"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..control_flow.diagnostics import staging_error
 
 
 def told(error: RecursionError, *values: Any) -> Exception:
-    """What to raise in place of an error that came of taking these values apart."""
+    """Return the error to raise instead of `error`, which came from flattening these values."""
     found = next((one for value in values for one in _rings(value, ())), None)
     if found is None:
         return error
@@ -26,7 +26,7 @@ def told(error: RecursionError, *values: Any) -> Exception:
 
 
 def _rings(value: Any, inside: tuple[Any, ...]) -> Any:
-    """The nests that contain themselves, the outermost first."""
+    """Yield the nests that contain themselves, the outermost first."""
     if any(value is outer for outer in inside):
         yield value
     elif nest.is_nested(value):

@@ -1,4 +1,4 @@
-"""Devices by name: `tf.device("/GPU:0")` around operations. There is one device, the CPU of this process.
+"""Device names and placement: `tf.device("/GPU:0")`. The only device is the CPU of this process.
 
     with device("/GPU:0"):        # soft placement, the default: runs on the CPU
         y = tf.matmul(x, x)
@@ -18,11 +18,11 @@ from typing import NamedTuple
 from .. import errors
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
-"""Where every operation runs."""
+"""The device that runs every operation."""
 
 
 class DeviceName(NamedTuple):
-    """The parts of a device's name; None for those that it leaves open."""
+    """The parts of a device's name; None for parts that are not given."""
 
     job: str | None = None
     replica: int | None = None
@@ -31,7 +31,7 @@ class DeviceName(NamedTuple):
     number: int | None = None
 
     def within(self, outer: DeviceName) -> DeviceName:
-        """This name, with what it leaves open from the block around."""
+        """Return this name with missing parts taken from the enclosing block."""
         given = {name: part for name, part in self._asdict().items() if part is not None}
         return outer._replace(**given)
 
@@ -47,7 +47,7 @@ _ANYWHERE = DeviceName()
 
 
 class _Placement(threading.local):
-    """Where operations of this thread are to be placed."""
+    """The device names of the enclosing `device` blocks of this thread."""
 
     def __init__(self) -> None:
         self.names: list[DeviceName] = [_ANYWHERE]
@@ -63,7 +63,7 @@ _blocks = _Placement()
 
 
 def parsed(name: str) -> DeviceName:
-    """The parts of a name. Raises ValueError for what is none.
+    """Parse a device name. Raises ValueError for an invalid one.
 
     >>> parsed("/tpu/0")
     Traceback (most recent call last):
@@ -102,7 +102,7 @@ def _number(words: list[str], name: str) -> int | None:
 
 
 def wanted() -> str:
-    """The device that the blocks around ask for; "" when there are none."""
+    """Return the device that the enclosing blocks request; "" without such blocks."""
     name = _blocks.names[-1]
     return "" if name is _ANYWHERE or name == _ANYWHERE else str(name)
 
@@ -112,10 +112,10 @@ def device(device_name: str | None) -> Iterator[None]:
     """Place the operations of a block (or, as a decorator, of a function) on a device.
 
     Args:
-        device_name: such as "/CPU:0", "GPU:1", "/job:localhost/device:CPU:0"; what it leaves open is taken from the
-            block around. None takes all of that back.
+        device_name: such as "/CPU:0", "GPU:1", "/job:localhost/device:CPU:0". Missing parts are taken from the
+            enclosing block. None resets the device.
 
-    Raises ValueError for what is no name of a device, InvalidArgumentError for a device that is not there: another
+    Raises ValueError for an invalid device name, InvalidArgumentError for a device that does not exist: another
     machine's, or any but the CPU when soft placement is off (`tf.config.set_soft_device_placement`).
 
     >>> with device("/GPU:0"):
@@ -136,20 +136,20 @@ def device(device_name: str | None) -> Iterator[None]:
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Whether each operation that runs at once, and each one of a graph before its first run, is reported.
+    """Set whether the device of each operation is written to standard error.
 
-    A line on standard error says where it runs.
+    Eager operations are reported as they run, operations of a graph once, before its first run.
     """
     placement.logged = bool(enabled)
 
 
 def get_log_device_placement() -> bool:
-    """What `set_log_device_placement` was last given; False at first."""
+    """Return the last value given to `set_log_device_placement`; False at first."""
     return placement.logged
 
 
 def log_placement(operation: str, name: str | None = None) -> None:
-    """Say on standard error where an operation runs: at once, or under its name in a graph."""
+    """Write to standard error where an operation runs: at once, or under its name in a graph."""
     text = f"Executing op {operation} in device {CPU}" if name is None else f"{name}: ({operation}): {CPU}"
     print(text, file=sys.stderr)
 

@@ -1,11 +1,11 @@
-"""Who keeps calls of functions from the shortest way, which asks nobody anything but whether this list is empty.
+"""Reasons why the fast call path is disabled. The fast path only checks that this list is empty.
 
-    a thread builds a graph, or has a tape                     its sign
+    a thread builds a graph, or has a tape                     its token
     functions run eagerly, or are profiled, or a graph
-    takes whatever no block claims                             a word for each
+    accepts inputs from outside any scope                      one string each
 
-Native code reads the length itself (call/dispatch_stub.py). Who is on the list or not does not matter otherwise: the
-longer way looks at what is true for its own thread.
+Native code reads the list's length directly (call/dispatch_stub.py). Which tokens are in the list does not matter:
+the slow path checks the state of its own thread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ busy: list[object] = []
 
 
 def block_fast_path(sign: object, is_busy: bool) -> None:
-    """Put a sign on the list once, or take it off."""
+    """Add `sign` to the list once, or remove it."""
     if is_busy and sign not in busy:
         busy.append(sign)
     elif not is_busy and sign in busy:
@@ -22,7 +22,7 @@ def block_fast_path(sign: object, is_busy: bool) -> None:
 
 
 class FastPathBlocker:
-    """What stands for a thread; it is taken off the list when the thread ends."""
+    """The token of one thread; removed from the list when the thread ends."""
 
     def __init__(self) -> None:
         self.sign = object()

@@ -1,4 +1,4 @@
-"""Arithmetic without NumPy's warnings: overflow and the like give infinities and NaNs, as in TensorFlow."""
+"""Arithmetic without NumPy's warnings: overflow and invalid operations give infinities and NaNs, as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _switch() -> tuple[Any, Callable[[Any], Any], Callable[[Any], None]]:
-    """What `begin` is to be called with, `begin` and `end`.
+    """Return the argument of `begin`, `begin` and `end`.
 
-    NumPy keeps how errors are reported in a context variable: setting it to what it is where nothing is reported takes
-    a tenth of the time that `np.errstate` takes to work that out anew.
+    NumPy keeps its error state in a context variable. Setting that to a precomputed "ignore all" state takes a tenth
+    of the time of `np.errstate`, which computes the state anew.
     """
     with np.errstate(all="ignore"):
         known = contextvars.copy_context()
@@ -37,11 +37,11 @@ def _leave(block: np.errstate) -> None:
 
 
 SILENCE, begin, end = _switch()
-"""`before = begin(SILENCE)` turns the warnings off, and `end(before)` takes that back."""
+"""`before = begin(SILENCE)` turns the warnings off; `end(before)` restores them."""
 
 
 def quietly(function: F) -> F:
-    """The function, called with NumPy's floating-point warnings off.
+    """Wrap `function` so that it runs with NumPy's floating-point warnings off.
 
     >>> import warnings
     >>> with warnings.catch_warnings(action="error"):

@@ -1,4 +1,4 @@
-"""Tensors, variables and functions as notebooks show them.
+"""HTML representations of tensors, variables and functions in notebooks.
 
 >>> import agc.runtime as tf
 >>> tensor_html(tf.constant([1, 2]), "tf.Tensor")
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 EDGE = 6
-"""Of a longer axis so many elements are shown from each end."""
+"""The number of elements shown at each end of a longer axis."""
 
 
 def tensor_html(tensor: Any, kind: str) -> str:
-    """A heading, and the elements: as a table for up to two axes, as NumPy's text for more."""
+    """Return a heading and the elements: as a table for up to two axes, as NumPy's text for more."""
     heading = f"{kind} shape={tensor.shape} dtype={tensor.dtype.name}"
     return f"<div><code>{html.escape(heading)}</code>{_elements(tensor._array)}</div>"
 
@@ -33,7 +33,7 @@ def _elements(array: np.ndarray[Any, Any]) -> str:
 
 
 def _ends(items: Any) -> list[Any]:
-    """The items, with None in place of those in the middle of many."""
+    """Return the items; None replaces those in the middle of a long sequence."""
     if len(items) <= 2 * EDGE:
         return list(items)
     return [*items[:EDGE], None, *items[-EDGE:]]
@@ -50,5 +50,5 @@ def _row(cells: list[str]) -> str:
 
 
 def text_html(text: str) -> str:
-    """A text with its line breaks."""
+    """Return a text with its line breaks."""
     return f"<pre>{html.escape(text)}</pre>"

@@ -1,4 +1,4 @@
-"""Attributes of NumPy's arrays that tensors do not have, and what to write instead."""
+"""Attributes of NumPy arrays that tensors do not have, and their replacements."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ INSTEAD = {
 
 
 def missing(kind: str, name: str) -> AttributeError:
-    """The error for an attribute that a tensor does not have.
+    """Return the error for an attribute that a tensor does not have.
 
     >>> missing("EagerTensor", "astype")
     AttributeError("'EagerTensor' object has no attribute 'astype': write tf.cast(x, dtype)")
@@ -65,9 +65,9 @@ def missing(kind: str, name: str) -> AttributeError:
 
 
 class Missing:
-    """Stands in a class for an attribute that its instances do not have.
+    """Descriptor for an attribute that the instances of a class do not have.
 
-    So that the class needs no `__getattr__`, with which Python finds every attribute more slowly.
+    It replaces `__getattr__`, which would slow down every attribute access.
     """
 
     __slots__ = ("name",)
@@ -82,6 +82,6 @@ class Missing:
 
 
 def declare_missing(kind: type) -> None:
-    """Let instances of a class say what to write instead."""
+    """Make missing attributes of a class's instances name their replacement."""
     for name in INSTEAD:
         setattr(kind, name, Missing(name))

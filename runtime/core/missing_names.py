@@ -1,10 +1,10 @@
-"""Errors for names that a public module has not: the reason and a replacement, or the nearest name.
+"""Errors for names that a public module does not have: the reason and a replacement, or the nearest name.
 
     tf.lookup       AttributeError: tf.lookup is not in agc (tables that are resources of a session). Use a dict …
     tf.log          AttributeError: tf.log is not in agc (TensorFlow 1's, …). Use tf.math.log.
     tf.reduce_sun   AttributeError: module 'agc.runtime' has no attribute 'reduce_sun'. Did you mean 'reduce_sum'?
 
-The names and reasons are in missing_names.txt, which is read when the first name is missed.
+The names and reasons are in missing_names.txt, which is read at the first missing name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FILE = __file__.removesuffix(".py") + ".txt"
 
 
 def explain(module: str, public: str | None = None) -> None:
-    """Let names that `module` has not raise the error of `missing_name`; `public` is its path below `tf`."""
+    """Make missing names of `module` raise the error of `missing_name`; `public` is its path below `tf`."""
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         raise missing_name(module, name, public)
@@ -34,15 +34,13 @@ def explain(module: str, public: str | None = None) -> None:
 def missing_name(
     module: str, name: str, public: str | None = None, among: Iterable[str] | None = None
 ) -> AttributeError | ImportError:
-    """Return the error for a name that `module` has not: ImportError in a statement `from module import name`.
+    """Return the error for a name that `module` lacks: ImportError in a statement `from module import name`.
 
-    The module's `__getattr__` calls it. `among` are the names that there are, by default those of the module.
+    The module's `__getattr__` calls this function. `among` are the known names, by default those of the module.
     """
     plain = f"module {module!r} has no attribute {name!r}"
     asks = sys._getframe(2)
-    if (
-        name.startswith("_") or asks.f_code.co_name == "_handle_fromlist"
-    ):  # of importlib, which tries submodules next
+    if name.startswith("_") or asks.f_code.co_name == "_handle_fromlist":  # importlib tries submodules next
         return AttributeError(plain)
     path = module.removeprefix(_ROOT).lstrip(".") if public is None else public
     known = names().get(f"{path}.{name}" if path else name)
@@ -61,7 +59,7 @@ def _names_of(module: ModuleType) -> Iterable[str]:
 
 
 def _nearest(name: str, among: Iterable[str]) -> str:
-    import difflib  # when first used: most programs misspell nothing
+    import difflib  # imported at first use: most programs misspell nothing
 
     near = difflib.get_close_matches(name, among, 1)
     return f". Did you mean {near[0]!r}?" if near else ""
@@ -69,7 +67,7 @@ def _nearest(name: str, among: Iterable[str]) -> str:
 
 @functools.cache
 def names() -> dict[str, tuple[str, str]]:
-    """Return all names of TensorFlow that are not there, without `tf.`: why, and what to use instead."""
+    """Return all missing names of TensorFlow, without `tf.`: the reason, and a replacement."""
     found = {}
     with open(_FILE, encoding="utf-8") as file:
         text = file.read()
@@ -82,7 +80,7 @@ def names() -> dict[str, tuple[str, str]]:
 
 
 def _is_importing(frame: FrameType) -> bool:
-    """Return whether a statement `from module import name` asks for the name, which would not show the error."""
+    """Return whether `frame` runs `from module import name`, which hides an AttributeError's text."""
     import opcode
 
     code: CodeType = frame.f_code

@@ -1,4 +1,4 @@
-"""Lists in which Python's numbers and NumPy's stand side by side: what `numpy.array` does not tell of them.
+"""Lists that mix Python and NumPy numbers: facts that `numpy.array` does not keep.
 
 >>> first([[np.float32(1.5)], [2]]), are_whole([1, 2**63]), are_whole([1, 2.0])
 (np.float32(1.5), True, False)
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The numbers and arrays in lists."""
+    """Yield the numbers and arrays in nested lists."""
     if not isinstance(value, (list, tuple)):
         yield value
         return
@@ -25,12 +25,12 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def first(value: Any) -> Any:
-    """The number or array that a list begins with; None for an empty one."""
+    """Return the first number or array of a list; None for an empty one."""
     return next(leaves(value), None)
 
 
 def are_whole(value: Any) -> bool:
-    """Whether all numbers are integers."""
+    """Return whether all numbers are integers."""
     return all(map(_is_whole, leaves(value)))
 
 
@@ -39,7 +39,7 @@ def _is_whole(leaf: Any) -> bool:
 
 
 def whole(value: Any) -> np.ndarray[Any, Any]:
-    """Integers that NumPy would make floats of; objects where no dtype holds them all."""
+    """Return integers that NumPy would convert to floats; objects if no dtype holds them all."""
     array = np.array(value, object)
     for dtype in (np.int64, np.uint64):
         with contextlib.suppress(OverflowError):

@@ -1,4 +1,4 @@
-"""`Module`: an object that knows the variables in its attributes, however deep.
+"""`Module`: an object that tracks the variables in its attributes, at any depth.
 
 >>> class Dense(Module):
 ...     def __init__(self, size):
@@ -31,11 +31,11 @@ Path = tuple[Any, ...]
 
 
 class Module:
-    """Base class of layers and models. Variables and modules in its attributes, and in lists, tuples and dicts
-    of these, belong to it.
+    """Base class of layers and models. A module tracks the variables and modules in its attributes, also in lists,
+    tuples and dicts.
 
-    Attributes are visited in the order of their names, keys of dicts in theirs; what stands in a module comes before
-    what stands in the modules inside of it. Attributes whose names are in `_TF_MODULE_IGNORED_PROPERTIES` are not.
+    Attributes are visited in the order of their names, dict entries in the order of their keys. A module's own
+    leaves come before those of its submodules. Attributes named in `_TF_MODULE_IGNORED_PROPERTIES` are skipped.
 
     Args:
         name: an identifier; by default the class's name in snake case. ValueError for anything else.
@@ -59,22 +59,22 @@ class Module:
         trackable.announce(self, name, value)
 
     def __children__(self) -> dict[str, Any]:
-        """The attributes: what saving and restoring follow."""
+        """Return the attributes, which saving and restoring follow."""
         return trackable.attributes(self)
 
     @property
     def name(self) -> str:
-        """The name given to the module; the class's name in snake case where `__init__` did not run."""
+        """The name given to the module; without a call of `__init__`, the class's name in snake case."""
         return getattr(self, "_name", _snake_case(type(self).__name__))
 
     @property
     def name_scope(self) -> name_scope:
-        """A block in which names begin with the module's, and with the scope that it was made in."""
+        """A context in which names begin with the module's name, after the scope in which the module was made."""
         return name_scope(getattr(self, "_scope_name", f"{self.name}/"))
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A decorator of methods that run in the module's `name_scope`.
+        """Decorate a method so that it runs in the module's `name_scope`.
 
         >>> class Scaled(Module):
         ...     @Module.with_name_scope
@@ -95,7 +95,7 @@ class Module:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables of this module and its submodules, each once, attributes in the order of their names."""
+        """The variables of this module and its submodules, each once, in the order of the attributes' names."""
         return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable)))
 
     @property
@@ -105,7 +105,7 @@ class Module:
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """The variables that training should leave alone."""
+        """The variables that training should not change."""
         return tuple(variable for variable in self.variables if not variable.trainable)
 
     @property
@@ -121,14 +121,14 @@ class Module:
         with_path: bool = False,
         expand_composites: bool = False,
     ) -> Iterator[Any]:
-        """The leaves of the attributes for which `predicate` holds, each once.
+        """Yield the leaves of the attributes for which `predicate` holds, each once.
 
         Args:
             predicate: a test; None takes all leaves.
-            recursive: whether to go into the modules among them.
+            recursive: whether to visit the submodules.
             attribute_traversal_key: the sort key of attributes' names; None takes the names as they are.
-            with_path: give pairs of a path and a leaf; a path has the names, keys and numbers that lead there.
-            expand_composites: whether composite tensors are taken apart as well.
+            with_path: yield pairs of a path and a leaf; a path has the attribute names, keys and indices.
+            expand_composites: whether composite tensors are flattened as well.
         """
         seen: set[int] = {id(self)}
         pending: list[tuple[Path, Module]] = [((), self)]
@@ -143,7 +143,7 @@ class Module:
                     yield ((*place, *path), leaf) if with_path else leaf
                 if recursive and isinstance(leaf, Module):
                     inner.append(((*place, *path), leaf))
-            pending[:0] = inner  # what stands in the first of them comes before the second
+            pending[:0] = inner  # the leaves of the first submodule come before those of the second
 
     def _leaves(self, key: Callable[[str], Any] | None, expand: bool) -> Iterator[tuple[Path, Any]]:
         attributes = trackable.attributes(self)

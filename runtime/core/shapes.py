@@ -1,7 +1,7 @@
 """Shapes, with dimensions or the whole rank unknown.
 
 Inside the runtime a shape is a plain tuple of `int` or `None` (an unknown dimension), or `None` (an unknown
-rank). `TensorShape` is what users see, with TensorFlow's methods.
+rank). `TensorShape` is the public class, with TensorFlow's methods.
 
 >>> broadcast((None, 3), (4, 1))
 (4, 3)
@@ -38,7 +38,7 @@ class TensorShape:
         return self._dims
 
     def as_list(self) -> list[int | None]:
-        """The dimensions; ValueError when the rank is unknown."""
+        """Return the dimensions; ValueError when the rank is unknown."""
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
@@ -56,7 +56,7 @@ class TensorShape:
         return covers(as_dims(other), self._dims)
 
     def merge_with(self, other: Any) -> TensorShape:
-        """Both shapes' knowledge together; ValueError when they contradict each other."""
+        """Return the shape that combines both; ValueError when they contradict each other."""
         return TensorShape(merge(self._dims, as_dims(other)))
 
     def most_general_common_supershape(self, other: Any) -> TensorShape:
@@ -70,19 +70,19 @@ class TensorShape:
         return self.merge_with((None,) * rank)
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape; ValueError when it has fewer dimensions than `rank`."""
+        """Return this shape; ValueError when it has fewer dimensions than `rank`."""
         if self._dims is not None and len(self._dims) < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape; ValueError when it has more dimensions than `rank`."""
+        """Return this shape; ValueError when it has more dimensions than `rank`."""
         if self._dims is not None and len(self._dims) > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The most precise shape that covers both.
+        """Return the most precise shape that covers both.
 
         >>> TensorShape([2, 3]).most_specific_compatible_shape([2, 4])
         TensorShape([2, None])
@@ -90,12 +90,12 @@ class TensorShape:
         return self.most_general_common_supershape(other)
 
     def assert_same_rank(self, other: Any) -> None:
-        """ValueError when both ranks are known, and differ."""
+        """Raise ValueError when both ranks are known and differ."""
         if None not in (self._dims, as_dims(other)) and len(self) != len(TensorShape(other)):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} must have the same rank")
 
     def assert_is_fully_defined(self) -> None:
-        """ValueError when the rank or a dimension is unknown."""
+        """Raise ValueError when the rank or a dimension is unknown."""
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
@@ -152,14 +152,14 @@ class TensorShape:
 
 
 def of_dims(dims: Dims) -> TensorShape:
-    """What users see of dimensions that need no checks."""
+    """Return a TensorShape of dimensions that need no checks."""
     shape = TensorShape.__new__(TensorShape)
     shape._dims = dims
     return shape
 
 
 def as_dims(value: Any) -> Dims:
-    """A user's shape (TensorShape, sequence, int, None) as a tuple."""
+    """Return a user's shape (TensorShape, sequence, int, None) as a tuple."""
     if isinstance(value, TensorShape):
         return value._dims
     if value is None:
@@ -183,7 +183,7 @@ def _dimension(item: Any) -> int | None:
 
 
 def show(dims: Dims) -> str:
-    """As TensorFlow prints it: `(2, None)`, `<unknown>`."""
+    """Return the shape as TensorFlow prints it: `(2, None)`, `<unknown>`."""
     if dims is None:
         return "<unknown>"
     return "(" + ", ".join(map(str, dims)) + (",)" if len(dims) == 1 else ")")
@@ -205,7 +205,7 @@ def num_elements(dims: Dims) -> int | None:
 
 
 def compatible(one: Dims, other: Dims) -> bool:
-    """Whether some concrete shape fits both."""
+    """Return whether some concrete shape fits both."""
     if one is None or other is None:
         return True
     return len(one) == len(other) and all(
@@ -214,7 +214,7 @@ def compatible(one: Dims, other: Dims) -> bool:
 
 
 def covers(general: Dims, special: Dims) -> bool:
-    """Whether every concrete shape that fits `special` fits `general`."""
+    """Return whether every concrete shape that fits `special` fits `general`."""
     if general is None:
         return True
     if special is None or len(general) != len(special):
@@ -223,7 +223,7 @@ def covers(general: Dims, special: Dims) -> bool:
 
 
 def merge(one: Dims, other: Dims) -> Dims:
-    """The knowledge of both; ValueError when they contradict each other."""
+    """Return the shape that combines both; ValueError when they contradict each other."""
     if one is None or other is None:
         return other if one is None else one
     if not compatible(one, other):
@@ -232,17 +232,17 @@ def merge(one: Dims, other: Dims) -> Dims:
 
 
 def generalise(one: Dims, other: Dims) -> Dims:
-    """The most precise shape that covers both."""
+    """Return the most precise shape that covers both."""
     if one is None or other is None or len(one) != len(other):
         return None
     return tuple(a if a == b else None for a, b in zip(one, other, strict=True))
 
 
 def broadcast(one: Dims, other: Dims) -> Dims:
-    """The shape of an elementwise operation on both; ValueError when they do not broadcast."""
+    """Return the shape of an elementwise operation on both; ValueError when they do not broadcast."""
     if one == other and (one is None or None not in one):
         return one
-    if one == () or other == ():  # a scalar goes with everything
+    if one == () or other == ():  # a scalar broadcasts with everything
         return other if one == () else one
     if one is None or other is None:
         return None
@@ -263,7 +263,7 @@ def _broadcast_size(a: int | None, b: int | None, one: Dims, other: Dims) -> int
 
 
 def normal_axis(axis: int, rank: int) -> int:
-    """`axis` counted from the front; ValueError when it is out of range."""
+    """Return `axis` counted from the front; ValueError when it is out of range."""
     if not -rank <= axis < rank:
         raise ValueError(
             f"axis {axis} is out of range for a tensor of rank {rank}: expected [{-rank}, {rank})"
@@ -272,7 +272,7 @@ def normal_axis(axis: int, rank: int) -> int:
 
 
 def reduced(shape: Dims, axis: tuple[int, ...] | None, keepdims: bool) -> Dims:
-    """The shape that is left; ValueError for an axis that is not there or given twice.
+    """Return the shape after a reduction; ValueError for an axis out of range or given twice.
 
     >>> reduced((2, 3, None), (0, -1), False), reduced((2, 3), None, True), reduced(None, None, False)
     ((3,), (1, 1), ())

@@ -1,6 +1,6 @@
-"""Tensors: `EagerTensor` holds a value, `SymbolicTensor` names one of a graph that is being built.
+"""Tensors: `EagerTensor` has a value, `SymbolicTensor` names a value of a graph under construction.
 
-Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; what is here needs no op.
+Users see one class, `Tensor`. `ops.overloads` installs its operators; this module depends on no operation.
 
 >>> EagerTensor(np.array([1, 2], np.int32))
 <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """An array of one dtype that never changes; in a traced function, a value that the graph will have.
+    """An immutable array of one dtype; in a traced function, a value that the graph computes.
 
     Attributes: `shape` (TensorShape, dimensions may be None), `dtype`, `name` (None for eager tensors).
-    Arithmetic, comparison and indexing follow NumPy's rules for broadcasting; two tensors of different
-    dtypes are never promoted, Python numbers take the tensor's dtype.
+    Arithmetic, comparison and indexing follow NumPy's rules for broadcasting. Two tensors of different
+    dtypes are never promoted; Python numbers take the tensor's dtype.
     """
 
     __slots__ = ("__weakref__", "_part_of")
 
-    _part_of: Any  # of what `v[key]` gives: the variable and the key
+    _part_of: Any  # for the result of `v[key]`: the variable and the key
 
     __array_priority__ = 100.0
 
@@ -62,15 +62,17 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """The device that holds the value; in a graph, the one that `tf.device` asked for."""
+        """The device that holds the value; in a graph, the device requested with `tf.device`."""
         return CPU
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Return `shape`."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Hold the shape against `shape`: ValueError when it contradicts that. A traced tensor learns from it."""
+        """Check that the shape is compatible with `shape`, else raise ValueError. A traced tensor merges both
+        shapes.
+        """
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
                 f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."
@@ -92,17 +94,17 @@ class Tensor:
 
     @property
     def assign(self) -> Callable[..., Any]:
-        """Of a part of a variable, `v[1:3].assign(value)`: assigns the part, and gives the variable."""
+        """For a slice of a variable, `v[1:3].assign(value)`: assign the slice and return the variable."""
         return self._of_variable("assign")
 
     @property
     def assign_add(self) -> Callable[..., Any]:
-        """`v[1:3].assign_add(value)`, in the same way."""
+        """For a slice of a variable, `v[1:3].assign_add(value)`: add to the slice and return the variable."""
         return self._of_variable("assign_add")
 
     @property
     def assign_sub(self) -> Callable[..., Any]:
-        """`v[1:3].assign_sub(value)`, in the same way."""
+        """For a slice of a variable, `v[1:3].assign_sub(value)`: subtract from the slice and return the variable."""
         return self._of_variable("assign_sub")
 
     def _of_variable(self, method: str) -> Callable[..., Any]:
@@ -116,13 +118,13 @@ class Tensor:
         return functools.partial(variable._assign_part, method, key)
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """The functions of the array API standard for tensors: the module `array_api`."""
+        """Return the array API namespace of tensors, the module `array_api`."""
         from ..interop import array_api
 
         return array_api.of_version(api_version)
 
     @property
-    def _keras_mask(self) -> Any:  # programs print it, and delete it where losses shall not see it
+    def _keras_mask(self) -> Any:  # user code prints it, and deletes it to hide it from losses
         from ..keras import notes
 
         mask = notes.masks.get(self)
@@ -148,7 +150,7 @@ class Tensor:
         return sorted({*super().__dir__()} - INSTEAD.keys())
 
     def ref(self) -> Reference:
-        """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
+        """Return a hashable reference to this tensor, for dicts and sets. It is equal only for the same tensor."""
         return Reference(self)
 
     if TYPE_CHECKING:  # installed by ops.overloads
@@ -186,7 +188,7 @@ class Tensor:
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
 
-        # Of tensors that have a value; others raise an error that says so.
+        # For tensors with a value; others raise an error.
         def numpy(self) -> Any: ...
         def __iter__(self) -> Iterator[Tensor]: ...
         def __len__(self) -> int: ...
@@ -200,7 +202,7 @@ declare_missing(Tensor)
 
 
 class Reference:
-    """A tensor or variable by identity; see `Tensor.ref`."""
+    """A reference to a tensor or variable, compared by identity; see `Tensor.ref`."""
 
     __slots__ = ("_target",)
 
@@ -221,13 +223,13 @@ class Reference:
 
 
 class EagerTensor(Tensor):
-    """A tensor whose value is known: a wrapper of a NumPy array that nobody writes to any more."""
+    """A tensor with a known value: a wrapper of a NumPy array that is never written to again."""
 
     __slots__ = ("_array", "_kind")
 
     def __init__(self, array: Any) -> None:
         self._array: np.ndarray[Any, Any] = array
-        self._kind: AbstractValue | None = None  # worked out when it is asked for
+        self._kind: AbstractValue | None = None  # computed at first use
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -255,29 +257,29 @@ class EagerTensor(Tensor):
 
     @property
     def backing_device(self) -> str:
-        """Where the elements are: on the one device that there is."""
+        """The device that holds the elements; there is only one."""
         return self.device
 
     def cpu(self) -> EagerTensor:
-        """The tensor itself, which is in the memory of the CPU."""
+        """Return the tensor itself, which is in the memory of the CPU."""
         return self
 
     def gpu(self, gpu_index: int = 0) -> NoReturn:
-        """RuntimeError: there is no such device."""
+        """Raise RuntimeError: there is no such device."""
         raise RuntimeError(f"GPU:{gpu_index} unknown device.")
 
     def _is_of_graphs(self, name: str) -> NoReturn:
         raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 
     def numpy(self) -> Any:
-        """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
+        """Return the value: a copy as a NumPy array, or a NumPy scalar for a scalar tensor (bytes for a string)."""
         return self._array.copy() if self._array.ndim else self._array[()]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
 
     def __buffer__(self, flags: int) -> memoryview:
-        """The elements for memoryview(), which may not write; from Python 3.12 on."""
+        """Return the elements as a read-only memoryview; used from Python 3.12 on."""
         view = self._array.view()
         view.flags.writeable = False
         return view.data
@@ -347,10 +349,10 @@ class EagerTensor(Tensor):
 
 
 def value_text(array: np.ndarray[Any, Any]) -> str:
-    """A value as the `repr` of tensors and variables shows it.
+    """Return a value as the `repr` of tensors and variables shows it.
 
-    A scalar is shown as Python's number (all digits of the float64 beside a float32); a text of several lines
-    begins on a line of its own.
+    A scalar is shown as a Python number, so a float32 has all digits of the equal float64. A text of several
+    lines begins on a new line.
 
     >>> value_text(np.array(0.1, np.float32)), value_text(np.array([0.1], np.float32))
     ('0.10000000149011612', 'array([0.1], dtype=float32)')
@@ -362,7 +364,7 @@ def value_text(array: np.ndarray[Any, Any]) -> str:
 
 
 class EagerArray:
-    """The state of an eager TensorArray, as operations pass it on."""
+    """The state of an eager TensorArray, as operations take and return it."""
 
     __slots__ = ("_array", "spec")
 
@@ -379,12 +381,13 @@ class SymbolicTensor(Tensor):
     def __init__(self, value: Value, builder: Builder) -> None:
         self._value = value
         self._builder = builder
-        # The loop's variable that starts as a Python number, if this is it or made from it; see WeakDtypeError.
+        # The loop variable with a Python number as its start, if this is that variable or computed from it; see
+        # WeakDtypeError.
         self._weak_from: Value | None = None
-        self._numbers: tuple[Any, ...] = ()  # the Python numbers of which it is one; see literals.py
+        self._numbers: tuple[Any, ...] = ()  # the Python numbers of which this is one; see weak_types.py
 
     def __hash__(self) -> int:
-        """Tensors of graphs for sessions are keys, of feed_dict for instance; there `==` means identity."""
+        """Hash by identity in graphs for sessions, where tensors are dict keys (feed_dict) and `==` is identity."""
         return hash(self._value) if self._builder.root.keeps_constants else super().__hash__()
 
     def __eq__(self, other: Any) -> Any:
@@ -406,32 +409,32 @@ class SymbolicTensor(Tensor):
 
     @property
     def name(self) -> str:
-        """The name of the operation that gives it and its number among the results: `add_1:0`."""
+        """The name of the operation and the index of its result: `add_1:0`."""
         return self.graph.naming().values[self._value]
 
     @property
     def graph(self) -> Graph:
-        """The graph that it belongs to; while that is being built, what there is of it."""
+        """The graph that the tensor belongs to; during tracing, the part built so far."""
         return self._builder.graph
 
     @property
     def op(self) -> Operation:
-        """The operation that gives it."""
+        """The operation that computes the tensor."""
         return self.graph.made_by(self._value)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """The value in a session, by default the one whose block is running."""
+        """Return the value in a session, by default the one whose block is active."""
         from ..compat.sessions.session import session_for
 
         return session_for(session, "evaluate tensor using `eval()`").run(self, feed_dict)
 
     def consumers(self) -> list[Operation]:
-        """The operations that take it."""
+        """Return the operations that take this tensor as an input."""
         return [operation for operation in self.graph.get_operations() if self._value in operation.inputs]
 
     @property
     def value_index(self) -> int:
-        """Its number among the results of `op`."""
+        """The index among the results of `op`."""
         return self.op.outputs.index(self._value)
 
     @property
@@ -439,7 +442,7 @@ class SymbolicTensor(Tensor):
         return self.op.device
 
     def set_shape(self, shape: Any) -> None:
-        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        """Merge `shape` into the known shape; ValueError when they contradict each other."""
         merged = self.shape.merge_with(shape)
         self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
 
@@ -457,7 +460,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def numpy(self) -> NoReturn:
-        """There is none yet: AttributeError, so that `hasattr(x, "numpy")` tells eager tensors from traced ones."""
+        """Raise AttributeError, so that `hasattr(x, "numpy")` distinguishes eager tensors from traced ones."""
         reason = (
             self._builder.out_of_reach(self._value)
             if self._builder.is_over()
@@ -467,7 +470,7 @@ class SymbolicTensor(Tensor):
         raise AttributeError(f"'SymbolicTensor' object has no attribute 'numpy': {reason}")
 
     def unreachable(self, use: str) -> errors.InaccessibleTensorError:
-        """What to raise when eager code wants the value; `use` says what for, up to the words "a traced tensor"."""
+        """Return the error for eager code that needs the value; `use` is the message up to "a traced tensor"."""
         return errors.InaccessibleTensorError(
             f"{use} a traced tensor outside of the function that it belongs to: "
             + self._builder.out_of_reach(self._value)
@@ -516,7 +519,7 @@ class SymbolicTensor(Tensor):
         )
 
     def __iter__(self) -> Iterator[Tensor]:
-        """The rows, where their number is known: for `a, b = x`, `f(*x)`, `list(x)`."""
+        """Return the rows if their number is known: for `a, b = x`, `f(*x)`, `list(x)`."""
         if self.shape.rank == 0:
             raise TypeError("Cannot iterate over a scalar tensor.")
         rows = None if self.shape.rank is None else self.shape[0]
@@ -537,7 +540,7 @@ class SymbolicTensor(Tensor):
         return int(rows)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from ..interop.numpy_dispatch import on_ufunc  # only programs that mix both need it
+        from ..interop.numpy_dispatch import on_ufunc  # imported here: only programs that mix both need it
 
         return on_ufunc(ufunc, method, inputs, options)
 
@@ -561,7 +564,7 @@ class SymbolicTensor(Tensor):
         return format(self, "")
 
     def __format__(self, spec: str) -> str:
-        """A text that stands for the value; with `:.3f` or the like it says so."""
+        """Return a placeholder text for the value; it includes a format such as `:.3f`."""
         shown = self._builder.shown
         shape = "" if self.shape.rank is None else f"shape={self.shape}, "
         text = f'Tensor("{shown.name(self._value)}", {shape}dtype={self.dtype.name})'
@@ -569,7 +572,7 @@ class SymbolicTensor(Tensor):
 
 
 class KnownTensor(SymbolicTensor):
-    """A constant of a graph for sessions: a tensor of the graph whose value operations may know beforehand."""
+    """A constant of a graph for sessions: a symbolic tensor whose value is known during construction."""
 
     __slots__ = ("_array",)
 
@@ -579,7 +582,7 @@ class KnownTensor(SymbolicTensor):
 
 
 class SymbolicArray:
-    """The state of a TensorArray in a graph under construction, as operations pass it on."""
+    """The state of a TensorArray in a graph under construction, as operations take and return it."""
 
     __slots__ = ("_builder", "_value")
 
@@ -593,12 +596,12 @@ class SymbolicArray:
 
 
 class WeakDtypeError(TypeError):
-    """A loop variable that starts as a Python number met another dtype, which it should have from the start.
+    """Error: a loop variable starts as a Python number and meets another dtype, which it should start with.
 
     step = 1.0
     while v > 1:
         step /= 2
-        v = v * step        `v` is a float64: so is `step`
+        v = v * step        `v` is a float64: so `step` becomes one
     """
 
     def __init__(self, message: str, origin: Value | None, dtype: dtypes.DType) -> None:
@@ -610,10 +613,10 @@ class WeakDtypeError(TypeError):
 def adapting(
     values: Iterable[Any], others: Iterable[dtypes.DType | None]
 ) -> tuple[SymbolicTensor, dtypes.DType] | None:
-    """The weak tensor among the values and the one other dtype that it meets, if it may take that.
+    """Return the weak tensor among the values and the single other dtype that it meets, if it can take that dtype.
 
-    A variable as it is takes any. For what was computed from one, integers stay integers: `k // 2` is another number
-    for a float.
+    An unmodified loop variable can take any dtype. A value computed from it keeps its kind, integer or float:
+    `k // 2` differs between integers and floats.
     """
     weak = next((v for v in values if isinstance(v, SymbolicTensor) and v._weak_from is not None), None)
     if weak is None:
@@ -628,7 +631,7 @@ def adapting(
 
 
 def weak_origin(values: Iterable[Any]) -> Value | None:
-    """The weak variable that a result is made from, when all else that it is made from is Python's numbers."""
+    """Return the weak loop variable that a result is computed from, if all its other operands are Python numbers."""
     origin = None
     for value in values:
         if isinstance(value, SymbolicTensor) and value._weak_from is not None:

@@ -2,7 +2,7 @@
 
 ta = TensorArray(float32, size=n)
 for i in range(n):
-    ta = ta.write(i, f(i))          # a write gives the new array: keep it
+    ta = ta.write(i, f(i))          # a write returns the new array: keep it
 return ta.stack()
 """
 
@@ -27,11 +27,11 @@ class TensorArray:
 
     Args:
         dtype: of the elements.
-        size: number of elements, an int or a scalar integer tensor; 0 when it is left out.
+        size: number of elements, an int or a scalar integer tensor; 0 when omitted.
         dynamic_size: whether writing past the end makes the array grow.
         clear_after_read, tensor_array_name, colocate_with_first_write_call: accepted for compatibility.
-        element_shape: shape of every element, where it is known.
-        infer_shape: whether all elements have the same shape, so that the first one tells it.
+        element_shape: shape of every element, if known.
+        infer_shape: whether all elements have the same shape, so that the first one determines it.
 
     `write`, `unstack` and `scatter` return the new array; in a graph the old one keeps its elements.
 
@@ -74,31 +74,31 @@ class TensorArray:
 
     @property
     def flow(self) -> Any:
-        """The array's present state, as operations see it."""
+        """The array's current state, as operations take it."""
         return self._flow
 
     @property
     def element_shape(self) -> shapes.TensorShape:
-        """What is known of the shape that all elements have."""
+        """The static shape common to all elements."""
         spec = self._flow.spec
         assert isinstance(spec, ListType)
         return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
 
     def with_flow(self, flow: Any) -> TensorArray:
-        """This array in another state, with as many elements."""
+        """Return this array with another state and the same number of elements."""
         array = self.of_any_size(flow)
         array._size = self._size
         return array
 
     def of_any_size(self, flow: Any) -> TensorArray:
-        """An array like this one, which may have another number of elements."""
+        """Return an array like this one, which may have another number of elements."""
         return TensorArray(
             self.dtype, dynamic_size=self.dynamic_size, infer_shape=self._infer_shape, element_shape=self._declared,
             flow=flow,
         )  # fmt: skip
 
     def covering(self, *others: Any) -> TensorArray:
-        """This array, with a number of elements that is known only if all others have as many."""
+        """Return this array; its number of elements is known only if all others have the same."""
         sizes = {other._size if isinstance(other, TensorArray) else None for other in others}
         return self if self._size is None or sizes <= {self._size} else self.of_any_size(self._flow)
 
@@ -109,9 +109,9 @@ class TensorArray:
         return self.with_flow(flow)
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with `value` at `index` (a scalar integer).
+        """Return the array with `value` at `index` (a scalar integer).
 
-        Raises InvalidArgumentError (ValueError in a graph where the shapes are known) when the index is out of range,
+        Raises InvalidArgumentError (ValueError in a graph if the shapes are known) when the index is out of range,
         or the value's shape differs from that of the other elements.
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
@@ -120,33 +120,33 @@ class TensorArray:
         )
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The element at `index`; zeros when it was never written and its shape is known."""
+        """Return the element at `index`; zeros when it was never written and its shape is known."""
         return tensor_array.array_read(self._reachable(), index, **self._element(), name=name)  # type: ignore[no-any-return]
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements as the rows of one tensor."""
+        """Return all elements as the rows of one tensor."""
         flow = self._reachable()
         return tensor_array.array_stack(flow, **self._rows(flow, flow), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def concat(self, name: str | None = None) -> Tensor:
-        """All elements one behind the other, along their first axis."""
+        """Return all elements concatenated along their first axis."""
         flow = self._reachable()
         return tensor_array.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements with the given indices, as the rows of one tensor."""
+        """Return the elements with the given indices as the rows of one tensor."""
         flow = self._reachable()
         return tensor_array.array_gather(flow, indices, **self._rows(flow, indices), name=name)  # type: ignore[no-any-return]
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are the rows of `value`."""
+        """Return the array whose elements are the rows of `value`."""
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         return self._after(tensor_array.array_unstack(self._reachable(), tensor, name=name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` at `indices`, a vector of as many integers.
+        """Return the array with the rows of `value` at `indices`, a vector with one integer per row.
 
-        Raises InvalidArgumentError for an index out of range, and where there are not as many rows as indices.
+        Raises InvalidArgumentError for an index out of range, and when the numbers of rows and indices differ.
 
         >>> TensorArray(dtypes.int32, size=3).scatter([2, 0], [7, 8]).stack().numpy().tolist()
         [8, 0, 7]
@@ -162,10 +162,10 @@ class TensorArray:
         return array
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are parts of `value`, of these lengths along its first axis.
+        """Return the array whose elements are parts of `value`, of these lengths along its first axis.
 
-        Raises InvalidArgumentError unless there are as many lengths as elements (or the array grows), and they add up
-        to the size of the axis.
+        Raises InvalidArgumentError unless there are as many lengths as elements (or the array grows), and they add
+        up to the size of the axis.
 
         >>> parts = TensorArray(dtypes.int32, size=2, infer_shape=False).split([1, 2, 3], [1, 2])
         >>> parts.read(1).numpy().tolist()
@@ -175,10 +175,10 @@ class TensorArray:
         return self._after(tensor_array.array_split(self._reachable(), tensor, lengths, name=name))
 
     def close(self, name: str | None = None) -> None:
-        """Nothing to do: memory is freed when nobody has the array any more."""
+        """Do nothing: memory is freed with the last reference to the array."""
 
     def grad(self, source: str, flow: Any = None, name: str | None = None) -> NoReturn:
-        """Not needed, as in TensorFlow 2: NotImplementedError. Tapes differentiate through TensorArrays."""
+        """Raise NotImplementedError, as in TensorFlow 2. Tapes differentiate through TensorArrays."""
         raise NotImplementedError("TensorArray.grad is not supported: use tf.GradientTape")
 
     @property
@@ -187,7 +187,7 @@ class TensorArray:
         return None
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of elements, a scalar int32 tensor; a constant where it is known before the graph runs."""
+        """Return the number of elements, a scalar int32 tensor; a constant if it is known before the graph runs."""
         if self._size is not None:
             return EagerTensor(np.array(self._size, np.int32))
         return tensor_array.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
@@ -199,9 +199,9 @@ class TensorArray:
         return {"dtype": self.dtype, "element_shape": self.element_shape.dims}
 
     def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
-        """Return `_element`, for rows of one tensor.
+        """Return the keyword arguments of `_element`, for rows of one tensor.
 
-        Eager code stacks no elements of unknown shape as numbers, as TensorFlow does; graphs refuse them.
+        Eager code stacks an empty array of unknown element shape as scalars, as TensorFlow does; graphs refuse.
         """
         found = self._element()
         if isinstance(flow, EagerArray) and not self.element_shape.is_fully_defined():
@@ -210,7 +210,7 @@ class TensorArray:
         return found
 
     def _reachable(self) -> Any:
-        """The state, brought into the graph that is being built if the array was made outside of it."""
+        """Return the state; an array made outside the graph under construction is recorded in it as constants."""
         builder = current()
         if builder is None or not isinstance(self._flow, EagerArray):
             return self._flow
@@ -226,7 +226,7 @@ class TensorArray:
 
 
 def _known(size: Any) -> int | None:
-    """A number of elements, if it is known before the graph runs."""
+    """Return a number of elements, if it is known before the graph runs."""
     if isinstance(size, SymbolicTensor):
         known = size._value.elements
         return None if known is None else known[0]
@@ -234,7 +234,7 @@ def _known(size: Any) -> int | None:
 
 
 def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:
-    """An eager array's elements as constants of the graph."""
+    """Record an eager array's elements as constants of the graph."""
     assert isinstance(array._flow, EagerArray)
     items = array._flow._array.items()
     flow = tensor_array.array_new(len(items), array.dtype, array.element_shape.dims, array.dynamic_size)

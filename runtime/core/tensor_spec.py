@@ -1,4 +1,4 @@
-"""`TensorSpec`: the dtype and shape that a function expects of an argument."""
+"""`TensorSpec`: the dtype and shape that a function requires of an argument."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .type_spec import TypeSpec
 
 
 class TensorSpec(TypeSpec):
-    """A dtype and a shape with None for unknown dimensions, or None for an unknown rank.
+    """A dtype and a shape, with None for unknown dimensions or an unknown rank.
 
     >>> TensorSpec([None, 3], "float32", name="x")
     TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')
@@ -54,12 +54,12 @@ class TensorSpec(TypeSpec):
         return [self]
 
     def from_tensors(self, tensors: Any) -> Any:
-        """The first of these tensors."""
+        """Return the first of these tensors."""
         return next(iter(tensors))
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The spec that fits exactly this tensor."""
+        """Return the spec with exactly the dtype and shape of `tensor`."""
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
@@ -67,7 +67,7 @@ class TensorSpec(TypeSpec):
         return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Whether a tensor or spec has this dtype, and a shape that may fit."""
+        """Return whether a tensor or spec has this dtype and a compatible shape."""
         is_dense = isinstance(spec_or_tensor, (TensorSpec, Tensor)) or hasattr(spec_or_tensor, "content_spec")
         return (
             is_dense
@@ -76,11 +76,11 @@ class TensorSpec(TypeSpec):
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every tensor that fits this spec fits the other one."""
+        """Return whether every tensor that fits this spec fits the other one."""
         return isinstance(other, TensorSpec) and other.spec.covers(self.spec)
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
-        """The most precise spec that covers this one and the others; None when their dtypes differ."""
+        """Return the most precise spec that covers this one and the others; None when their dtypes differ."""
         shape, name = self.spec.shape, self.name
         for other in others:
             if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:

@@ -1,9 +1,9 @@
-"""Objects and what belongs to them: the graph of variables, modules, lists and dicts that saving and restoring follow.
+"""Trackable objects and their children: the graph of variables, modules, lists and dicts that checkpoints follow.
 
     model.layers[0].w    ==>    model ── layers ── 0 ── w
 
-The children of an object are its attributes, items or entries that can hold variables. A class of its own kind says
-what its children are with a method `__children__() -> dict[str, object]`; everything is found by name, never by type.
+The children of an object are its attributes, items or entries that can hold variables. A class may define its
+children with a method `__children__() -> dict[str, object]`. Children are found by name, never by type.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Children = dict[str, Any]
 
 
 def children(parent: Any) -> Children:
-    """The trackable parts of an object by their names.
+    """Return the trackable children of an object by name.
 
     >>> children([Variable(1.0), 3, {"b": Variable(2.0)}]).keys()
     dict_keys(['0', '2'])
@@ -37,7 +37,7 @@ def _parts(parent: Any) -> list[tuple[str, Any]]:
 
 
 def is_trackable(value: Any) -> bool:
-    """Whether a value can be saved: a variable, what says what its children are, or a nest with one of these."""
+    """Return whether a value can be saved: a variable, an object with `__children__`, or a nest with one of these."""
     return _is_trackable(value, set())
 
 
@@ -55,16 +55,16 @@ _WAITING = "_waiting_for_children"
 
 
 def attributes(owner: Any) -> Children:
-    """The attributes of an object as its children, in the order in which it got them."""
+    """Return the attributes of an object as its children, in the order of their creation."""
     return {name: value for name, value in vars(owner).items() if name != _WAITING}
 
 
 def await_children(owner: Any, arrival: Arrival) -> None:
-    """Call `arrival(name, child)` for each child that `owner`, an object that announces them, gets from now on."""
+    """Call `arrival(name, child)` for each child that `owner` gets from now on. `owner` must call `announce`."""
     vars(owner).setdefault(_WAITING, []).append(arrival)
 
 
 def announce(owner: Any, name: str, child: Any) -> None:
-    """Tell those who wait for it that `owner` has a new attribute."""
+    """Call the waiting functions: `owner` has a new attribute."""
     for arrival in vars(owner).get(_WAITING, ()):
         arrival(name, child)

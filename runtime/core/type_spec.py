@@ -1,4 +1,4 @@
-"""Type specs: what is known of a value before there is one, and how it is taken apart into tensors.
+"""Type specs: the static type of a value, and its decomposition into tensors.
 
     value                   spec                                    components
     tensor                  TensorSpec(shape, dtype)                the tensor itself
@@ -7,10 +7,10 @@
     IndexedSlices           IndexedSlicesSpec(shape, dtype, ...)    values, indices, dense shape
     an ExtensionType        its `Spec` class                        its fields
 
-A value that is made of tensors is a `CompositeTensor`. `function`, `cond` and `while_loop` carry its components,
-and put a value of the same kind together again from them.
+A value made of tensors is a `CompositeTensor`. `function`, `cond` and `while_loop` carry its components, and
+rebuild a value of the same kind from them.
 
-A class of specs of its own has `value_type`, `_serialize()` (what tells two specs apart), `_component_specs`,
+A custom spec class has `value_type`, `_serialize()` (the data that distinguishes two specs), `_component_specs`,
 `_to_components(value)` and `_from_components(components)`.
 """
 
@@ -24,13 +24,13 @@ from .shapes import TensorShape
 
 
 class TypeSpec:
-    """What is known of a value: `value_type`, and the dtypes, shapes and Python data that it is made of."""
+    """The static type of a value: `value_type`, dtypes, shapes and Python data."""
 
     __slots__ = ("__weakref__",)
 
     @property
     def value_type(self) -> type:
-        """The class of the values that fit."""
+        """The class of compatible values."""
         raise NotImplementedError(f"{type(self).__name__}.value_type")
 
     @property
@@ -39,15 +39,17 @@ class TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._component_specs")
 
     def _serialize(self) -> tuple[Any, ...]:
-        """What makes this spec differ from others of its class: nests of shapes, dtypes, specs and Python data."""
+        """Return the data that distinguishes this spec from others of its class: nests of shapes, dtypes, specs,
+        Python data.
+        """
         raise NotImplementedError(f"{type(self).__name__}._serialize")
 
     def _to_components(self, value: Any) -> Any:
-        """The components of a value that fits, in the structure of `_component_specs`."""
+        """Return the components of a compatible value, in the structure of `_component_specs`."""
         raise NotImplementedError(f"{type(self).__name__}._to_components")
 
     def _from_components(self, components: Any) -> Any:
-        """The value with these components."""
+        """Return the value with these components."""
         raise NotImplementedError(f"{type(self).__name__}._from_components")
 
     @classmethod
@@ -55,7 +57,7 @@ class TypeSpec:
         return cls(*serialization)
 
     def flatten(self) -> list[Any]:
-        """The TensorSpecs of all components."""
+        """Return the TensorSpecs of all components."""
         from .. import nest
         from ..composite import components
 
@@ -66,7 +68,7 @@ class TypeSpec:
         ]
 
     def to_tensors(self, value: Any) -> list[Any]:
-        """The tensors that a value that fits is made of; TypeError for one that does not."""
+        """Return the component tensors of a compatible value; TypeError for an incompatible one."""
         from ..composite import components
 
         if not self.is_compatible_with(value):
@@ -74,19 +76,19 @@ class TypeSpec:
         return components.flatten(value)
 
     def from_tensors(self, tensors: Any) -> Any:
-        """The value that is made of these tensors."""
+        """Return the value with these component tensors."""
         from ..composite import components
 
         return components.made(self, iter(tensors))
 
     def cast(self, value: Any, casting_context: Any = None) -> Any:
-        """`value` as one that fits; TypeError when it does not."""
+        """Return `value` if it is compatible; else raise TypeError."""
         if self.is_compatible_with(value):
             return value
         raise TypeError(f"{value!r} cannot be cast to {self!r}")
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether some value fits both this spec and the other one, or the value fits this spec."""
+        """Return whether some value fits both this spec and the other one, or the value fits this spec."""
         try:
             other = (
                 spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
@@ -96,11 +98,11 @@ class TypeSpec:
         return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every value that fits this spec fits the other one."""
+        """Return whether every value that fits this spec fits the other one."""
         return type(self) is type(other) and _covers(other._serialize(), self._serialize())
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
-        """The most precise spec that all values of this one and the others fit; None if there is none."""
+        """Return the most precise spec that covers this one and the others; None if there is none."""
         merged = self._serialize()
         for other in others:
             if type(other) is not type(self):
@@ -111,7 +113,7 @@ class TypeSpec:
         return self._deserialize(merged)
 
     def most_specific_compatible_type(self, other: Any) -> Any:
-        """The most precise spec that covers both; ValueError if there is none."""
+        """Return the most precise spec that covers both; ValueError if there is none."""
         common = self.most_specific_common_supertype([other]) if isinstance(other, TypeSpec) else None
         if common is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
@@ -131,34 +133,34 @@ class TypeSpec:
 
 
 class CompositeTensor:
-    """A value made of tensors, with a `_type_spec` that says how."""
+    """A value made of tensors, with a `_type_spec` that describes its components."""
 
     __slots__ = ()
-    _is_native = True  # whether it counts as a tensor for `tf.is_tensor`
+    _is_native = True  # whether `tf.is_tensor` accepts it
 
     @property
     def _type_spec(self) -> TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._type_spec")
 
     def __components__(self) -> Any:
-        """The nest of the tensors that it is made of."""
+        """Return the nest of the component tensors."""
         return self._type_spec._to_components(self)
 
     def __recomposed__(self, components: Any) -> Any:
-        """A value of the same kind with other components, of the same structure."""
+        """Return a value of the same kind with other components, of the same structure."""
         return self._type_spec._from_components(components)
 
     def _printed(self, summarize: int) -> list[Any]:
-        """Texts and tensors that `tf.print` shows one after the other."""
+        """Return the texts and tensors that `tf.print` shows one after the other."""
         return [repr(self)]
 
     @property
     def _differentiated(self) -> Any:
-        """The tensor of which a gradient tape takes derivatives; TypeError when there is none."""
+        """The tensor that a gradient tape differentiates; TypeError when there is none."""
         raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
 
     def _with_differentiated(self, derivatives: Any) -> Any:
-        """A value of the same kind with derivatives in the place of that tensor."""
+        """Return a value of the same kind with derivatives in place of that tensor."""
         raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
 
     def _shape_invariant_to_type_spec(self, shape: Any) -> TypeSpec:
@@ -166,7 +168,7 @@ class CompositeTensor:
 
 
 class MeetsCompositeError(ValueError):
-    """A conversion to a tensor met a value that is made of several: operations ask it what they are for it."""
+    """A composite value was converted to a tensor; operations catch it to dispatch on the value."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(
@@ -176,7 +178,7 @@ class MeetsCompositeError(ValueError):
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a value: of tensors, composite tensors, TensorArrays, and what converts into a tensor.
+    """Return the spec of a tensor, a composite tensor, a TensorArray or a value that converts to a tensor.
 
     Raises TypeError for other values.
 
@@ -204,7 +206,7 @@ _DIFFERENT: Any = object()
 
 
 def _key(data: Any) -> Any:
-    """Serialised data as something hashable."""
+    """Return serialized data in a hashable form."""
     if isinstance(data, Mapping):
         return "mapping", frozenset((name, _key(item)) for name, item in data.items())
     if isinstance(data, (list, tuple)):
@@ -217,7 +219,7 @@ def _key(data: Any) -> Any:
 
 
 def _same_nest(one: Any, other: Any) -> bool:
-    """Whether both are nests with the same keys, whose items are to be compared."""
+    """Return whether both are nests with the same keys, so that their items can be compared."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys()
     both = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
@@ -251,7 +253,7 @@ def _covers(general: Any, special: Any) -> bool:
 
 
 def _generalised(one: Any, other: Any) -> Any:
-    """What covers both; `_DIFFERENT` when nothing does."""
+    """Return the most precise data that covers both; `_DIFFERENT` when there is none."""
     if isinstance(one, TypeSpec):
         common = one.most_specific_common_supertype([other]) if isinstance(other, TypeSpec) else None
         return _DIFFERENT if common is None else common

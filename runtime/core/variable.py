@@ -1,9 +1,9 @@
 """`Variable`: a tensor that can be assigned, shared by reference between eager code and graphs.
 
-    v = Variable(1.0)          v.assign_add(2.0)          v + 1  → reads the present value
+    v = Variable(1.0)          v.assign_add(2.0)          v + 1  → reads the current value
 
-Inside a function, reads and assignments are operations that run each time, in the order of the program.
-A variable may be made in a function only while it is traced for the first time (`Builder.make_variable`).
+Inside a function, reads and assignments are operations that run at each call, in program order.
+A function may make a variable only while it is traced for the first time (`Builder.make_variable`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .variable_scatter import PartialUpdates
 
 
 class _NoValue:
-    """Stands for the value that a variable does not have: it is found only where the variable's own is not."""
+    """Descriptor for the missing value of a graph's variable. Instances with a value shadow it."""
 
     def __get__(self, variable: Variable | None, owner: type) -> Any:
         if variable is not None and variable._owner is not None:
@@ -47,22 +47,22 @@ class _NoValue:
 
 
 class Variable(PartialUpdates):
-    """A value that changes, of one dtype and a shape that is fixed unless `shape` says otherwise.
+    """A mutable value of one dtype. Its shape is fixed unless `shape` says otherwise.
 
-    What assigns gives a variable that stands for this one, and shows as 'UnreadVariable'.
+    Assignments return another handle to the same variable, shown as 'UnreadVariable'.
 
     Args:
-        initial_value: a tensor or what converts into one, or a function without arguments that returns it.
+        initial_value: a tensor, a value that converts to one, or a function without arguments that returns one.
         trainable: whether training should change it (default True).
-        name: for people; two variables may have the same one.
+        name: for display; two variables may have the same name.
         dtype: converts `initial_value`.
-        shape: a TensorShape that later values fit, with None for dimensions that vary. Default: the initial one.
-        constraint: a function for optimizers, to apply to the value after each step.
+        shape: a TensorShape for later values, with None for dimensions that vary. Default: the initial shape.
+        constraint: a function that optimizers apply to the value after each step.
         synchronization, aggregation: a `tf.VariableSynchronization` and a `tf.VariableAggregation`; kept, without
-            effect. A variable that is synchronised ON_READ is not trainable unless `trainable` says so.
+            effect. A variable that is synchronized ON_READ is not trainable unless `trainable` says so.
         validate_shape, caching_device, import_scope, experimental_enable_variable_lifting: accepted, no effect.
 
-    Raises ValueError without an initial value, or when it does not fit `dtype` or `shape`.
+    Raises ValueError without an initial value, or when the initial value does not fit `dtype` or `shape`.
 
     >>> v = Variable([1.0, 2.0])
     >>> v.assign_add([1.0, 1.0]).numpy()
@@ -72,7 +72,7 @@ class Variable(PartialUpdates):
     """
 
     _array: np.ndarray[Any, Any] = _NoValue()  # type: ignore[assignment]
-    _owner: Any = None  # what adds to the graph that it belongs to; None for those with a value of their own
+    _owner: Any = None  # the graph builder that owns the variable; None if it has a value of its own
     _initial: Any = None
     _initializer: Any = None
 
@@ -153,7 +153,7 @@ class Variable(PartialUpdates):
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        """Merge `shape` into the known shape; ValueError when they contradict each other."""
         merged = self.shape.merge_with(shape)
         self.content_spec = self.content_spec.with_shape(merged.dims)
         self.spec = VariableType(self.content_spec)
@@ -163,9 +163,9 @@ class Variable(PartialUpdates):
         return self.shape.rank
 
     def value(self) -> Tensor:
-        """The present value, as a tensor."""
+        """Return the current value as a tensor."""
         if stack.plain and self._owner is None and not placement.logged:
-            return EagerTensor(self._array)  # as the operation would give it, with nobody to be told
+            return EagerTensor(self._array)  # the operation's result; no tape or log records the read
         tensor: Tensor = variable_ops.read_variable(self, name=self.short_name)
         return tensor
 
@@ -173,21 +173,23 @@ class Variable(PartialUpdates):
         return self.value()
 
     def read_value_no_copy(self) -> Tensor:
-        """The present value: no reading makes a copy."""
+        """Return the current value; reads never copy."""
         return self.value()
 
     def initialized_value(self) -> Tensor:
-        """The present value; of a variable of a graph, the initial one where it has none yet."""
+        """Return the current value; for a variable of a graph without a value yet, the initial one."""
         return self.value() if self._owner is None else self._initial
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """Whether it has a value: always, but in a session before its initializer has run."""
+        """Return whether the variable has a value. Only variables of a session can lack one, until they are
+        initialized.
+        """
         answer: Tensor = variable_ops.is_initialized(self, name=name)
         return answer
 
     @property
     def initializer(self) -> Any:
-        """What gives a variable its value in a session; None here, where it has one from the start."""
+        """The operation that initializes the variable in a session; None in eager code."""
         return self._initializer
 
     @property
@@ -200,20 +202,20 @@ class Variable(PartialUpdates):
 
     @property
     def op(self) -> Operation:
-        """What stands for the variable in its graph; AttributeError in eager code."""
+        """The operation that represents the variable in its graph; AttributeError in eager code."""
         if self._owner is None:
             raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
         return self.graph.made_by(self._owner.captured_variable(self))
 
     @property
     def initial_value(self) -> Any:
-        """What a variable of a graph starts with; RuntimeError for others."""
+        """The initial value of a graph's variable; RuntimeError for others."""
         if self._owner is not None:
             return self._initial
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def eval(self, session: Any = None) -> Any:
-        """The value in a session, for variables of a graph; RuntimeError for others."""
+        """Return the value in a session, for variables of a graph; RuntimeError for others."""
         if self._owner is not None:
             from ..compat.sessions.session import session_for
 
@@ -221,7 +223,7 @@ class Variable(PartialUpdates):
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Replace the value, as `assign` does; of a variable of a graph, in a session."""
+        """Replace the value, as `assign` does; for a variable of a graph, in a session."""
         if self._owner is None:
             self.assign(value)
             return
@@ -230,20 +232,20 @@ class Variable(PartialUpdates):
         session_for(session, "load a value using `load()`").load(self, value)
 
     def fitting(self, value: Any) -> np.ndarray[Any, Any]:
-        """A value as an array that the variable may hold."""
+        """Return `value` as an array of the variable's dtype and shape."""
         with eagerly():
             tensor = self._operand(value)
         return _known(tensor)._array
 
     def changed(self, result: Any = None) -> Any:
-        """What methods that assign give: a variable that stands for this one.
+        """Return the result of an assigning method: a handle to this variable.
 
-        In a graph for sessions it is the tensor `result`, whose value a session gets by running the change.
+        In a graph for sessions return the tensor `result`; running it in a session performs the change.
         """
         return Assigned(self) if self._owner is None or current() is not self._owner else result
 
     def numpy(self) -> Any:
-        """The present value, as NumPy has it; NotImplementedError in a graph, which knows it only when it runs."""
+        """Return the current value as a NumPy array; NotImplementedError in a graph, where it is unknown."""
         value = self.value()
         if isinstance(value, EagerTensor):
             return value.numpy()
@@ -254,7 +256,7 @@ class Variable(PartialUpdates):
     def assign(
         self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Replace the value. Returns the variable, None without `read_value`.
+        """Replace the value. Return the variable, or None without `read_value`.
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
@@ -264,21 +266,21 @@ class Variable(PartialUpdates):
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Add `delta`. Returns as `assign`; raises InvalidArgumentError when the shapes are not equal."""
+        """Add `delta`. Return as `assign` does; InvalidArgumentError when the shapes are not equal."""
         result = variable_ops.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Subtract `delta`. Returns and raises as `assign_add`."""
+        """Subtract `delta`. Return and raise as `assign_add` does."""
         result = variable_ops.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def count_up_to(self, limit: int) -> Tensor:
-        """The present value, after which 1 is added to it; of a scalar int32 or int64 variable.
+        """Return the current value, and then add 1 to it; for a scalar int32 or int64 variable.
 
-        Raises OutOfRangeError when it has reached `limit`.
+        Raises OutOfRangeError when the value has reached `limit`.
 
         >>> n = Variable(3)
         >>> int(n.count_up_to(5)), int(n)
@@ -298,7 +300,7 @@ class Variable(PartialUpdates):
         return tensor
 
     def ref(self) -> Reference:
-        """A hashable stand-in for this variable, for dicts and sets."""
+        """Return a hashable reference to this variable, for dicts and sets."""
         return Reference(self)
 
     experimental_ref = ref
@@ -368,7 +370,7 @@ class Variable(PartialUpdates):
         return len(self.value())
 
     def __getitem__(self, key: Any) -> Tensor:
-        """Part of the present value; its `assign` changes that part of the variable.
+        """Return part of the current value; the part's `assign` changes that part of the variable.
 
         >>> v = Variable([1, 2, 3])
         >>> v[1:].assign([7, 8]).numpy(), v[0].assign_add(9).numpy()
@@ -389,7 +391,7 @@ class Variable(PartialUpdates):
         self.assign(setitem(self.value(), key, value))
 
     def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Any:
-        """`v[key].assign(value)`, and likewise `assign_add` and `assign_sub`."""
+        """Run `v[key].assign(value)`, or `assign_add` or `assign_sub`."""
         if change != "assign":
             before = self.value()[key]
             value = before + value if change == "assign_add" else before - value
@@ -436,7 +438,7 @@ class Variable(PartialUpdates):
 
 
 class Assigned(Variable):
-    """What assigning gives: the same variable under another name, as it is at the time of each use."""
+    """Another handle to a variable, returned by assignments. Each use reads the current value."""
 
     def __init__(self, variable: Variable) -> None:
         self._variable = variable
@@ -451,7 +453,7 @@ class Assigned(Variable):
 
     def __getattr__(self, name: str) -> Any:
         if name == "_variable":
-            raise AttributeError(name)  # not made yet: it is being copied or unpickled
+            raise AttributeError(name)  # not initialized yet: copied or unpickled
         return getattr(self._variable, name)
 
     @property
@@ -459,7 +461,7 @@ class Assigned(Variable):
         return "UnreadVariable"
 
     def value(self) -> Tensor:
-        return self._variable.value()  # so that a gradient tape sees who is read
+        return self._variable.value()  # so that a gradient tape records the read
 
     def ref(self) -> Reference:
         return self._variable.ref()
@@ -480,7 +482,7 @@ def _made_again(
     synchronization: Any,
     aggregation: Any,
 ) -> Variable:
-    """A variable that was pickled."""
+    """Rebuild a variable from its pickled state."""
     with name_scope(""):
         return Variable(
             EagerTensor(array),

@@ -1,4 +1,4 @@
-"""How the copies of a variable on several devices would be kept together. There is one device: kept, without effect.
+"""Synchronization and aggregation modes of variables. With one device they are stored without effect.
 
 >>> chosen_aggregation(VariableAggregation.SUM, "v"), chosen_synchronization(None, "v")
 (<VariableAggregation.SUM: 1>, <VariableSynchronization.AUTO: 0>)
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class VariableAggregation(enum.Enum):
-    """How changes that several devices make would be put together."""
+    """The aggregation of updates from several devices."""
 
     NONE = 0
     SUM = 1
@@ -20,7 +20,7 @@ class VariableAggregation(enum.Enum):
 
 
 class VariableSynchronization(enum.Enum):
-    """When copies of a variable would be made equal."""
+    """The time at which copies on several devices are synchronized."""
 
     AUTO = 0
     NONE = 1
@@ -29,7 +29,7 @@ class VariableSynchronization(enum.Enum):
 
 
 def chosen_aggregation(given: Any, name: str | None) -> VariableAggregation:
-    """The aggregation that was given, NONE for None. Raises ValueError for anything else."""
+    """Return the given aggregation, NONE for None. Raises ValueError for anything else."""
     if given is None:
         return VariableAggregation.NONE
     if not isinstance(given, VariableAggregation):
@@ -38,7 +38,7 @@ def chosen_aggregation(given: Any, name: str | None) -> VariableAggregation:
 
 
 def chosen_synchronization(given: Any, name: str | None) -> VariableSynchronization:
-    """The synchronization that was given, AUTO for None. Raises ValueError for anything else."""
+    """Return the given synchronization, AUTO for None. Raises ValueError for anything else."""
     if given is None:
         return VariableSynchronization.AUTO
     if not isinstance(given, VariableSynchronization):

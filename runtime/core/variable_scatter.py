@@ -1,4 +1,4 @@
-"""What changes parts of a variable: `scatter_*` with the rows of IndexedSlices, `scatter_nd_*` with coordinates.
+"""Partial updates of a variable: `scatter_*` with the rows of IndexedSlices, `scatter_nd_*` with coordinates.
 
 v.scatter_add(tf.IndexedSlices(values=[5.0], indices=[2]))        v[2] += 5
 v.scatter_nd_add([[2]], [5.0])                                    the same
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class PartialUpdates:
     """The methods of `Variable` that read or change some of its rows or elements.
 
-    Those that change something return the variable. They raise InvalidArgumentError for an index that is out of range.
+    Methods that change elements return the variable. An index out of range raises InvalidArgumentError.
     """
 
     if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class PartialUpdates:
         def changed(self, result: Any = None) -> Any: ...
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """The rows at `indices`, as `tf.gather` takes them.
+        """Return the rows at `indices`, as `tf.gather` does.
 
         >>> from agc.runtime import Variable
         >>> Variable([1, 2, 3]).sparse_read([2, 0]).numpy()
@@ -42,7 +42,7 @@ class PartialUpdates:
         return rows
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements or slices of the value at `indices`, as `tf.gather_nd` takes them."""
+        """Return the elements or slices of the value at `indices`, as `tf.gather_nd` does."""
         elements: Tensor = gather_where.gather_nd(self.value(), indices, name=name)
         return elements
 
@@ -63,11 +63,11 @@ class PartialUpdates:
         return self._scatter("div", sparse_delta, name)
 
     def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """The greater of each element and that of the rows of IndexedSlices."""
+        """Replace elements by the maximum of each and the rows of IndexedSlices."""
         return self._scatter("max", sparse_delta, name)
 
     def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """The smaller of each element and that of the rows of IndexedSlices."""
+        """Replace elements by the minimum of each and the rows of IndexedSlices."""
         return self._scatter("min", sparse_delta, name)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
@@ -77,7 +77,7 @@ class PartialUpdates:
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Replace rows within each batch: all axes of the indices but the last count batches.
+        """Replace rows within each batch: all axes of the indices except the last are batch axes.
 
         >>> from agc.runtime import IndexedSlices, Variable
         >>> v = Variable([[1, 2], [3, 4]])
@@ -113,17 +113,17 @@ class PartialUpdates:
         return self._scatter_nd("sub", indices, updates, name)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The greater of the elements or slices at `indices` and the updates."""
+        """Replace the elements or slices at `indices` by the maximum of each and the updates."""
         return self._scatter_nd("max", indices, updates, name)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """The smaller of the elements or slices at `indices` and the updates."""
+        """Replace the elements or slices at `indices` by the minimum of each and the updates."""
         return self._scatter_nd("min", indices, updates, name)
 
     def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
         values, indices = self._rows(slices)
         from ..ops.state.variable_scatter import (
-            scatter_variable,  # when first used: few programs change parts
+            scatter_variable,  # imported at first use: few programs need it
         )
 
         result = scatter_variable(self, indices, values, how, name=name)
