@@ -1,1 +1,1 @@
-"""Random numbers: bits, seeds, samples, generators, initial values."""
+"""Kernels of random operations: bits, seeds, samples, generators, initial values."""

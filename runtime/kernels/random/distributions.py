@@ -1,8 +1,8 @@
-"""From random bits to numbers: uniform, normal, truncated normal.
+"""Distributions from random bits: uniform, normal, truncated normal.
 
-uniform    the low bits of a word become the mantissa of a number in [1, 2); 1 is taken away
-normal     two uniform numbers make two normal ones (Box and Muller)
-truncated  normal numbers beyond 2 are left out; the next ones of the same run of blocks take their place
+uniform    the low bits of a word become the mantissa of a number in [1, 2); then 1 is subtracted
+normal     two uniform numbers give two normal ones (Box and Muller)
+truncated  normal numbers beyond 2 are rejected; the next ones of the same run of blocks replace them
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from .philox import Stream
 Array = Any
 
 BLOCKS_PER_ELEMENT = 256
-"""What an operation reserves of its stream for each element, used up or not: TensorFlow's number."""
+"""The number of blocks that an operation reserves for each element, used or not; the same as TensorFlow's."""
 
 _MANTISSA, _ONE = 0x7FFFFF, 0x3F800000
 _UNIT = 2.0**-23
-_UNITS = np.array([_UNIT, _UNIT * (2 * math.pi)])  # of a number that becomes a radius, and of an angle
-_SMALLEST = 1.0e-7  # whose logarithm is taken
-_AT_ONCE = 1 << 14  # words, whose numbers stay in the cache
+_UNITS = np.array([_UNIT, _UNIT * (2 * math.pi)])  # the scales of a radius's uniform number and of an angle
+_SMALLEST = 1.0e-7  # lower bound for the argument of the logarithm
+_AT_ONCE = 1 << 14  # words per chunk, so that the numbers stay in the cache
 
 
 def words(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
-    """The words for `count` numbers of `dtype`; those of 64 bits take two each."""
+    """Return the words for `count` numbers of `dtype`; 64-bit numbers take two each."""
     first = stream.reserve(count * BLOCKS_PER_ELEMENT)
     return stream.bits(first, -(-count * (2 if dtype.size == 8 else 1) // 4)).reshape(-1)
 
 
 def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
-    """Numbers in [0, 1), in an array of these sizes."""
+    """Return uniform numbers in [0, 1), in an array of these sizes."""
     count = math.prod(sizes)
     if count == 1 and dtype is dtypes.float32:
         word = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))[0]
@@ -43,7 +43,7 @@ def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Arr
 
 
 def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
-    """Numbers from the standard normal distribution, in an array of these sizes."""
+    """Return standard normal numbers, in an array of these sizes."""
     count = math.prod(sizes)
     if count == 1 and dtype is dtypes.float32:
         first, second, _, _ = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))
@@ -52,7 +52,7 @@ def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Arra
 
 
 def uniform(bits: Array, dtype: dtypes.DType) -> Array:
-    """Numbers in [0, 1): one from each word, or from each two words for float64.
+    """Return numbers in [0, 1): one from each word, or from each two words for float64.
 
     >>> uniform(np.array([0, 1 << 22], np.uint32), dtypes.float32).tolist()
     [0.0, 0.5]
@@ -69,13 +69,13 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
 
 
 def integers(stream: Stream, sizes: tuple[int, ...], low: int, high: int, dtype: dtypes.DType) -> Array:
-    """Integers from `low` up to `high`, which is not among them, in an array of these sizes."""
+    """Return integers in [low, high), in an array of these sizes."""
     count = math.prod(sizes)
     return between(words(stream, count, dtype), low, high, dtype)[:count].reshape(sizes)
 
 
 def between(bits: Array, low: int, high: int, dtype: dtypes.DType) -> Array:
-    """Integers from `low` up to `high`, which is not among them: one from each word, or from two for 64 bits.
+    """Return integers in [low, high): one from each word, or from two words for 64 bits.
 
     >>> between(np.array([7, 12], np.uint32), 100, 110, dtypes.int32).tolist()
     [107, 102]
@@ -89,7 +89,7 @@ def between(bits: Array, low: int, high: int, dtype: dtypes.DType) -> Array:
 
 
 def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
-    """Integers that are each as likely as any other of their dtype.
+    """Return integers uniform over the full range of `dtype`.
 
     >>> any_integers(np.array([3, 1 << 31], np.uint32), dtypes.int32).tolist()
     [3, -2147483648]
@@ -100,9 +100,9 @@ def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
 
 
 def normal(bits: Array, dtype: dtypes.DType) -> Array:
-    """As many normal numbers as `uniform` makes uniform ones.
+    """Return as many normal numbers as `uniform` returns uniform ones.
 
-    Functions are evaluated in float64 and rounded after every step, as correctly rounded ones of float32 are.
+    Functions are evaluated in float64 and rounded after every step, like correctly rounded float32 functions.
     """
     if dtype is dtypes.float64:
         pairs = uniform(bits, dtype).reshape(-1, 2)
@@ -131,7 +131,7 @@ def _normal(bits: Array) -> Array:
 
 
 def _one_normal(first: int, second: int) -> Any:
-    """The first of the two numbers that two words make."""
+    """Return the first of the two normal numbers from two words."""
     unit = max((first & _MANTISSA) * _UNIT, float(np.float32(_SMALLEST)))
     radius = math.sqrt(-2.0 * float(np.float32(np.log(unit))))
     angle = float(np.float32((second & _MANTISSA) * _UNIT * 2 * math.pi))
@@ -139,10 +139,10 @@ def _one_normal(first: int, second: int) -> Any:
 
 
 def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
-    """`count` normal numbers between -2 and 2.
+    """Return `count` normal numbers between -2 and 2.
 
-    They come in groups of four (two for float64). Each group has a run of blocks to draw from, so that
-    a group that needs more blocks than another does not move the other's numbers.
+    The numbers come in groups of four (two for float64). Each group draws from its own run of blocks, so
+    rejections in one group do not change the numbers of another.
     """
     wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
     size = 2 if wide is dtypes.float64 else 4

@@ -1,6 +1,6 @@
-"""`Generator`: random numbers from a state that is a variable, the same as TensorFlow's.
+"""`Generator`: random numbers from a state variable, equal to TensorFlow's.
 
-    g = Generator.from_seed(1)      g.normal([2])      g.normal([2])  → other numbers; the state went on
+    g = Generator.from_seed(1)      g.normal([2])      g.normal([2])  → other numbers; the state has advanced
 
 The state of Philox is three integers: the counter, its lower half first, and the key.
 """
@@ -43,7 +43,7 @@ _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
 class Algorithm(enum.Enum):
-    """How random bits are made. ThreeFry is known by name only."""
+    """The algorithms for random bits. ThreeFry is not implemented."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -54,7 +54,7 @@ _SIZES = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}
 
 
 def _algorithm(alg: Any) -> Algorithm:
-    """An Algorithm, its number or its name; the usual one for None."""
+    """Return the Algorithm of a number or name; Philox for None."""
     if alg is None:
         return Algorithm.PHILOX
     if isinstance(alg, str):
@@ -69,7 +69,7 @@ def _algorithm(alg: Any) -> Algorithm:
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
-    """The state of a generator that begins with a seed: an integer, or up to as many as the state has.
+    """Return a generator's state for a seed: an integer, or at most as many integers as the state has.
 
     >>> [create_rng_state(seed, "philox").numpy().tolist() for seed in (5, [1, 2])]
     [[5, 0, 0], [0, 1, 2]]
@@ -85,14 +85,14 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
 
 
 class Generator:
-    """A source of random numbers with a state of its own.
+    """A source of random numbers with its own state.
 
     Args:
-        copy_from: another generator, whose state and algorithm it takes.
-        state: three integers; with `alg`.
+        copy_from: another generator; its state and algorithm are copied.
+        state: three integers; requires `alg`.
         alg: "philox" or its number.
 
-    Use `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state` for the usual ways to begin.
+    The usual constructors are `from_seed`, `from_state`, `from_key_counter` and `from_non_deterministic_state`.
 
     >>> generator = Generator.from_seed(1234)
     >>> generator.normal([2]).numpy().tolist()
@@ -120,23 +120,23 @@ class Generator:
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
-        """A generator that begins with this state."""
+        """Return a generator with this initial state."""
         return cls(state=state, alg=alg)
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """A generator that begins with a seed: an integer, or up to three."""
+        """Return a generator with this seed: an integer, or up to three."""
         return cls(state=create_rng_state(seed, alg), alg=_algorithm(alg))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator that begins with random bits of the system."""
+        """Return a generator seeded with random bits of the system."""
         kind = _algorithm(alg)
         return cls(state=np.frombuffer(os.urandom(8 * _SIZES[kind]), np.int64), alg=kind)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
-        """A generator of this key that begins at this counter, a vector of two integers."""
+        """Return a generator with this key and this initial counter, a vector of two integers."""
         return cls(state=_joined(key, counter), alg=alg)
 
     @property
@@ -151,23 +151,23 @@ class Generator:
 
     @property
     def key(self) -> Any:
-        """The key, which does not change as numbers are drawn."""
+        """The key, which draws do not change."""
         return self._state.read_value()[-1]
 
     def reset(self, state: Any) -> None:
-        """Begin anew with this state."""
+        """Replace the state."""
         self._state.assign(_whole(state))
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Begin anew with this seed."""
+        """Restart with this seed."""
         self._state.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begin anew with this key, at this counter."""
+        """Restart with this key and counter."""
         self._state.assign(_joined(key, counter))
 
     def skip(self, delta: Any) -> Tensor:
-        """Leave out `delta` numbers; gives the state that was."""
+        """Skip `delta` numbers; return the previous state."""
         blocks = cast(convert_to_tensor(delta), dtypes.int64) * BLOCKS_PER_ELEMENT
         return generator_state(self._state, blocks)  # type: ignore[no-any-return]
 
@@ -177,7 +177,7 @@ class Generator:
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
     ) -> Tensor:
-        """Numbers from the normal distribution."""
+        """Return numbers from the normal distribution."""
         kind = _fraction(dtype)
         drawn = stateless_random_normal(shape, self._reserved(shape), kind, name)
         return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)  # type: ignore[no-any-return]
@@ -185,7 +185,7 @@ class Generator:
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
     ) -> Tensor:
-        """Numbers from the normal distribution, none further than two deviations away."""
+        """Return numbers from the normal distribution, none further than two deviations from the mean."""
         kind = _fraction(dtype)
         drawn = stateless_random_truncated_normal(shape, self._reserved(shape), kind, name)
         return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)  # type: ignore[no-any-return]
@@ -193,7 +193,7 @@ class Generator:
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
     ) -> Tensor:
-        """Numbers in [minval, maxval); integers with both bounds None are each as likely as any other."""
+        """Return numbers in [minval, maxval). Integers with both bounds None are uniform over the full range."""
         kind = dtypes.as_dtype(dtype)
         if not kind.is_integer:
             low = convert_to_tensor(minval, kind)
@@ -211,13 +211,13 @@ class Generator:
         return stateless_random_integers(shape, self._reserved(shape), *bounds, name)  # type: ignore[no-any-return]
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Tensor:
-        """Integers that are each as likely as any other of their dtype."""
+        """Return integers uniform over the full range of `dtype`."""
         return full_integers(shape, self._reserved(shape), dtype, name)  # type: ignore[no-any-return]
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: Any = None
     ) -> Tensor:
-        """How many of `counts` trials succeed; `shape` ends with that of `counts` and `probs`, broadcast."""
+        """Return how many of `counts` trials succeed; `shape` ends with the broadcast shape of `counts` and `probs`."""
         chances = convert_to_tensor(probs)
         trials = counts if isinstance(counts, Tensor) else convert_to_tensor(counts, chances.dtype)
         check_ending(convert_to_tensor(shape, dtypes.int32), trials, chances)
@@ -225,18 +225,18 @@ class Generator:
         return binomial_variates(shape, state, trials, chances, dtype, name)  # type: ignore[no-any-return]
 
     def make_seeds(self, count: Any = 1) -> Tensor:
-        """`count` seeds for stateless functions, the columns of a matrix."""
+        """Return `count` seeds for stateless functions, the columns of a matrix."""
         keys = self.uniform_full_int([count], dtypes.int64)
         return stack([keys, zeros_like(keys)])  # type: ignore[no-any-return]
 
     def split(self, count: int = 1) -> list[Generator]:
-        """`count` generators whose numbers have nothing to do with each other's, or with this one's."""
+        """Return `count` generators, independent of each other and of this one."""
         keys = self.uniform_full_int([count], dtypes.int64)
         return [Generator(state=_joined(key, [0, 0]), alg=self._alg) for key in unstack(keys, count)]
 
 
 def _whole(value: Any) -> Tensor:
-    """An int64 tensor."""
+    """Return an int64 tensor."""
     hint = None if isinstance(value, Tensor) else dtypes.int64
     return cast(convert_to_tensor(value, hint), dtypes.int64)
 
@@ -254,7 +254,7 @@ def _fraction(dtype: Any) -> dtypes.DType:
 
 
 def _binomial_blocks(shape: Any, probs: Tensor, counts: Tensor) -> Tensor:
-    """What TensorFlow reserves: for each batch, 50 outputs for each sample and three more."""
+    """Return the number of blocks that TensorFlow reserves: per batch, 50 outputs for each sample and three more."""
     whole = probs + cast(counts, probs.dtype)
     batches = number_of(shape_of(whole))
     samples = number_of(shape) // batches
@@ -265,7 +265,7 @@ _global: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """The generator that all parts of a program may share; it begins with random bits of the system.
+    """Return the global generator, shared by all parts of a program; it is seeded with random bits of the system.
 
     >>> get_global_generator() is get_global_generator()
     True
@@ -277,7 +277,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Make `generator` the one that `get_global_generator` gives; functions that are traced keep theirs.
+    """Replace the generator that `get_global_generator` returns; traced functions keep theirs.
 
     >>> set_global_generator(Generator.from_seed(1))
     >>> get_global_generator().state.numpy().tolist()

@@ -20,15 +20,15 @@ _PARTITION = ("partition_shape", "partition_offset")
 
 
 class _Initializer:
-    """What is called with a shape, and gives the first value of a variable."""
+    """A callable that takes a shape and returns the initial value of a variable."""
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an initializer like this."""
+        """Return the arguments that recreate this initializer."""
         return {}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """An initializer with these arguments."""
+        """Return an initializer with these arguments."""
         return cls(**{name: value for name, value in config.items() if name != "dtype"})
 
     def _shape(self, shape: Any, keywords: dict[str, Any]) -> Any:
@@ -64,7 +64,7 @@ class ones_initializer(_Initializer):  # noqa: N801
 class constant_initializer(_Initializer):  # noqa: N801
     """All `value`, or as many values as the shape has elements.
 
-    Raises TypeError when there are more or fewer values, and for values that are no numbers, texts, or lists of them.
+    Raises TypeError when the number of values differs, and for a value that is not a number, string, list or array.
 
     >>> constant_initializer([1, 2, 3, 4])([2, 2]).numpy().tolist()
     [[1, 2], [3, 4]]
@@ -87,7 +87,7 @@ class constant_initializer(_Initializer):  # noqa: N801
 
 
 class random_normal_initializer(_Initializer):  # noqa: N801
-    """Numbers of a normal distribution. With a `seed` they are the same each time."""
+    """Numbers from a normal distribution. With a `seed` they are the same at each call."""
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
@@ -106,7 +106,7 @@ class random_normal_initializer(_Initializer):  # noqa: N801
 
 
 class random_uniform_initializer(_Initializer):  # noqa: N801
-    """Numbers between two others. With a `seed` they are the same each time."""
+    """Numbers uniform between `minval` and `maxval`. With a `seed` they are the same at each call."""
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed

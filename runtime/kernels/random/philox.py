@@ -1,13 +1,13 @@
-"""Random bits from a counter: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011).
+"""Counter-based random bits: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011).
 
-    block(key, counter) = four words of 32 bits        the same key and counter give the same words, always
+    block(key, counter) = four words of 32 bits        the same key and counter always give the same words
 
-There is no state but the counter, so any block can be computed at any time, and many at once. A `Stream` is a
+The counter is the only state, so any block can be computed at any time, and many at once. A `Stream` is a
 key with the counter of its next block.
 
-    one block      Python's integers
-    some           integers in which a word of each block has a lane: see `lanes`
-    many           arrays of uint64, so many at a time that they stay in the cache
+    one block      Python integers
+    some           big integers with a lane per block: see `philox_bigint`
+    many           arrays of uint64, in chunks that stay in the cache
 
 >>> [hex(word) for word in words((0, 0), (0, 0, 0, 0))]
 ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
@@ -23,9 +23,9 @@ import numpy as np
 from . import philox_bigint
 
 _LOW = 0xFFFFFFFF
-_MANY = 4096  # at a time
+_MANY = 4096  # blocks per chunk
 STEPS = tuple((i * 0x9E3779B9 & _LOW, i * 0xBB67AE85 & _LOW) for i in range(10))
-"""What is added to a key for each of the rounds."""
+"""The increments of the key for each of the ten Philox rounds."""
 
 _FACTOR_0, _FACTOR_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _MASK, _HALF = np.uint64(_LOW), np.uint64(32)
@@ -34,18 +34,18 @@ Rounds = Sequence[tuple[int, int]]
 
 
 def rounds_of(key: tuple[int, int]) -> Rounds:
-    """The keys of the ten rounds."""
+    """Return the keys of the ten Philox rounds."""
     k0, k1 = key
     return [((k0 + a) & _LOW, (k1 + b) & _LOW) for a, b in STEPS]
 
 
 def words(key: tuple[int, int], counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """The four words of a block, or of many: the counter's words are integers, or arrays of uint64."""
+    """Return the four words of a block, or of many: the counter's words are integers, or arrays of uint64."""
     return words_by(rounds_of(key), *counter)
 
 
 def words_by(rounds: Rounds, c0: Any, c1: Any, c2: Any, c3: Any) -> tuple[Any, Any, Any, Any]:
-    """The same, with the keys of the rounds."""
+    """Return the four words of a block, or of many, given the round keys."""
     for k0, k1 in rounds:
         p0, p1 = c0 * 0xD2511F53, c2 * 0xCD9E8D57
         c0, c1, c2, c3 = p1 >> 32 ^ c1 ^ k0, p1 & _LOW, p0 >> 32 ^ c3 ^ k1, p0 & _LOW
@@ -63,19 +63,19 @@ class Stream:
         self.rounds = rounds_of(self.key)
 
     def reserve(self, count: int) -> int:
-        """The counter of the next block; the stream moves on by `count` blocks."""
+        """Return the counter of the next block, and advance the stream by `count` blocks."""
         first = self.counter
         self.counter = (first + count) & (1 << 128) - 1
         return first
 
     def block(self, counter: int) -> tuple[int, int, int, int]:
-        """The words of the block at a counter."""
+        """Return the words of the block at a counter."""
         return words_by(
             self.rounds, counter & _LOW, counter >> 32 & _LOW, counter >> 64 & _LOW, counter >> 96 & _LOW
         )
 
     def bits(self, first: int, count: int, step: int = 1) -> np.ndarray[Any, Any]:
-        """`count` blocks at the counters first, first + step, …: an array of uint32 with four columns."""
+        """Return `count` blocks at the counters first, first + step, …: an array of uint32 with four columns."""
         if count == 1:
             return np.array([self.block(first)], np.uint32)
         if 0 < count <= philox_bigint.MOST and (first & (1 << 64) - 1) + count * step < 1 << 64:
@@ -97,7 +97,7 @@ class Stream:
         return philox_bigint.rows(words, count)
 
     def _many(self, first: int, start: int, step: int, found: np.ndarray[Any, Any]) -> None:
-        """Fill rows of words, of which the first is that of the block `start` steps after `first`."""
+        """Fill rows with the words of blocks; the first block is `start` steps after `first`."""
         low, high = first & (1 << 64) - 1, first >> 64
         place = np.arange(start, start + len(found), dtype=np.uint64)
         place *= np.uint64(step)
@@ -111,7 +111,7 @@ class Stream:
 
 
 def mix(rounds: Sequence[tuple[Any, Any]], words: Sequence[np.ndarray[Any, Any]]) -> None:
-    """Go through all rounds, of which the keys are numbers of uint64 or arrays, with four arrays of words of blocks."""
+    """Apply all Philox rounds in place to four arrays of words; the round keys are uint64 numbers or arrays."""
     c0, c1, c2, c3 = words
     p0, p1 = np.empty_like(c0), np.empty_like(c0)
     for k0, k1 in rounds:

@@ -1,9 +1,9 @@
-"""Many blocks of Philox in Python's integers: a word of each block has a lane of 64 bits, where products have room.
+"""Many Philox blocks in Python integers: each block's word has a 64-bit lane, with room for products.
 
     c0 = 5 << 64 | 3        the first words of two blocks, 3 and 5
     c0 * 0xD2511F53         both products
 
-Up to a hundred blocks this takes less time than arrays, each of whose operations costs as much as a few blocks.
+Up to about a hundred blocks this is faster than arrays, whose operations each cost as much as a few blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 LOW = 0xFFFFFFFF
 MOST = 128
-"""For more blocks arrays are quicker."""
+"""The maximum number of blocks; for more, arrays are faster."""
 
 Words = tuple[int, int, int, int]
 Array = np.ndarray[Any, Any]
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 @functools.lru_cache(maxsize=MOST)
 def ones(count: int) -> int:
-    """The number 1 in each of so many lanes.
+    """Return an integer with 1 in each of `count` lanes.
 
     >>> hex(ones(2))
     '0x10000000000000001'
@@ -34,23 +34,23 @@ def ones(count: int) -> int:
 
 @functools.lru_cache(maxsize=MOST)
 def places(count: int) -> int:
-    """In each lane its number, from 0 on."""
+    """Return an integer with each lane's index in that lane."""
     return sum(i << 64 * i for i in range(count))
 
 
 def of_array(numbers: Array) -> int:
-    """The elements of a vector of uint64, each in a lane."""
+    """Return an integer with each element of a uint64 vector in a lane."""
     return int.from_bytes(numbers.astype("<u8", copy=False).tobytes(), "little")
 
 
 def halves(lanes: int, count: int) -> tuple[int, int]:
-    """The low and the high words of what is in the lanes."""
+    """Return the low and the high words of the lanes."""
     mask = ones(count) * LOW
     return lanes & mask, lanes >> 32 & mask
 
 
 def mixed(rounds: Iterable[tuple[int, int]], words: Words, count: int) -> Words:
-    """The words of blocks after all rounds; the keys of the rounds are in lanes as well."""
+    """Return the words of blocks after all rounds; the round keys are in lanes as well."""
     mask = ones(count) * LOW
     c0, c1, c2, c3 = words
     for k0, k1 in rounds:
@@ -61,7 +61,7 @@ def mixed(rounds: Iterable[tuple[int, int]], words: Words, count: int) -> Words:
 
 
 def rows(words: Words, count: int) -> Array:
-    """The words as an array of uint32 with four columns, and a row for each block.
+    """Return the words as an array of uint32 with four columns, and a row for each block.
 
     >>> rows((3, 1, 4, 1), 1).tolist()
     [[3, 1, 4, 1]]

@@ -1,10 +1,11 @@
-"""Numbers drawn ahead: where seeds have gone up by the same step some times, those of the next seeds are drawn as well.
+"""Prefetching of random numbers: after several seeds with the same step, numbers for the next seeds are drawn as
+well.
 
     for i in tf.range(n):                                     i = 0, 1     drawn one by one
         x += tf.random.stateless_normal([], [7, i])           i = 2        drawn for 2, 3, … 9; then for 10, 11, … 41
 
-The seed alone decides what is drawn, so nobody notices but by the time: drawing for many seeds at once costs little
-more than for one. Where seeds leave their way, no more is drawn for nothing than has been of use.
+The seed alone determines the numbers, so prefetching only affects time: drawing for many seeds at once costs little
+more than for one. When the step changes, prefetching waits longer, so that useless draws never exceed useful ones.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ _LONGEST_WAIT = 64
 
 
 class RandomPrefetcher:
-    """Draws by seeds: `one(seed)` for a seed, `many(seed, step, count)` for so many that are a step from each other.
+    """A source of numbers by seed: `one(seed)` for one seed, `many(seed, step, count)` for seeds at equal steps.
 
-    `most` is the most that are drawn at once.
+    `most` is the maximum number drawn at once.
 
     >>> drawn = RandomPrefetcher(lambda seed: ("one", seed), lambda seed, step, count: [("many", count)] * count, 100)
     >>> [drawn.draw((1, i)) for i in range(4)]
@@ -40,20 +41,20 @@ class RandomPrefetcher:
         self._ready: dict[Seed, Any] = {}
         self._last: Seed = (0, 0)
         self._step: Seed = (0, 0)
-        self._seen = 0  # how many seeds in a row have been a step from the one before
-        self._wait = 1  # from how many on more are drawn
+        self._seen = 0  # how many seeds in a row had the same step
+        self._wait = 1  # how many such seeds start prefetching
         self._count = _FIRST
 
     def draw(self, seed: Seed) -> Any:
-        """What is drawn with a seed."""
+        """Return the numbers for a seed."""
         found = self._ready.pop(seed, None)
         return self._missing(seed) if found is None else found
 
     def draw_by(self, seed: Any) -> Any:
-        """What is drawn with a seed that is an array."""
+        """Return the numbers for a seed given as an array."""
         return self.draw(tuple(seed.tolist()))
 
-    # Several threads may be here at once: what they make of each other's state is but a worse guess.
+    # Several threads may run this at once: a race only makes the prediction worse.
 
     def _missing(self, seed: Seed) -> Any:
         last, step = self._last, self._step
@@ -66,16 +67,16 @@ class RandomPrefetcher:
         return self._one(seed) if self._seen < self._wait else self._supplied(seed)
 
     def _leave(self) -> None:
-        """The seeds have left their way: what is left of those drawn last was for nothing."""
+        """Reset the prediction after a change of the step; wait longer if most of the last draws were useless."""
         if len(self._ready) * 2 * _FASTER > self._count:
             self._wait = min(self._wait * 2, _LONGEST_WAIT)
         self._ready = {}
         self._count, self._seen = _FIRST, 0
 
     def _supplied(self, seed: Seed) -> Any:
-        """What is drawn with a seed, and for later what is drawn with the next ones."""
+        """Draw the numbers for a seed and the following ones; return the first and keep the others."""
         if self._count > _FIRST:
-            self._wait = 1  # all that was drawn before has been of use
+            self._wait = 1  # all earlier draws were used
         step, count = self._step, min(self._count, self._most)
         self._count = count * _FASTER
         seeds = [(seed[0] + i * step[0], seed[1] + i * step[1]) for i in range(count)]

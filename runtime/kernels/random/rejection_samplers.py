@@ -1,8 +1,8 @@
-"""From random bits to gamma, Poisson and binomial variates, and to a normal distribution between any bounds.
+"""Rejection samplers: gamma, Poisson and binomial variates, and truncated normal numbers between any bounds.
 
-Such a variate needs more than a fixed number of draws: each has a part of the stream to itself, 256 blocks from that
-of the one before, so that none moves the others' numbers. All of them are drawn at once, and those that were not
-accepted once more. The algorithms are those that TensorFlow names, in the same order of draws, so the numbers are its.
+Such a variate needs an unknown number of draws. Each has its own part of the stream, 256 blocks after the previous
+one's, so the draws of one do not change the others. All are drawn at once, and rejected ones are drawn again. The
+algorithms are those that TensorFlow names, in the same order of draws, so the numbers are equal to TensorFlow's.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _HALF = np.uint64(32)
 
 
 _FEW_BLOCKS = 42
-"""What a binomial variate with a small mean has to itself: ten standard deviations."""
+"""The number of blocks of a binomial variate with a small mean: ten standard deviations."""
 
 
 class Streams:
-    """Streams that begin 256 blocks after each other; of each, numbers are taken in pairs, the second one first."""
+    """Streams that begin 256 blocks after each other. Each yields numbers in pairs, the second of the pair first."""
 
     def __init__(self, stream: Stream, count: int, distance: Any = distributions.BLOCKS_PER_ELEMENT) -> None:
         self._key = stream.key
@@ -38,11 +38,11 @@ class Streams:
         self._left = {kind: np.zeros(count, np.int64) for kind in ("uniform", "normal")}
 
     def uniform(self, which: Array) -> Array:
-        """A number in [0, 1) from each of the streams with these numbers."""
+        """Return a number in [0, 1) from each of the streams with the indices `which`."""
         return self._draw("uniform", which, distributions.uniform)
 
     def normal(self, which: Array) -> Array:
-        """A normal number from each of the streams with these numbers."""
+        """Return a normal number from each of the streams with the indices `which`."""
         return self._draw("normal", which, distributions.normal)
 
     def _draw(self, kind: str, which: Array, make: Callable[[Array, dtypes.DType], Array]) -> Array:
@@ -55,7 +55,7 @@ class Streams:
         return pairs[which, left[which]]
 
     def _blocks(self, which: Array) -> Array:
-        """The words of the next block of each of these streams."""
+        """Return the words of the next block of each of these streams."""
         low, high = self._start & (1 << 64) - 1, self._start >> 64
         position = np.uint64(low) + self._used[which]
         above = np.uint64(high) + (position < np.uint64(low)).astype(np.uint64)
@@ -65,9 +65,10 @@ class Streams:
 
 
 def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
-    """For each of `alpha` a row of gamma variates: Marsaglia and Tsang (ACM Transactions on Mathematical Software 26).
+    """Return a row of gamma variates for each of `alpha`: Marsaglia and Tsang (ACM Transactions on Mathematical
+    Software 26).
 
-    A variate for `alpha` below 1 is made of one for `alpha + 1`; for 1 it is the logarithm of a uniform number.
+    A variate for `alpha` below 1 is computed from one for `alpha + 1`; for 1 it is -log(1 - u) of a uniform u.
     """
     count = np.size(alpha)
     shapes = np.repeat(np.asarray(alpha, np.float64).reshape(-1), samples)
@@ -94,7 +95,7 @@ def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
 
 
 def poisson(stream: Stream, rate: Array, samples: int) -> Array:
-    """For each rate a row of Poisson variates: Knuth's products below 10, Hörmann's rejection (1993) above."""
+    """Return a row of Poisson variates for each rate: Knuth's products below 10, Hörmann's rejection (1993) above."""
     rates = np.repeat(np.asarray(rate, np.float64).reshape(-1), samples)
     streams, result = Streams(stream, len(rates)), np.full(len(rates), np.nan)
     _poisson_by_products(streams, rates, result, np.flatnonzero((rates >= 0) & (rates < 10)))
@@ -132,7 +133,9 @@ def _poisson_by_rejection(streams: Streams, rates: Array, result: Array, active:
 
 
 def binomial(stream: Stream, counts: Array, probs: Array, samples: int) -> Array:
-    """For each count and probability a row of binomial variates: sums of geometric ones, or BTRS (Hörmann 1993)."""
+    """Return a row of binomial variates for each count and probability: sums of geometric ones, or BTRS (Hörmann
+    1993).
+    """
     count = np.repeat(np.asarray(counts, np.float64).reshape(-1), samples)
     prob = np.repeat(np.asarray(probs, np.float64).reshape(-1), samples)
     low = np.where(prob <= 0.5, prob, 1 - prob)
@@ -161,7 +164,7 @@ _TAILS = np.array([
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
 ])  # fmt: skip
-"""What Stirling's formula leaves of the logarithm of 0!, 1!, … 9!."""
+"""The remainder of Stirling's formula for the logarithm of 0!, 1!, … 9!."""
 
 
 def _tail(k: Array) -> Array:
@@ -202,10 +205,10 @@ def _binomial_by_rejection(
 def between(
     stream: Stream, parameters: tuple[Array, Array, Array, Array], samples: int, dtype: dtypes.DType
 ) -> Array:
-    """For each mean, deviation, lower and upper bound a row of normal variates between the bounds.
+    """Return a row of normal variates between the bounds for each mean, deviation, lower and upper bound.
 
     Robert, "Simulation of truncated normal variables" (Statistics and Computing 5, 1995): normal, uniform or
-    exponential candidates, by where the bounds are. Raises ValueError where there is nothing between them.
+    exponential candidates, depending on the bounds. Raises ValueError for an empty range or invalid parameters.
     """
     wide = dtype if dtype is dtypes.float64 else dtypes.float32
     rows = np.empty((len(parameters[0]), samples), dtype.numpy)
@@ -242,15 +245,15 @@ def _between(stream: Stream, parameters: tuple[Any, ...], samples: int, dtype: d
 
 
 _MOST_GROUPS = 1 << 16
-"""How many blocks, or pairs of them, are drawn at once where few candidates are accepted."""
+"""The maximum number of blocks, or pairs of blocks, drawn at once when few candidates are accepted."""
 
 
 def _accepted(
     stream: Stream, tried: Callable[[Array], tuple[Array, Array]], blocks: int, samples: int
 ) -> Array:
-    """The first candidates that are accepted; the stream goes on behind the group of blocks of the last of them.
+    """Return the first accepted candidates; the stream continues after the group of blocks of the last one.
 
-    `tried` takes groups of blocks, and gives rows of candidates and which of them are accepted.
+    `tried` takes groups of blocks, and returns rows of candidates and a mask of the accepted ones.
     """
     found, missing, groups = [], samples, samples // 2 + 2
     while missing > 0:
@@ -287,14 +290,14 @@ def _exponential_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DTyp
 
 
 def shuffled(stream: Stream, count: int) -> list[int]:
-    """The numbers below `count` in a random order; takes one word for each but the last."""
+    """Return the numbers below `count` in a random order; takes one word for each but the last."""
     blocks = -(-max(count - 1, 0) // 4)
     drawn = stream.bits(stream.reserve(blocks), blocks).reshape(-1) if blocks else np.empty(0, np.uint32)
     return order_of(drawn[: count - 1]) if count else []
 
 
 def order_of(drawn: Array) -> list[int]:
-    """The order that words name: of one number more (Fisher and Yates).
+    """Return the permutation (Fisher and Yates) given by random words; it has one element more than `drawn`.
 
     >>> order_of(np.array([7, 1], np.uint32))
     [1, 2, 0]
@@ -308,7 +311,7 @@ def order_of(drawn: Array) -> list[int]:
 
 
 def categories(stream: Stream, logits: Array, count: int) -> Array:
-    """For each row of unnormalised logarithms of probabilities, `count` indices drawn with these probabilities."""
+    """Return `count` indices for each row of unnormalized log-probabilities, drawn with these probabilities."""
     rows = logits.shape[0]
     rounded = -(-count // 4) * 4
     first = stream.reserve(rows * rounded * distributions.BLOCKS_PER_ELEMENT * 2)
@@ -317,7 +320,7 @@ def categories(stream: Stream, logits: Array, count: int) -> Array:
 
 
 def picked(logits: Array, units: Array) -> Array:
-    """For each row of logits the indices that numbers in [0, 1), as many for each, pick.
+    """Return for each row of logits the indices selected by its row of numbers in [0, 1).
 
     >>> picked(np.array([[0.0, 0.0, 0.0]]), np.array([[0.1, 0.5, 0.9]])).tolist()
     [[0, 1, 2]]
@@ -331,13 +334,14 @@ def picked(logits: Array, units: Array) -> Array:
 
 
 _SIMON = 0x7369F885192C0EF5
-"""The constants that the cipher's later keys are made with."""
+"""The constants of the cipher's key schedule."""
 
 
 def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
-    """Where each of the numbers 0, 1, … `top` goes in a permutation that a key of three words names.
+    """Return the images of 0, 1, … `top` under a permutation given by a key of three words.
 
-    A block cipher of the size of the range (after Simon, Beaulieu and others, 2013), again for what falls outside.
+    A block cipher of the range's size (after Simon, Beaulieu and others, 2013), repeated for results outside the
+    range.
     """
     size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
     half = np.maximum(size + size % np.uint64(2), 2 * _SMALLEST) // np.uint64(2)
@@ -358,7 +362,7 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
 
 
 def _with_one_key(places: Array, keys: Array) -> Iterable[Array]:
-    """The places, by their columns of keys."""
+    """Yield the positions grouped by their columns of keys."""
     groups: dict[bytes, list[int]] = {}
     for place in places.tolist():
         groups.setdefault(keys[:, place].tobytes(), []).append(place)
@@ -370,7 +374,7 @@ _PATIENCE = 40
 
 
 def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
-    """For each number the first one up to `last` that the smallest cipher leads to, by a table of all that it does."""
+    """Return the first iterate up to `last` of the smallest cipher for each number, by a table of the cipher."""
     table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
     found = []
     for number, largest in zip(numbers.tolist(), last.tolist(), strict=True):
@@ -381,7 +385,7 @@ def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
 
 
 def _enciphered(index: Array, keys: Array, half: Array) -> Array:
-    """One pass of the cipher, over numbers of twice `half` bits."""
+    """Apply the cipher once to numbers of twice `half` bits."""
     mask = _mask(half)
     left, right = index & mask, index >> half & mask
     for round_key in keys:
@@ -395,7 +399,7 @@ def _mask(half: Array) -> Array:
 
 
 def _round_keys(key: Array, half: Array, rounds: int) -> Array:
-    """A row for each round."""
+    """Return the round keys, a row for each round."""
     mask = _mask(half)
     keys, constants = [part & mask for part in key], np.uint64(_SIMON) & mask
     for i in range(3, rounds):
@@ -406,6 +410,6 @@ def _round_keys(key: Array, half: Array, rounds: int) -> Array:
 
 
 def _turned(x: Array, count: int, size: Array) -> Array:
-    """The lowest `size` bits of `x`, rotated to the left (to the right for a negative count)."""
+    """Rotate the lowest `size` bits of `x` to the left (to the right for a negative count)."""
     steps = np.mod(count, size.astype(np.int64)).astype(np.uint64)
     return (x << steps | x >> (size - steps)) & _mask(size)

@@ -1,8 +1,8 @@
-"""The random bits of seeds: one block scrambles a seed, so that seeds close to each other share no numbers.
+"""The streams of stateless seeds: one Philox block scrambles a seed, so that nearby seeds share no numbers.
 
-    seed (7, 3) → a key and a counter → a stream, whose first block is at the counter
+    seed (7, 3) → a key and a counter → a stream with its first block at the counter
 
-What draws with many seeds at a time has their blocks from `blocks`.
+Operations with many seeds at a time use `blocks`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .philox import STEPS, Stream, mix, rounds_of, words_by
 Array = np.ndarray[Any, Any]
 
 SCRAMBLING = (0x3EC8F720, 0x02461E29)
-"""The key that scrambles seeds: any would do, this one gives TensorFlow's numbers."""
+"""The key that scrambles seeds. Any key would do; this one gives TensorFlow's numbers."""
 
 _ROUNDS = rounds_of(SCRAMBLING)
 _LOW = np.uint64(philox_bigint.LOW)
@@ -27,7 +27,7 @@ _ALL = (1 << 64) - 1
 
 
 def stream(first: int, second: int) -> Stream:
-    """The stream of a seed of two numbers, of which the lowest 64 bits count."""
+    """Return the stream of a seed of two numbers; only their lowest 64 bits count."""
     first, second = first & _ALL, second & _ALL
     low = philox_bigint.LOW
     k0, k1, c0, c1 = words_by(_ROUNDS, first & low, first >> 32, second & low, second >> 32)
@@ -35,7 +35,7 @@ def stream(first: int, second: int) -> Stream:
 
 
 def blocks(seed: tuple[int, int], step: tuple[int, int], count: int, each: int) -> Array:
-    """The first `each` blocks of `count` seeds that are a step from each other: an array of uint32 [count, each, 4].
+    """Return the first `each` blocks of `count` seeds that differ by `step`: an array of uint32 [count, each, 4].
 
     >>> known = stream(7, 4).bits(stream(7, 4).counter, 2)
     >>> bool((blocks((7, 3), (0, 1), 3, 2)[1] == known).all())
@@ -54,7 +54,7 @@ def blocks(seed: tuple[int, int], step: tuple[int, int], count: int, each: int) 
 
 
 def _in_arrays(streams: Array, each: int) -> Array:
-    """The first blocks of streams, of which each row has the key and the counter."""
+    """Return the first blocks of streams; each row has a key and a counter."""
     shape = len(streams), each
     k0, k1, c0, c1 = (column[:, None] for column in streams.T)
     words = [
@@ -66,7 +66,7 @@ def _in_arrays(streams: Array, each: int) -> Array:
 
 
 def _scrambled(seed: tuple[int, int], step: tuple[int, int], count: int) -> philox_bigint.Words:
-    """The keys and counters of the streams of seeds, each word in the lanes of one number."""
+    """Return the keys and counters of the seeds' streams, each word in the lanes of one big integer."""
     numbers = np.arange(count, dtype=np.uint64)
     (low0, high0), (low1, high1) = (
         philox_bigint.halves(
@@ -84,7 +84,7 @@ def _scrambling(count: int) -> tuple[tuple[int, int], ...]:
 
 
 def _in_lanes(k0: int, k1: int, words: philox_bigint.Words, count: int) -> philox_bigint.Words:
-    """The words of one block for each of as many keys."""
+    """Return the words of one block for each key."""
     ones = philox_bigint.ones(count)
     mask = ones * philox_bigint.LOW
 

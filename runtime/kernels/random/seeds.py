@@ -1,6 +1,6 @@
-"""Which stream of random numbers an operation reads: TensorFlow's rules for seeds.
+"""Selection of the random stream of an operation: TensorFlow's rules for seeds.
 
-    global seed   seed of the operation    the pair that picks the stream
+    global seed   seed of the operation    the pair that selects the stream
     no            no                       (0, 0): different in every process
     yes           no                       (global seed, a number drawn for this call)
                                            in a graph: (global seed, 0), then 1, 2, … in each block
@@ -8,8 +8,8 @@
     yes           yes                      (global seed, the operation's seed)
 
 Eager operations with the same pair share a stream and continue it, call after call. In a graph, every
-operation has a stream of its own, which the graph's next call continues. `set_seed` starts all of them again.
-Each call of a function that stands in the graph of another has streams of its own, which start at the same seeds.
+operation has its own stream, which the graph's next call continues. `set_seed` restarts all streams.
+Each call of a function inlined in another graph has its own streams, which start at the same seeds.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _DEFAULT_GLOBAL = 87654321
 class _State:
     def __init__(self) -> None:
         self.seed: int | None = None
-        self.draws: random.Random | None = None  # made for the first draw
+        self.draws: random.Random | None = None  # created at the first draw
         self.streams: dict[tuple[Any, ...], Stream] = {}
 
     def draw(self) -> int:
-        """The next number for an eager operation without a seed of its own."""
+        """Return the next number for an eager operation without a seed of its own."""
         import random  # not needed by a program that draws nothing
 
         if self.draws is None:
@@ -52,14 +52,14 @@ _drawn: weakref.WeakKeyDictionary[Builder, int] = weakref.WeakKeyDictionary()
 
 
 def set_seed(seed: int | None) -> None:
-    """Set the global seed: the operations that follow give the same numbers in every run of the program."""
+    """Set the global seed: later operations give the same numbers in every run of the program."""
     _state.seed = None if seed is None else int(seed)
     _state.draws = None
     _state.streams.clear()
 
 
 def pair(seed: int | None) -> tuple[int, int, int]:
-    """The pair of seeds for an operation with the given seed, and the number of its stream (0 when eager)."""
+    """Return the pair of seeds for an operation with the given seed, and its stream's number (0 when eager)."""
     builder = current()
     number = 0 if builder is None else next(_graph_streams)
     if _state.seed is None and seed is None:
@@ -76,7 +76,7 @@ def pair(seed: int | None) -> tuple[int, int, int]:
 
 
 def stream(kind: str, seed: int, seed2: int, number: int) -> Stream:
-    """The stream of this kind of operation with this pair of seeds and this number."""
+    """Return the stream of this kind of operation with this pair of seeds and this number."""
     key = (kind, seed, seed2, number)
     found = _state.streams.get(key)
     if found is None:
@@ -87,12 +87,12 @@ def stream(kind: str, seed: int, seed2: int, number: int) -> Stream:
 
 
 def _entropy() -> int:
-    """63 random bits from the system."""
+    """Return 63 random bits from the system."""
     return int.from_bytes(os.urandom(8)) >> 1
 
 
 def restart(number: int) -> None:
-    """Start the stream with this number, of an operation in a graph, again."""
+    """Restart the stream with this number, of an operation in a graph."""
     for key in [key for key in _state.streams if key[3] == number]:
         del _state.streams[key]
 

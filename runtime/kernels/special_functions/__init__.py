@@ -1,4 +1,4 @@
-"""Special functions of real numbers, as vectorised formulas on float64 arrays.
+"""Special functions of real numbers, as vectorized formulas on float64 arrays.
 
 gamma.py        digamma, Hurwitz's zeta, polygamma
 incomplete_gamma_beta.py       the incomplete gamma and beta functions

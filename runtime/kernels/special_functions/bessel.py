@@ -3,8 +3,8 @@
 >>> i(0, np.array([1.0])).round(6).tolist(), j(1, np.array([1.0])).round(6).tolist()
 ([0.46576], [0.440051])
 
-Their power series serve small numbers, Hankel's asymptotic ones great ones (Abramowitz and Stegun, chapter 9; DLMF,
-chapter 10). Between them the oscillating functions come from Miller's recurrence, and K from an integral. `i` and `k`
+Small arguments use the power series, large ones Hankel's asymptotic series (Abramowitz and Stegun, chapter 9; DLMF,
+chapter 10). Between them the oscillating functions use Miller's recurrence, and K an integral. `i` and `k`
 are scaled: `exp(-|x|) * I` and `exp(x) * K`.
 """
 
@@ -23,7 +23,7 @@ _GREAT = 25.0
 
 
 def _series(order: int, z: Array, weights: Array | None = None) -> Array:
-    """The sum of `weights[k] * z ** k / (k! * (k + order)!)`."""
+    """Return the sum of `weights[k] * z ** k / (k! * (k + order)!)`."""
     term, total = np.ones_like(z), np.zeros_like(z)
     for k in range(80):
         total = total + term * (1.0 if weights is None else weights[k])
@@ -32,13 +32,13 @@ def _series(order: int, z: Array, weights: Array | None = None) -> Array:
 
 
 def _harmonic(order: int) -> Array:
-    """`H(k) + H(k + order)` for k = 0, 1, …, where H(k) is the sum of 1, 1/2, … 1/k."""
+    """Return `H(k) + H(k + order)` for k = 0, 1, …, where H(k) is the sum of 1, 1/2, … 1/k."""
     sums = np.concatenate([[0.0], np.cumsum(1 / np.arange(1.0, 90))])
     return sums[:80] + sums[order : 80 + order]
 
 
 def _hankel(order: int, x: Array, terms: int) -> list[Array]:
-    """The terms `a(k) / x ** k` of the asymptotic series (DLMF 10.17.1)."""
+    """Return the terms `a(k) / x ** k` of the asymptotic series (DLMF 10.17.1)."""
     found = [np.ones_like(x)]
     for k in range(1, terms):
         found.append(found[-1] * (4 * order * order - (2 * k - 1) ** 2) / (8 * k * x))
@@ -46,7 +46,7 @@ def _hankel(order: int, x: Array, terms: int) -> list[Array]:
 
 
 def i(order: int, x: Array) -> Array:
-    """`exp(-|x|)` times the modified function of the first kind (DLMF 10.25.2, 10.40.1)."""
+    """Return `exp(-|x|)` times the modified function of the first kind (DLMF 10.25.2, 10.40.1)."""
     size = np.abs(x)
     small = (size <= _GREAT, lambda x: np.exp(-x) * (x / 2) ** order * _series(order, x * x / 4))
     value = piecewise(
@@ -62,7 +62,7 @@ def _i_great(order: int, x: Array) -> Array:
 
 
 def k(order: int, x: Array) -> Array:
-    """`exp(x)` times the modified function of the second kind; infinite up to 0 (DLMF 10.31.1, 10.32.9)."""
+    """Return `exp(x)` times the modified function of the second kind; infinite up to 0 (DLMF 10.31.1, 10.32.9)."""
     pieces = [
         (x <= 0, lambda x: np.full_like(x, np.inf)),
         (x <= 2, lambda x: np.exp(x) * _k_small(order, x)),
@@ -80,7 +80,7 @@ def _k_small(order: int, x: Array) -> Array:
 
 
 def _k_integral(order: int, x: Array) -> Array:
-    """With `cosh(t) = 1 + v * v / x` the integrand is a bell curve: the trapezoidal rule is exact to exp(-42)."""
+    """Integrate with `cosh(t) = 1 + v * v / x`: a bell curve, for which the trapezoidal rule is exact to exp(-42)."""
     grid = np.arange(0, 6.75, 0.25)
     weights = 0.25 * np.exp(-grid * grid) * np.where(grid == 0, 0.5, 1.0)
     squares = grid * grid / x[..., None]
@@ -89,7 +89,7 @@ def _k_integral(order: int, x: Array) -> Array:
 
 
 def j(order: int, x: Array) -> Array:
-    """The function of the first kind."""
+    """Return the function of the first kind."""
     size = np.abs(x)
     small = (size <= 4, lambda x: (x / 2) ** order * _series(order, -x * x / 4))
     pieces = [
@@ -102,7 +102,7 @@ def j(order: int, x: Array) -> Array:
 
 
 def y(order: int, x: Array) -> Array:
-    """The function of the second kind; minus infinity up to 0."""
+    """Return the function of the second kind; minus infinity up to 0."""
     pieces = [
         (x <= 0, lambda x: np.full_like(x, -np.inf)),
         (x <= 4, lambda x: _y_small(order, x)),
@@ -113,7 +113,7 @@ def y(order: int, x: Array) -> Array:
 
 
 def _y_small(order: int, x: Array) -> Array:
-    """Abramowitz and Stegun, 9.1.11."""
+    """Return the power series of Abramowitz and Stegun, 9.1.11."""
     z, half = -x * x / 4, x / 2
     if order == 0:
         return 2 / np.pi * ((np.log(half) + _EULER) * _series(0, z) - _series(0, z, _harmonic(0)) / 2)
@@ -122,7 +122,7 @@ def _y_small(order: int, x: Array) -> Array:
 
 
 def _ladder(x: Array) -> Array:
-    """The functions of the first kind of orders 0, 1, … 79: Miller's recurrence, downwards (9.12, example 1)."""
+    """Return the functions of the first kind of orders 0 to 79: Miller's recurrence, downwards (9.12, example 1)."""
     values = np.zeros((82, *x.shape))
     values[80] = 1e-290
     for n in range(80, 0, -1):
@@ -133,7 +133,7 @@ def _ladder(x: Array) -> Array:
 
 
 def _y_from_ladder(order: int, x: Array) -> Array:
-    """Neumann's series (9.1.88, 9.1.89)."""
+    """Return Neumann's series (9.1.88, 9.1.89)."""
     steps = _ladder(x)
     logarithm = np.log(x / 2) + _EULER
     if order == 0:
@@ -147,7 +147,7 @@ def _y_from_ladder(order: int, x: Array) -> Array:
 
 
 def _wave(order: int, x: Array) -> tuple[Array, Array]:
-    """Hankel's asymptotic series of both kinds (9.2.5 to 9.2.10)."""
+    """Return Hankel's asymptotic series of both kinds (9.2.5 to 9.2.10)."""
     terms = _hankel(order, x, 24)
     signs = (-1.0) ** np.arange(12)
     p = sum(sign * term for sign, term in zip(signs, terms[0::2], strict=True))

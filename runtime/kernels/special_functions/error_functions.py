@@ -1,4 +1,4 @@
-"""Around the bell curve: the inverses of the normal distribution and of the error function, Dawson's integral.
+"""Inverses of the normal distribution and of the error function, and Dawson's integral.
 
 >>> quantile(np.array([0.975])).round(6).tolist(), dawson(np.array([1.0])).round(6).tolist()
 ([1.959964], [0.53808])
@@ -52,12 +52,12 @@ def _quotient(parts: tuple[tuple[float, ...], tuple[float, ...]], r: Array) -> A
 
 
 def _beside_the_centre(q: Array) -> Array:
-    """The quantile of `0.5 + q`, for |q| up to 0.425."""
+    """Return the quantile of `0.5 + q`, for |q| up to 0.425."""
     return q * _quotient(CENTRE, 0.180625 - q * q)
 
 
 def _in_the_tail(p: Array) -> Array:
-    """The quantile of a small `p`, without its sign; infinite for 0."""
+    """Return the absolute quantile of a small `p`; infinite for 0."""
     r = np.sqrt(-np.log(p))
     side = (r <= 5, lambda r: _quotient(SIDE, r - 1.6))
     far = (np.isfinite(r), lambda r: _quotient(TAIL, r - 5))
@@ -65,7 +65,7 @@ def _in_the_tail(p: Array) -> Array:
 
 
 def quantile(p: Array) -> Array:
-    """Where the standard normal distribution reaches `p`; NaN outside of [0, 1]."""
+    """Return the quantile of the standard normal distribution for `p`; NaN outside of [0, 1]."""
     pieces = [
         (np.abs(p - 0.5) <= 0.425, lambda p: _beside_the_centre(p - 0.5)),
         ((p >= 0) & (p < 0.5), lambda p: -_in_the_tail(p)),
@@ -75,13 +75,13 @@ def quantile(p: Array) -> Array:
 
 
 def inverse_erf(x: Array) -> Array:
-    """The inverse of the error function: `quantile((1 + x) / 2) / sqrt(2)`, exact around 0."""
+    """Return the inverse of the error function: `quantile((1 + x) / 2) / sqrt(2)`, accurate around 0."""
     tail = (np.abs(x) <= 1, lambda x: np.copysign(_in_the_tail((1 - np.abs(x)) / 2), x))
     return piecewise([x], [(np.abs(x) <= 0.85, lambda x: _beside_the_centre(x / 2)), tail]) * np.sqrt(0.5)
 
 
 def inverse_erfc(x: Array) -> Array:
-    """The inverse of `1 - erf(x)`, exact around 0: `-quantile(x / 2) / sqrt(2)`."""
+    """Return the inverse of `1 - erf(x)`, accurate around 0: `-quantile(x / 2) / sqrt(2)`."""
     return -quantile(x / 2) * np.sqrt(0.5)
 
 
@@ -90,10 +90,10 @@ _TERMS = 15
 
 
 def dawson(x: Array) -> Array:
-    """`exp(-x * x)` times the integral of `exp(t * t)` from 0 to `x`.
+    """Return `exp(-x * x)` times the integral of `exp(t * t)` from 0 to `x`.
 
     Rybicki's sum over a grid (Computers in Physics 3, 1989), whose error is exp(-61) for steps of 0.2; the power
-    series (DLMF 7.6.3) for small numbers, the asymptotic one (7.12.1) for great ones.
+    series (DLMF 7.6.3) for small numbers, the asymptotic series (7.12.1) for large ones.
     """
     size = np.abs(x)
     pieces = [(size < 0.2, _dawson_small), (size > 12, _dawson_great), (size <= 12, _dawson_grid)]

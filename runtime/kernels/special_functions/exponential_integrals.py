@@ -18,9 +18,9 @@ _EULER = 0.57721566490153286061
 
 
 def exponential(x: Array) -> Array:
-    """The principal value of the integral of `exp(t) / t` from minus infinity to `x`; NaN for `x < 0`.
+    """Return the principal value of the integral of `exp(t) / t` from minus infinity to `x`; NaN for `x < 0`.
 
-    The power series (DLMF 6.6.1) up to 40, the asymptotic one (6.12.2) from there on.
+    The power series (DLMF 6.6.1) is used up to 40, the asymptotic series (6.12.2) above.
     """
     edge = (x == 0, lambda x: np.full_like(x, -np.inf))
     great = ((x > 40) & (x < np.inf), _exponential_great)
@@ -37,15 +37,15 @@ def _exponential_series(x: Array) -> Array:
 
 def _exponential_great(x: Array) -> Array:
     coefficients = np.cumprod([1.0, *range(1, 40)])
-    half = np.exp(x / 2)  # exp(x) alone would be infinite before the result is
+    half = np.exp(x / 2)  # exp(x) alone would overflow before the result does
     return half / x * power_series(1 / x, coefficients.tolist()) * half
 
 
 def fresnel(x: Array) -> tuple[Array, Array]:
-    """The integrals of `sin(pi / 2 * t * t)` and `cos(pi / 2 * t * t)` from 0 to `x`.
+    """Return the integrals of `sin(pi / 2 * t * t)` and `cos(pi / 2 * t * t)` from 0 to `x`.
 
-    Their power series (DLMF 7.6.4, 7.6.6) up to 1.6; from there on the auxiliary functions f and g (7.7.10, 7.7.11)
-    by the trapezoidal rule, whose error is exp(-35) with steps of a quarter.
+    The power series (DLMF 7.6.4, 7.6.6) are used up to 1.6. Above, the auxiliary functions f and g (7.7.10, 7.7.11)
+    use the trapezoidal rule, whose error is exp(-35) with steps of a quarter.
     """
     size = np.abs(x)
     sine = piecewise([size], [(size < 1.6, lambda x: _fresnel_series(x, 1)), (size >= 1.6, _fresnel_sine)])
@@ -99,10 +99,10 @@ _DEBYE = (
 
 
 def dilogarithm(x: Array) -> Array:
-    """The integral of `-log(t) / (t - 1)` from 1 to `x`, which is Li2(1 - x); NaN for `x < 0`.
+    """Return the integral of `-log(t) / (t - 1)` from 1 to `x`, which is Li2(1 - x); NaN for `x < 0`.
 
-    The series in `log(x)` with Bernoulli's numbers (Lewin, Polylogarithms, 1.5) between 1/2 and 2; reflection
-    (DLMF 25.12.6) and inversion (25.12.4) lead there.
+    The series in `log(x)` with Bernoulli's numbers (Lewin, Polylogarithms, 1.5) is used between 1/2 and 2.
+    Reflection (DLMF 25.12.6) and inversion (25.12.4) reduce other arguments to that range.
     """
     pieces = [
         (x == 0, lambda x: np.full_like(x, np.pi**2 / 6)),

@@ -1,4 +1,4 @@
-"""Functions around the gamma function: digamma, Hurwitz's zeta, polygamma.
+"""Functions related to the gamma function: digamma, Hurwitz's zeta, polygamma.
 
 >>> digamma(np.array([1.0])).round(12).tolist()
 [-0.577215664902]
@@ -38,10 +38,10 @@ _ROOT_REST = 9.549995429965697e-17
 
 
 def digamma(x: Array) -> Array:
-    """The derivative of the logarithm of the gamma function.
+    """Return the derivative of the logarithm of the gamma function.
 
-    The asymptotic series (Abramowitz and Stegun, 6.3.18) from 10 on; the recurrence 6.3.5 leads there, and the
-    reflection 6.3.7 from negative numbers. At 0 and the negative whole numbers it is NaN.
+    The asymptotic series (Abramowitz and Stegun, 6.3.18) is used from 10 on. The recurrence 6.3.5 reduces smaller
+    arguments to it, the reflection 6.3.7 negative ones. At 0 and the negative integers the result is NaN.
     """
     return piecewise([x], [(x > 0, _digamma_of_positive), ((x < 0) & (x != np.floor(x)), _reflected)])
 
@@ -66,7 +66,7 @@ def _digamma_far(x: Array) -> Array:
 
 
 def _digamma_near_root(x: Array) -> Array:
-    """The Taylor series around the zero, whose coefficients are values of zeta (6.4.9)."""
+    """Return the Taylor series around the zero; its coefficients are values of zeta (6.4.9)."""
     step = (x - _ROOT) - _ROOT_REST
     orders = np.arange(2.0, 16.0)
     values = hurwitz(orders, np.full_like(orders, _ROOT))
@@ -74,7 +74,9 @@ def _digamma_near_root(x: Array) -> Array:
 
 
 def hurwitz(s: Array, q: Array) -> Array:
-    """The sum of `(q + k) ** -s` for k = 0, 1, …: Euler's and Maclaurin's formula (DLMF 25.11.5) after twelve terms."""
+    """Return the sum of `(q + k) ** -s` for k = 0, 1, …: the Euler-Maclaurin formula (DLMF 25.11.5) after twelve
+    terms.
+    """
     start, total = q, np.zeros_like(q)
     for k in range(12):
         total = total + np.power(start + k, -s)
@@ -89,10 +91,10 @@ def hurwitz(s: Array, q: Array) -> Array:
 
 
 def zeta(x: Array, q: Array) -> Array:
-    """Hurwitz's zeta function of `x > 1` and `q`, as TensorFlow defines it at the edges.
+    """Return Hurwitz's zeta function of `x > 1` and `q`, with TensorFlow's edge cases.
 
-    It is infinite for `x == 1`, and at q = 0, -1, … for even `x`; NaN for `x < 1`, and for the other `x` there.
-    Of a negative `q` that is no whole number only whole `x` have a value.
+    The result is infinite for `x == 1`, and at q = 0, -1, … for even `x`. It is NaN for `x < 1`, and at q = 0, -1, …
+    for other `x`. For a negative non-integer `q` only integer `x` have a value.
     """
     pieces = [
         (x == 1, lambda x, q: np.full_like(x, np.inf)),
@@ -107,7 +109,7 @@ def zeta(x: Array, q: Array) -> Array:
 
 
 def _hurwitz_below_zero(s: Array, q: Array) -> Array:
-    """The terms before 0 are, but for a sign, the beginning of another such sum."""
+    """Return the sum for negative `q`: its terms before 0 are, up to sign, the first terms of another such sum."""
     count = np.ceil(-q)
     nearest = 1 - q - count
     sign = np.where(np.mod(s, 2) == 0, 1.0, -1.0)
@@ -115,7 +117,7 @@ def _hurwitz_below_zero(s: Array, q: Array) -> Array:
 
 
 def polygamma(n: Array, x: Array) -> Array:
-    """The derivative of digamma of order `n`: `(-1) ** (n + 1) * n! * zeta(n + 1, x)` (6.4.10)."""
+    """Return the derivative of digamma of order `n`: `(-1) ** (n + 1) * n! * zeta(n + 1, x)` (6.4.10)."""
     ordered = (n > 0) & (n == np.floor(n))
     return piecewise([n, x], [(n == 0, lambda n, x: digamma(x)), (ordered, _derivative)])
 
@@ -128,7 +130,7 @@ def _derivative(n: Array, x: Array) -> Array:
 
 
 def log_gamma(x: Array) -> Array:
-    """The logarithm of the gamma function of positive numbers; see `stirling`."""
+    """Return the logarithm of the gamma function of positive numbers; see `stirling`."""
     flat = np.ravel(x)
     exact = np.array(
         [math.lgamma(v) if 0 < v < np.inf else np.inf for v in np.where(flat < 20, flat, 1.0).tolist()]
@@ -138,5 +140,5 @@ def log_gamma(x: Array) -> Array:
 
 
 def stirling(x: Array) -> Array:
-    """What Stirling's formula leaves of the logarithm of gamma (6.1.41), for numbers from 8 on."""
+    """Return the remainder of Stirling's formula for the logarithm of gamma (6.1.41), for numbers from 8 on."""
     return power_series(1 / (x * x), _STIRLING) / x

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions: which share of the whole integral lies below `x`.
+"""The regularized incomplete gamma and beta functions: the fraction of the whole integral below `x`.
 
 >>> lower_gamma(np.array([1.0]), np.array([1.0])).round(6).tolist()
 [0.632121]
@@ -31,7 +31,7 @@ _TEMME = (
 
 
 def lower_gamma(a: Array, x: Array) -> Array:
-    """P(a, x): the power series (DLMF 8.11.4) below `a + 1`, one minus the fraction for Q above."""
+    """Return P(a, x): the power series (DLMF 8.11.4) below `a + 1`, one minus the fraction for Q above."""
     pieces = [
         (x == 0, lambda a, x: np.zeros_like(x)),
         (~((a > 0) & (x > 0)), lambda a, x: np.full_like(x, np.nan)),
@@ -45,7 +45,7 @@ def lower_gamma(a: Array, x: Array) -> Array:
 
 
 def upper_gamma(a: Array, x: Array) -> Array:
-    """Q(a, x) = 1 - P(a, x): the continued fraction (DLMF 8.9.2) above `a + 1`."""
+    """Return Q(a, x) = 1 - P(a, x): the continued fraction (DLMF 8.9.2) above `a + 1`."""
     pieces = [
         (~((a > 0) & (x >= 0)), lambda a, x: np.full_like(x, np.nan)),
         (x == 0, lambda a, x: np.ones_like(x)),
@@ -59,14 +59,14 @@ def upper_gamma(a: Array, x: Array) -> Array:
 
 
 def _excess(t: Array) -> Array:
-    """`t - log(1 + t)`, exact around 0."""
+    """Return `t - log(1 + t)`, accurate around 0."""
     series = [0.0, 0.0, *((-1.0) ** k / k for k in range(2, 34))]
     near = (np.abs(t) < 0.3, lambda t: power_series(t, series))
     return piecewise([t], [near, (t > -1, lambda t: t - np.log1p(t))], np.inf)
 
 
 def _gamma_weight(a: Array, x: Array) -> Array:
-    """`x ** a * exp(-x) / gamma(a + 1)`; for larger `a` by Stirling's formula, so that nothing great is subtracted."""
+    """Return `x ** a * exp(-x) / gamma(a + 1)`; for larger `a` by Stirling's formula, to avoid cancellation."""
     small = (a < 10, lambda a, x: np.exp(a * np.log(x) - x - log_gamma(a + 1)))
     return piecewise([a, x], [small, (a >= 10, _gamma_weight_by_stirling)])
 
@@ -92,7 +92,7 @@ def _gamma_fraction(a: Array, x: Array) -> Array:
 
 
 def _fraction(first: Array, part: Callable[[int], tuple[Array, Array]]) -> Array:
-    """`1 / (first + a(1) / (b(1) + a(2) / (b(2) + …)))`, by Lentz's method (Applied Optics 15, 1976)."""
+    """Return `1 / (first + a(1) / (b(1) + a(2) / (b(2) + …)))`, by Lentz's method (Applied Optics 15, 1976)."""
     c, d = np.full_like(first, 1 / _TINY), 1 / _away_from_zero(first)
     total, n, moving = d, 0, True
     while moving and n < 100_000:
@@ -111,18 +111,18 @@ def _away_from_zero(x: Array) -> Array:
 
 
 def _temme(a: Array, x: Array, side: float) -> Array:
-    """Q (or P, for `side` -1) for great `a`: Temme's uniform expansion (DLMF 8.12.3, 8.12.4)."""
+    """Return Q (or P, for `side` -1) for large `a`: Temme's uniform expansion (DLMF 8.12.3, 8.12.4)."""
     step = (x - a) / a
     half_square = _excess(step)
     eta = np.copysign(np.sqrt(2 * half_square), step)
     bell = [0.5 * math.erfc(value) for value in np.ravel(side * eta * np.sqrt(a / 2)).tolist()]
-    near = np.clip(eta, -0.2, 0.2)  # further away the weight is 0
+    near = np.clip(eta, -0.2, 0.2)  # for larger eta the weight is 0
     rest = sum(power_series(near, c) / a**k for k, c in enumerate(_TEMME))
     return np.reshape(bell, a.shape) + side * np.exp(-a * half_square) / np.sqrt(2 * np.pi * a) * rest
 
 
 def lower_gamma_slope(a: Array, x: Array) -> Array:
-    """The derivative of P(a, x) by `a`, to an absolute precision of about 1e-15: that of the series, term by term."""
+    """Return the derivative of P(a, x) by `a`: the series, term by term, with an absolute error of about 1e-15."""
     inside = (a > 0) & (x > 0) & (a < np.inf)
     far = x > a + 40 + 9 * np.sqrt(np.maximum(a, 0))
     ends = (far | (x == 0) | (x == np.inf), lambda a, x: np.zeros_like(x))
@@ -142,9 +142,9 @@ def _slope_series(a: Array, x: Array) -> Array:
 
 
 def beta(a: Array, b: Array, x: Array) -> Array:
-    """The regularised incomplete beta function: the continued fraction (DLMF 8.17.22), from the nearer end.
+    """Return the regularized incomplete beta function: the continued fraction (DLMF 8.17.22), from the nearer end.
 
-    At 0 and 1 it is 0 and 1 even where `a` or `b` is NaN.
+    At x = 0 and 1 the result is 0 and 1 even if `a` or `b` is NaN.
     """
     outside = (a <= 0) | (b <= 0) | (x < 0) | (x > 1)
     turned = x > (a + 1) / (a + b + 2)
@@ -169,7 +169,7 @@ def _beta_fraction(a: Array, b: Array, x: Array, rest: Array) -> Array:
 
 
 def _beta_weight(a: Array, b: Array, x: Array, rest: Array) -> Array:
-    """`x ** a * rest ** b / B(a, b)`, as `_gamma_weight` does it."""
+    """Return `x ** a * rest ** b / B(a, b)`, computed like `_gamma_weight`."""
     great = (np.minimum(a, b) >= 10, _beta_weight_by_stirling)
     small = (x > 0, lambda a, b, x, rest: np.exp(a * np.log(x) + b * np.log(rest) - log_beta(a, b)))
     return piecewise([a, b, x, rest], [great, small])
@@ -182,5 +182,5 @@ def _beta_weight_by_stirling(a: Array, b: Array, x: Array, rest: Array) -> Array
 
 
 def log_beta(a: Array, b: Array) -> Array:
-    """The logarithm of Euler's beta function of positive numbers."""
+    """Return the logarithm of Euler's beta function of positive numbers."""
     return log_gamma(a) + log_gamma(b) - log_gamma(a + b)

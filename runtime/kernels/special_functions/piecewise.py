@@ -1,4 +1,4 @@
-"""A function made of formulas for parts of the line: each formula is computed where it holds, and nowhere else.
+"""Piecewise functions: each formula is evaluated only for the elements for which its condition holds.
 
 piecewise(x, [(x < 1, series), (x >= 1, fraction)])
 """
@@ -15,7 +15,7 @@ Piece = tuple[Array, Callable[..., Array]]
 
 
 def piecewise(arguments: Sequence[Array], pieces: Sequence[Piece], otherwise: float = np.nan) -> Array:
-    """The values of the first formula whose condition holds; `otherwise` where there is none.
+    """Return the values of the first formula whose condition holds; `otherwise` if there is none.
 
     >>> x = np.array([-1.0, 4.0])
     >>> piecewise([x], [(x >= 0, np.sqrt)]).tolist()
@@ -34,7 +34,7 @@ def piecewise(arguments: Sequence[Array], pieces: Sequence[Piece], otherwise: fl
 
 
 def power_series(z: Array, coefficients: Sequence[float]) -> Array:
-    """`coefficients[0] + coefficients[1] * z + …`, by Horner's scheme.
+    """Return `coefficients[0] + coefficients[1] * z + …`, by Horner's scheme.
 
     >>> power_series(np.array([2.0]), [1.0, 0.0, 3.0]).tolist()
     [13.0]

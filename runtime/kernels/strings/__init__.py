@@ -1,1 +1,1 @@
-"""What operations on strings are made of: characters, patterns, hashes, parts."""
+"""Kernels of string operations: characters, patterns, hashes, parts."""

@@ -1,14 +1,14 @@
-"""A check that Python's `re`, which backtracks, cannot take exponential time for a pattern.
+"""A check that Python's backtracking `re` cannot take exponential time for a pattern.
 
-    (a|b)*c     bounded: in each position the next character decides where to go on
-    .*=.*       bounded: one loop can end at several places, so time grows with the square of the text
-    (a+)+b      not bounded: a second "a" is read by the inner loop or by the outer one, each time
+    (a|b)*c     bounded: in each position the next character determines the next position
+    .*=.*       bounded: one loop can end at several positions, so time grows with the square of the text
+    (a+)+b      not bounded: a second "a" is read by the inner loop or by the outer one, at each iteration
 
-The pattern becomes an automaton of its characters (Glushkov's construction): an edge leads from each character to those
-that may follow. A position is ambiguous where two edges lead to characters that can be equal. An ambiguous position
-with both edges in one loop is what makes exponential time, and several in a row make polynomials of a high degree.
+The pattern becomes an automaton of its characters (Glushkov's construction): an edge leads from each character to
+those that may follow. A position is ambiguous if two of its edges lead to characters that can be equal. An ambiguous
+position with both edges in one loop causes exponential time. Several in a row cause polynomials of a high degree.
 
-The check is conservative: a pattern that it refuses may be harmless.
+The check is conservative: it may refuse a harmless pattern.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Ranges = tuple[tuple[int, int], ...]
 
 _LAST = 0x10FFFF
 _MOST_POSITIONS = 300
-_MOST_WAYS = 1000  # through the choices outside of loops
+_MOST_WAYS = 1000  # product of the ambiguous choices outside of loops
 
 
 class _Part(NamedTuple):
-    """A part of a pattern: the positions that it can begin and end with, and whether it can be empty."""
+    """A part of a pattern: its first and last positions, and whether it can be empty."""
 
     first: list[int]
     last: list[int]
@@ -35,16 +35,16 @@ class _Part(NamedTuple):
 
 
 class _Automaton:
-    """The characters of a pattern, and for each the positions that may follow, once for each way to get there."""
+    """The characters of a pattern, and the positions that may follow each, once for each way to get there."""
 
     def __init__(self) -> None:
-        self.is_ambiguous = False  # a loop can read nothing, or the same nothing in two ways
+        self.is_ambiguous = False  # a loop can match the empty string, or do so in two ways
         self.empty_ways = 1
         self.characters: list[Ranges] = []
         self.following: list[list[int]] = []
 
     def part(self, nodes: Iterable[Any]) -> _Part:
-        """Return the parts of a sequence as one."""
+        """Build the parts of a sequence and return them as one part."""
         whole = _Part([], [], True)
         for code, argument in nodes:
             whole = self.joined(whole, self.single(code, argument))
@@ -86,7 +86,7 @@ class _Automaton:
 
 
 def is_bounded(pattern: str) -> bool:
-    """Return whether matching from one place takes quadratic time at most; the pattern is in Python's syntax.
+    """Return whether matching from one position takes quadratic time at most; the pattern is in Python's syntax.
 
     >>> [is_bounded(pattern) for pattern in ("(a|b)*c", ".*=.*", "(a+)+b", "(a|a)*b", "a*a*a*b", "(a*)*")]
     [True, True, False, False, False, False]
@@ -115,7 +115,7 @@ def is_bounded(pattern: str) -> bool:
 
 
 def _rivals(characters: Sequence[Ranges], positions: list[int]) -> dict[int, int]:
-    """Return for each position how many of `positions`, with itself, can read a character that it reads."""
+    """Return for each of `positions` how many of them, including itself, can read a character that it reads."""
     return {
         position: sum(_overlap(characters[position], characters[other]) for other in positions)
         for position in positions
@@ -127,7 +127,7 @@ def _overlap(left: Ranges, right: Ranges) -> bool:
 
 
 def _reachable(following: list[list[int]]) -> list[set[int]]:
-    """Return for each position those that can be reached from it by one edge or more."""
+    """Return for each position the positions reachable from it by one edge or more."""
     found = []
     for targets in following:
         seen: set[int] = set()
@@ -142,7 +142,7 @@ def _reachable(following: list[list[int]]) -> list[set[int]]:
 
 
 def _ranges(code: Any, argument: Any) -> Ranges:
-    """Return the characters that a node can read, with both cases of letters; all of them for a negated set."""
+    """Return the characters that a node can read, with both cases of letters; all characters for a negated set."""
     if code is sre.LITERAL:
         return tuple(
             (ord(case), ord(case)) for case in {chr(argument).lower()[:1], chr(argument).upper()[:1]}

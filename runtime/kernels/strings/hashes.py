@@ -1,9 +1,9 @@
-"""Hash functions of bytes, the same on every machine and for ever: those of TensorFlow's hash buckets.
+"""Hash functions of bytes, the same on every machine and in every version: those of TensorFlow's hash buckets.
 
     hash64     a variant of MurmurHash64A (Appleby)
     siphash    SipHash-2-4 (Aumasson, Bernstein, "SipHash: a fast short-input PRF", 2012)
 
-FarmHash's fingerprint, the third, is in `strings/farmhash.py`.
+The third, FarmHash's fingerprint, is in `strings/farmhash.py`.
 
 >>> hash64(b"hello") % 10, siphash(b"hello", 1, 2) % 10
 (8, 2)
@@ -17,12 +17,12 @@ _MASK = (1 << 64) - 1
 
 
 def _rotated(x: int, by: int) -> int:
-    """Rotated to the right."""
+    """Rotate `x` to the right."""
     return (x >> by | x << (64 - by)) & _MASK if by else x
 
 
 def hash64(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
-    """A variant of MurmurHash64A."""
+    """Return the hash of a variant of MurmurHash64A."""
     by = 0xC6A4A7935BD1E995
     h = (seed ^ len(data) * by) & _MASK
     whole = len(data) // 8 * 8
@@ -37,7 +37,7 @@ def hash64(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
 
 
 def siphash(data: bytes, key0: int, key1: int) -> int:
-    """SipHash-2-4 with a key of two numbers of 64 bits."""
+    """Return the SipHash-2-4 hash with a key of two 64-bit numbers."""
     v0, v1 = key0 ^ 0x736F6D6570736575, key1 ^ 0x646F72616E646F6D
     v2, v3 = key0 ^ 0x6C7967656E657261, key1 ^ 0x7465646279746573
     padded = data + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 0xFF])

@@ -1,7 +1,7 @@
-"""Functions that make several elements of each text: of a scalar a vector, of other tensors a RaggedTensor.
+"""Operations that yield several elements per string: a scalar gives a vector, other tensors a RaggedTensor.
 
-    rows_of(texts)      a vector of all texts, for the operation
-    packed_rows(…)      what the operation gave, in the shape that goes with the texts
+    rows_of(texts)      a vector of all strings, for the operation
+    packed_rows(…)      the operation's results, in the shape that matches the strings
 
 >>> texts = rows_of("ab")
 >>> packed_rows(texts, convert_to_tensor([97, 98]), convert_to_tensor([2])).numpy().tolist()
@@ -20,14 +20,14 @@ from ...ragged.tensor import RaggedTensor
 
 
 class Texts(NamedTuple):
-    """Texts as they were given, and as a vector."""
+    """Strings as they were given, and as a vector."""
 
     given: Any
     flat: Tensor
 
 
 def rows_of(input: Any) -> Texts:
-    """Texts of any shape, as a tensor or RaggedTensor."""
+    """Return strings of any shape, a tensor or RaggedTensor, with their flat vector."""
     if isinstance(input, RaggedTensor):
         return Texts(input, rows_of(input.flat_values).flat)
     tensor = convert_to_tensor(input)
@@ -37,7 +37,7 @@ def rows_of(input: Any) -> Texts:
 
 
 def packed_rows(texts: Texts, values: Tensor, counts: Tensor) -> Any:
-    """The elements of all texts, of which each has `counts`, in the shape that goes with the texts."""
+    """Pack the elements of all strings, `counts` for each, in the shape that matches the strings."""
     given = texts.given
     if isinstance(given, RaggedTensor):
         return given.with_flat_values(packed_rows(rows_of(given.flat_values), values, counts))
@@ -50,6 +50,6 @@ def packed_rows(texts: Texts, values: Tensor, counts: Tensor) -> Any:
 
 
 def _inner_sizes(tensor: Tensor) -> list[Any]:
-    """The sizes of all axes but the first."""
+    """Return the sizes of all axes but the first."""
     known = tensor.shape.as_list()[1:]
     return [shape_of(tensor)[i + 1] if size is None else size for i, size in enumerate(known)]

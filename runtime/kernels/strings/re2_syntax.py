@@ -1,11 +1,11 @@
-"""Translation of regular expressions in RE2's syntax, which TensorFlow's are in, to Python's.
+"""Translation of regular expressions from RE2's syntax, which TensorFlow uses, to Python's.
 
-    (?i)b|c\\z          (?i:b|c\\Z)         flags of a group in a group of their own
-    [[:alpha:]\\d]      [A-Za-z0-9]        classes of ASCII
-    a$                 a\\Z               `$` is the end of the text, not that of a line before the end
+    (?i)b|c\\z          (?i:b|c\\Z)         flags of a group become a group of their own
+    [[:alpha:]\\d]      [A-Za-z0-9]        ASCII classes
+    a$                 a\\Z               `$` is the end of the text, not of the line before a final newline
 
-Texts are UTF-8; a byte that is not is a character by itself. What RE2 does not have (look-around, references back) is
-refused, as is what Python cannot do in the same way.
+Texts are UTF-8; an invalid byte is one character. Features that RE2 lacks (look-around, backreferences) are
+refused, as are features that Python cannot match in the same way.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REPEATED = re.compile(r"[*+?]|\{(\d+)(,(\d*))?\}")
 
 
 def translated(pattern: str) -> str:
-    """Return the pattern in Python's syntax; ValueError for what RE2 does not take, or Python cannot do.
+    """Return the pattern in Python's syntax; ValueError if RE2 rejects it, or Python cannot match it.
 
     >>> translated(r"[[:digit:]]$")
     '[0-9]\\\\Z'
@@ -48,13 +48,13 @@ def translated(pattern: str) -> str:
 
 
 class _Translation:
-    """One pattern on its way from RE2's syntax to Python's."""
+    """The translation state of one pattern."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
         self.out: list[str] = []
-        self.groups: list[list[str]] = [[]]  # for each open group, the flags that were set in its middle
+        self.groups: list[list[str]] = [[]]  # for each open group, the flags that were set inside it
         self.multiline = [False]
         self.can_repeat = False
 
@@ -148,7 +148,7 @@ class _Translation:
         self.out.append(")")
 
     def escape(self) -> str:
-        """What follows a backslash outside of brackets."""
+        """Translate an escape sequence outside of brackets."""
         char = self.pattern[self.at : self.at + 1]
         if char and char in "AbB":
             self.at += 1
@@ -165,7 +165,7 @@ class _Translation:
         return inside if len(inside) == 1 else f"[{inside}]"
 
     def class_escape(self) -> str:
-        """What follows a backslash, as part of a class in brackets."""
+        """Translate an escape sequence inside of brackets."""
         char = self.pattern[self.at : self.at + 1]
         self.at += 1
         if char and char in "pP":
@@ -196,7 +196,7 @@ class _Translation:
         return ranges
 
     def char_class(self) -> str:
-        """What follows an opening bracket, up to the closing one."""
+        """Translate a character class, from its opening to its closing bracket."""
         inside = "["
         if self.pattern.startswith("^", self.at):
             inside += "^"
@@ -226,7 +226,7 @@ class _Translation:
 
 @functools.lru_cache(maxsize=32)
 def _ranges(category: str, is_negated: bool) -> tuple[str, ...]:
-    """The characters of a general category of Unicode ("L", "Lu"), as ranges of a class."""
+    """Return the characters of a Unicode general category ("L", "Lu"), as ranges of a class."""
     return tuple(_runs(category, is_negated)) if 0 < len(category) <= 2 else ()
 
 

@@ -1,9 +1,9 @@
-"""Compiled regular expressions in RE2's syntax: of RE2 itself where google-re2 is installed, else of Python's `re`.
+"""Compiled regular expressions in RE2's syntax: by RE2 if google-re2 is installed, else by Python's `re`.
 
     compiled(rb"(\\w+)@(\\w+)").replaced(b"a@b c@d", (2, b".", 1), True)     ==>     b"b.a d.c"
 
-RE2 takes time linear in the text. Python's `re` backtracks, so it only gets patterns for which that is bounded (see
-`backtracking`); others are an UnimplementedError that names the package to install.
+RE2 takes time linear in the text. Python's `re` backtracks, so it only gets patterns with bounded backtracking (see
+`backtracking_check`). Other patterns raise UnimplementedError, which names the package to install.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ class Matcher(Protocol):
     groups: int
 
     def is_full_match(self, item: bytes) -> bool:
-        """Return whether the whole of a string matches."""
+        """Return whether the whole string matches."""
 
     def replaced(self, item: bytes, parts: Parts, is_global: bool) -> bytes:
-        """Return a string with what matches replaced by `parts`: texts and numbers of groups."""
+        """Return a string with matches replaced by `parts`: strings and group numbers."""
 
 
 class Re2Matcher:
-    """A pattern compiled by RE2, for texts as bytes."""
+    """A pattern compiled by RE2, for strings as bytes."""
 
     def __init__(self, pattern: bytes) -> None:
-        import re2  # when the first pattern is compiled
+        import re2  # imported when the first pattern is compiled
 
         options = re2.Options()
         options.log_errors = False
@@ -56,7 +56,7 @@ class Re2Matcher:
 
 
 class PythonMatcher:
-    """A pattern compiled by Python's `re`, for texts decoded as UTF-8: a byte that is none is a character."""
+    """A pattern compiled by Python's `re`, for strings decoded as UTF-8; an invalid byte is one character."""
 
     def __init__(self, pattern: bytes) -> None:
         text = pattern.decode("utf-8", "surrogateescape")
@@ -84,7 +84,7 @@ class PythonMatcher:
 
 @functools.cache
 def has_re2() -> bool:
-    """Return whether google-re2 is installed; other packages are called re2 as well."""
+    """Return whether google-re2 is installed; other packages are also named re2."""
     try:
         import re2
     except ImportError:
@@ -94,7 +94,7 @@ def has_re2() -> bool:
 
 @functools.lru_cache(maxsize=256)
 def compiled(pattern: bytes) -> Matcher:
-    """Return the matcher of a pattern; ValueError for what RE2 does not take."""
+    """Return the matcher of a pattern; ValueError for a pattern that RE2 rejects."""
     return Re2Matcher(pattern) if has_re2() else PythonMatcher(pattern)
 
 
@@ -107,13 +107,13 @@ def _text(item: bytes) -> str:
 
 
 def _width(text: bytes, at: int) -> int:
-    """Return the number of bytes of the character at a place; 1 for a byte that begins none."""
+    """Return the number of bytes of the character at `at`; 1 for an invalid byte."""
     first = text[at : at + 4].decode("utf-8", "surrogateescape")[:1]
     return len(first.encode("utf-8", "surrogateescape")) or 1
 
 
 def _pieces(text: Any, regexp: Any, parts: Sequence[Any], is_global: bool, width: Any) -> list[Any]:
-    """Return the pieces of the result, as RE2 replaces: an empty match next to the one before does not count."""
+    """Return the pieces of the result. As in RE2, an empty match adjacent to the previous match does not count."""
     pieces: list[Any] = []
     at, last = 0, -1
     while at <= len(text):

@@ -1,4 +1,4 @@
-"""`tf.strings.split`, `bytes_split` and `ngrams`: strings taken apart, and put together with their neighbours.
+"""`tf.strings.split`, `bytes_split` and `ngrams`: strings split, and joined with their neighbors.
 
 >>> split(["a b", "c"])
 <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
@@ -22,14 +22,14 @@ from .ragged_results import packed_rows, rows_of
 
 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
-    """The parts of each string between `sep`.
+    """Split each string at `sep`.
 
     Args:
         input: strings of a known rank, as a tensor or RaggedTensor.
-        sep: None or "" for any number of blanks, of which those at the ends do not count.
-        maxsplit: the most splits of a string, -1 for all.
+        sep: None or "" for runs of whitespace; whitespace at both ends is ignored.
+        maxsplit: the maximum number of splits of a string, -1 for no limit.
 
-    A vector for a scalar, a RaggedTensor with one more axis for others.
+    Returns a vector for a scalar, a RaggedTensor with one more axis for others.
 
     >>> split("a,b,,c", sep=",").numpy().tolist()
     [b'a', b'b', b'', b'c']
@@ -39,7 +39,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
 
 
 def bytes_split(input: Any, name: str | None = None) -> Any:
-    """The bytes of each string, as strings of one byte; otherwise as `split`.
+    """Return the bytes of each string, as strings of one byte; otherwise like `split`.
 
     >>> bytes_split("ab").numpy().tolist()
     [b'a', b'b']
@@ -57,14 +57,14 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Runs of neighbouring strings along the last axis, put together.
+    """Join runs of neighboring strings along the last axis.
 
     Args:
-        data: strings, as a tensor or RaggedTensor of a rank over 0; the result is one as well.
-        ngram_width: how long the runs are, or several such numbers: the runs of the first come first.
-        pad_values: what stands before and behind each row (a text, or a pair of them), None for nothing.
-        padding_width: how often at most; by default as often as makes a run with one string of the row.
-        preserve_short_sequences: whether a row that is too short for any run gives one by itself.
+        data: strings, as a tensor or RaggedTensor of a rank over 0; the result has the same kind.
+        ngram_width: the length of the runs, or several lengths: the runs of the first length come first.
+        pad_values: padding before and after each row (a string, or a pair of strings), None for no padding.
+        padding_width: maximum number of paddings at each end; by default one less than the run length.
+        preserve_short_sequences: whether a row that is too short for any run gives one run by itself.
 
     Raises ValueError for a scalar, a width below 1, and a padding width without padding.
 
@@ -91,7 +91,7 @@ def ngrams(
 
 
 def _padding(values: Any, width: int | None) -> tuple[tuple[str, str], int]:
-    """The texts at both ends, and how often they stand there; -1 for as often as the width allows."""
+    """Return the padding at both ends and its maximum count; -1 for as many as the width allows."""
     if values is None:
         if width is not None:
             raise ValueError("pad_values must be provided if padding_width is set.")

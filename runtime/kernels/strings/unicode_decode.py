@@ -1,6 +1,6 @@
-"""`tf.strings.unicode_*`: texts as the code points of their characters, or as characters.
+"""`tf.strings.unicode_*`: strings as the code points of their characters, or as characters.
 
-The result for several texts is a RaggedTensor, since each has its own number of characters.
+The result for several strings is a RaggedTensor, since each has its own number of characters.
 
 >>> unicode_decode("aé", "UTF-8").numpy().tolist()
 [97, 233]
@@ -33,9 +33,9 @@ def unicode_decode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points of each text, int32; arguments and errors as for `unicode_transcode`.
+    """Return the code points of each string, int32; arguments and errors as for `unicode_transcode`.
 
-    A vector of code points for a scalar, a RaggedTensor with one more axis for other tensors.
+    The result is a vector of code points for a scalar, a RaggedTensor with one more axis for other tensors.
     """
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)[0]
 
@@ -48,7 +48,7 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """What `unicode_decode` gives, and the bytes where the characters begin, int64."""
+    """Return the result of `unicode_decode`, and the byte offsets of the characters, int64."""
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)
 
 
@@ -59,7 +59,7 @@ def unicode_split(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """The characters of each text, as strings in its encoding; otherwise as `unicode_decode`."""
+    """Return the characters of each string, as strings in its encoding; otherwise like `unicode_decode`."""
     return unicode_split_with_offsets(input, input_encoding, errors, replacement_char)[0]
 
 
@@ -70,7 +70,7 @@ def unicode_split_with_offsets(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """What `unicode_split` gives, and the bytes where the characters begin, int64."""
+    """Return the result of `unicode_split`, and the byte offsets of the characters, int64."""
     texts = rows_of(input)
     codes, places, counts = unicode_code_points(texts.flat, input_encoding, errors, replacement_char)
     characters = unicode_encode_rows(
@@ -94,13 +94,13 @@ def unicode_encode(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """Code points (int32), along the last axis of a tensor or RaggedTensor, as texts.
+    """Encode code points (int32), along the last axis of a tensor or RaggedTensor, as strings.
 
     Args:
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-        errors: "replace" what is no character by `replacement_char`, "ignore" it, or be "strict".
+        errors: "replace" invalid code points by `replacement_char`, "ignore" them, or be "strict".
 
-    Raises ValueError for a scalar, InvalidArgumentError for errors when "strict".
+    Raises ValueError for a scalar, InvalidArgumentError for invalid code points when "strict".
 
     >>> unicode_encode([97, 233], "UTF-8").numpy() == "aé".encode()
     True
