@@ -1,1 +1,1 @@
-"""Writing LLVM's code: numbers, memory, threads, the values of a region, and the table of what can be written."""
+"""LLVM IR emission: scalars, memory, threads, the lazy values of a region and the registry of lowering rules."""

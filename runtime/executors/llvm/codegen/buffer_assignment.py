@@ -1,11 +1,11 @@
-"""Buffers share memory where they never hold something at the same time, as registers do in a compiler.
+"""Buffer assignment: buffers that are never live at the same time share memory, as in register allocation.
 
     a 4 MB ├──────┤                            ┌─────────┬───┐
     b 1 MB    ├───────┤               ==>      │ a, c    │ b │       5 MB rather than 7
     c 2 MB         ├──────┤                    └─────────┴───┘
 
-The largest come first, and each goes to the first place where it disturbs nobody. A buffer that a nest of loops
-computes element by element from another one may take that one's place, if nobody reads it behind the nest:
+Buffers are assigned from the largest to the smallest, each to the first slot without a conflict. A loop nest
+may compute a buffer element by element in place of another buffer that is dead after the nest:
 
     for i: b[i] ← a[i] * 2      ==>      for i: a[i] ← a[i] * 2
 """
@@ -19,9 +19,9 @@ from .liveness import BORN, PROMISE, Addresses, Liveness, bits, operands_of
 
 
 class ElementwiseNest(NamedTuple):
-    """A nest of loops that writes each element once: the blocks around it, and the pairs (read, written) of buffers.
+    """A loop nest that writes each element once: the blocks around it, and pairs (read, written) of buffers.
 
-    `threads` is the call that runs it in several threads, if any does.
+    `threads` is the call that runs the nest in the thread pool, or None.
     """
 
     before: Any
@@ -31,7 +31,7 @@ class ElementwiseNest(NamedTuple):
 
 
 class BufferSlot:
-    """Memory of some buffers."""
+    """Memory that is shared by some buffers."""
 
     def __init__(self) -> None:
         self.members = 0
@@ -39,7 +39,7 @@ class BufferSlot:
 
     @property
     def size(self) -> int:
-        """The bytes of its largest buffer."""
+        """The size in bytes of the largest buffer."""
         return max((promise.size for promise in self.promises), default=0)
 
 
@@ -51,7 +51,9 @@ def assign_buffers(
     small: int,
     addresses: Addresses,
 ) -> list[BufferSlot]:
-    """Where the buffers of a function stand; those of `small` bytes and larger ones are never together."""
+    """Assign the buffers of a function to slots; buffers up to `small` bytes never share a slot with larger
+    ones.
+    """
     live = Liveness(blocks, addresses)
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
@@ -73,7 +75,7 @@ def assign_buffers(
 
 
 def _conflicts(live: Liveness, start: Any, count: int, replacing: dict[int, int]) -> list[int]:
-    """For each buffer those that hold something at the same time."""
+    """Return for each buffer the mask of buffers that are live at the same time."""
     found = [0] * count
     for number, others in live.births():
         _meet(found, number, others & ~replacing.get(number, 0))
@@ -94,7 +96,9 @@ def _meet(conflicts: list[int], number: int, others: int) -> None:
 def _replacing(
     blocks: Sequence[Any], nests: Sequence[ElementwiseNest], addresses: Addresses, live: Liveness
 ) -> dict[int, int]:
-    """For each buffer those that it may replace while it is written: they are not read behind the nest."""
+    """Return for each buffer the buffers that it may overwrite while it is computed: they are dead after the
+    nest.
+    """
     births: dict[Any, list[Any]] = {}
     for block in blocks:
         for each in block.instructions:
@@ -113,7 +117,7 @@ def _replacing(
 
 
 def _waits(nest: ElementwiseNest, promise: Any, number: int, addresses: Addresses) -> bool:
-    """Whether a buffer that is born before a nest is not touched until then."""
+    """Return whether a buffer that is born in the block before a nest is not touched before the nest."""
     is_born = False
     for each in nest.before.instructions:
         if each.opname == BORN and each.promise is promise:
@@ -124,7 +128,7 @@ def _waits(nest: ElementwiseNest, promise: Any, number: int, addresses: Addresse
 
 
 def pairs(blocks: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The buffers (read, written) of a nest where each element is read, before it is written, at the same place."""
+    """Return the pairs (read, written) of buffers in which each element is read before its index is written."""
     uses = _Uses(blocks)
     written = [promise for promise in uses.stores if uses.is_plain(promise) and promise not in uses.loads]
     read = [promise for promise in uses.loads if uses.is_plain(promise) and promise not in uses.stores]
@@ -132,7 +136,7 @@ def pairs(blocks: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 class _Uses:
-    """Where a nest reads and writes buffers: (block, place in it, index, bits)."""
+    """The accesses of a nest to buffers: (block, position in the block, index, bits)."""
 
     def __init__(self, blocks: Sequence[Any]) -> None:
         self.loads: dict[Any, list[tuple[Any, int, Any, int]]] = {}
@@ -160,7 +164,7 @@ class _Uses:
         table.setdefault(promise, []).append((block, i, index, _width(place.source_etype)))
 
     def is_plain(self, promise: Any) -> bool:
-        """Whether nothing else is done with a buffer."""
+        """Return whether a buffer is only loaded and stored."""
         return promise not in self._other
 
     def goes_beside(self, read: Any, written: Any) -> bool:

@@ -1,10 +1,10 @@
-"""A buffer that becomes a result as it is stands where the result does: nothing is copied in the end.
+"""Copy elision: a buffer that is copied to a result at the end is computed in the result's memory.
 
     loop: write a                   loop: write result
     copy a to result        ==>
     leave                           leave
 
-Nobody else may write to the result, or come to the buffer again: then both are one from the beginning.
+This requires that nothing else writes to the result, and that the buffer is not touched after the copy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .outlining import instructions_of
 
 
 def in_results(blocks: Sequence[Any], arguments: Sequence[Any], addresses: Addresses) -> dict[Any, Any]:
-    """The buffers that stand where a result does, with its address; they are not copied any more."""
+    """Return the buffers to place in a result's memory, mapped to its address, and remove their copies."""
     copies = [(block, each) for block in blocks for each in block.instructions if _is_copy(each, arguments)]
     users = _users(blocks) if copies else {}
     found: dict[Any, Any] = {}
@@ -34,7 +34,7 @@ def in_results(blocks: Sequence[Any], arguments: Sequence[Any], addresses: Addre
 
 
 def _users(blocks: Sequence[Any]) -> dict[int, list[Any]]:
-    """The instructions that use a value, by its number: constants would be compared by their texts."""
+    """Map the `id` of each value to the instructions that use it; constants would be compared by their text."""
     found: dict[int, list[Any]] = defaultdict(list)
     for each in instructions_of(blocks):
         for operand in operands_of(each):
@@ -43,14 +43,14 @@ def _users(blocks: Sequence[Any]) -> dict[int, list[Any]]:
 
 
 def _is_copy(each: Any, arguments: Sequence[Any]) -> bool:
-    """Whether an instruction copies a known number of bytes to a result."""
+    """Return whether an instruction copies a constant number of bytes to an argument of the function."""
     if each.opname != "call" or not each.callee.name.startswith("llvm.memcpy."):
         return False
     return each.operands[1] in arguments and hasattr(each.operands[3], "constant")
 
 
 def _whole(source: Any, size: int, users: dict[int, list[Any]], addresses: Addresses) -> Any:
-    """The buffer of so many bytes that an address is; None where it may be another."""
+    """Return the buffer of `size` bytes that `source` points to, or None if that is not certain."""
     buffer = _kept(source.operands[0], users) if getattr(source, "opname", "") == "load" else source
     if getattr(buffer, "opname", "") != PROMISE or buffer.size != size:
         return None
@@ -58,7 +58,7 @@ def _whole(source: Any, size: int, users: dict[int, list[Any]], addresses: Addre
 
 
 def _kept(slot: Any, users: dict[int, list[Any]]) -> Any:
-    """What a slot always holds; None where that is not known."""
+    """Return the only value ever stored in `slot`, or None if there may be others."""
     of_slot = users.get(id(slot), [])
     stored = [each.operands[0] for each in of_slot if each.opname == "store"]
     is_slot = all(each.opname in ("load", "store") for each in of_slot) and slot not in stored
@@ -66,7 +66,7 @@ def _kept(slot: Any, users: dict[int, list[Any]]) -> Any:
 
 
 def _comes_back(block: Any, copy: Any, buffer: Any, addresses: Addresses) -> bool:
-    """Whether anything is done with a buffer behind a copy of it."""
+    """Return whether `buffer` is touched or born again after `copy`."""
     bit = 1 << addresses.number[buffer]
 
     def is_touched(each: Any) -> bool:

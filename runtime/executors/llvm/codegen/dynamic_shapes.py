@@ -1,8 +1,8 @@
-"""Shapes that are known only while the code runs, where several tensors meet: they agree, or the run fails.
+"""Elementwise operations on dynamic shapes: sizes are checked for equality at run time.
 
-    z = add x, y        x: float32[s, 3], y: float32[t, 3]      s = t, or the plan runs;  z: float32[s, 3]
+    z = add x, y        x: float32[s, 3], y: float32[t, 3]      if s ≠ t, the plan runs;  z: float32[s, 3]
 
-Sizes that turn out to be 1 are not broadcast here: that is the plan's.
+Dynamic sizes that turn out to be 1 are not broadcast here; the plan handles them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .rule_registry import RefusedError
 
 
 def regrouped(node: LazyValue, shape: Shape) -> LazyValue:
-    """The elements in row-major order, in another shape."""
+    """Return the elements of `node` in row-major order, with another shape."""
     found = node.storage or node
     if found.shape == shape:
         return found
@@ -37,7 +37,7 @@ def regrouped(node: LazyValue, shape: Shape) -> LazyValue:
 
 
 def broadcast_size(e: Emitter, sizes: Sequence[int]) -> int:
-    """The one size that these are, of which some may be 1."""
+    """Return the broadcast of `sizes`, and emit the checks that dynamic ones agree."""
     wide = [size for size in sizes if size != 1]
     if not wide:
         return 1
@@ -49,9 +49,9 @@ def broadcast_size(e: Emitter, sizes: Sequence[int]) -> int:
 
 
 def agreeing(e: Emitter, nodes: Sequence[LazyValue], known: Any = None) -> tuple[Shape, list[LazyValue]]:
-    """The shape that nodes have together, and these in shapes that are equal where their sizes are.
+    """Return the broadcast shape of `nodes`, and the nodes reshaped so that equal sizes are the same int.
 
-    `known` is what is known of that shape beforehand.
+    `known` is the statically known part of that shape.
     """
     rank = max(len(node.shape) for node in nodes)
     shape = []

@@ -1,12 +1,12 @@
-"""Sizes that are known only while the code runs: how many elements a list has, how many values pass a test.
+"""Dynamic sizes: sizes known only at run time, such as the length of a list or the number of selected values.
 
-    y = boolean_mask x, m        y: float32[s, 3], where s is counted while y is made
-    z = add y, y                 z: float32[s, 3]: a nest of loops that goes s times round
+    y = boolean_mask x, m        y: float32[s, 3], where s is counted while y is computed
+    z = add y, y                 z: float32[s, 3]: a loop nest with s iterations
     r = reshape z, [-1]          r: float32[3 s]
 
-Such a size is an int by which shapes are compared, larger than any that there is and like no other one, and a register.
-Products and sums of sizes are sizes, equal where they are made of the same ones. NumPy and LLVM refuse numbers of this
-kind, so none is taken for what it is not.
+A `Size` is a register together with a symbolic int, by which shapes are compared. This int is unique, and
+larger than any actual size. Products and sums of sizes are sizes too, and equal if they have equal operands.
+NumPy and LLVM reject ints of this magnitude, so a symbolic size cannot be mistaken for an actual one.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from .llvm_types import Register
 from .rule_registry import RefusedError
 
 _NUMBERS = itertools.count(1)
-_APART = 0x9E3779B97F4A7C15F39CC0605CEDC835  # what numbers of sizes are multiples of
+_APART = 0x9E3779B97F4A7C15F39CC0605CEDC835  # symbolic sizes are multiples of this
 
 TYPICAL = 1024
-"""What a size is taken for where code is chosen by how much there is to do."""
+"""The value assumed for a dynamic size in cost decisions."""
 
 
 class Size(int):
-    """A number of elements in a register, which is not negative."""
+    """A non-negative number of elements in a register."""
 
     _write: Callable[[Any], Register]
 
     @staticmethod
     def of(register: Register) -> Size:
-        """The size that stands in a register; it is equal to no other one."""
+        """Return a new size held in `register`; it equals no other size."""
         return _size(next(_NUMBERS) * _APART, lambda e: register)
 
     def written(self, e: Any) -> Register:
-        """The register, which is computed where the emitter stands."""
+        """Emit the register at the emitter's current position."""
         return self._write(e)
 
     def __mul__(self, other: int) -> int:
@@ -71,10 +71,10 @@ def _size(number: int, write: Callable[[Any], Register]) -> Size:
 
 
 def typical(count: int) -> int:
-    """A count, or what it is taken for."""
+    """Return `count`, or `TYPICAL` for a dynamic size."""
     return TYPICAL if isinstance(count, Size) else count
 
 
 def is_sized(shape: tuple[int, ...]) -> bool:
-    """Whether a shape is known only while the code runs."""
+    """Return whether a shape has a dynamic size."""
     return any(isinstance(size, Size) for size in shape)

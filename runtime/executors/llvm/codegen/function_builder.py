@@ -1,8 +1,8 @@
-"""Writes one function of LLVM: numbers, memory, loops over known counts, checks.
+"""Emits one LLVM function: scalars, memory, counted loops and checks.
 
-A check that fails ends the function with the code 1; the runner then runs the graph by the plan, which says what is
-wrong. Inside a nest of loops a check only notes the failure, so that the loop stays free of branches and LLVM can
-widen it; the note is looked at behind the nest.
+A check that fails ends the function with the code 1. The caller then runs the graph as a plan, which reports
+the error. Inside a loop nest a check only sets a flag, so that the loop stays free of branches and LLVM can
+vectorize it. The flag is tested after the nest.
 """
 
 from __future__ import annotations
@@ -28,23 +28,26 @@ FAILED = 1
 INTERRUPTED = 2
 
 UNROLLED = 16
-"""In loops, tensors of so few elements are written out, element by element: LLVM can keep them in registers."""
+"""In loops, tensors of at most this many elements are unrolled, so that LLVM can keep them in registers."""
 
 FEW = 64
-"""Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
+"""Nests with at most this many iterations are unrolled by LLVM.
+
+Unrolling larger ones would take long to compile.
+"""
 
 SEPARABLE = 512
-"""Elements of a nest from which on a call more for each time that it runs is nothing."""
+"""Number of elements from which the overhead of a call for each run of a nest is negligible."""
 
 OFTEN = 1 << 20
-"""How much more often than the other LLVM is told that the usual one of two ways is taken."""
+"""Branch weight of the likely successor of a branch."""
 
 WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
-"""What LLVM is told about loops that are to be written out, vector by vector."""
+"""Loop metadata that makes LLVM unroll a loop fully after vectorization."""
 
 
 class Emitter(Storage):
-    """One function that is being written. `b` is llvmlite's builder."""
+    """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, function: Any) -> None:
         self.function = function
@@ -57,19 +60,19 @@ class Emitter(Storage):
         self._stopped: Register = None
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
-        self._rounds = [1]  # of the nests that are being written, with those around them
+        self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
         self.separable: list[
             OutermostLoopNest
-        ] = []  # nests that may be functions of their own: a call matters little
-        self.users = Users(function)  # of the finished code
-        self._parts: list[Any] = []  # the calls that have threads run them
-        self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
-        self.work = 0  # elements that all nests together go through, as written so far
+        ] = []  # nests that may be outlined, since a call is cheap for them
+        self.users = Users(function)  # users of values in the finished function
+        self._parts: list[Any] = []  # calls that run parts in the thread pool
+        self._repeated = 0  # depth of surrounding loops with dynamic trip counts
+        self.work = 0  # total number of elements of all nests emitted so far
         self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see divisibility.py
-        self.reasons: list[Any] = []  # why what was written cannot be used
+        self.reasons: list[Any] = []  # why the emitted code cannot be used
 
     # Loops and branches
 
@@ -83,11 +86,13 @@ class Emitter(Storage):
         each_once: bool = False,
         in_registers: bool = False,
     ) -> Iterator[list[Register]]:
-        """Loops within each other, over these counts; gives the numbers of the round. Where one is 0, nothing is done.
+        """Emit nested loops with these trip counts; yield the induction variables. The body is skipped if a
+        count is 0.
 
-        `parallel` says that no round reads what another one writes; with `threads` several may run it. A
-        round goes through about `inner` elements. With `each_once`, none is written by two rounds. What the rounds
-        write stays `in_registers` where the loop around them is long: they are written out.
+        `parallel` means that no iteration reads what another one writes; with `threads`, the thread pool may
+        run the nest. An iteration processes about `inner` elements. With `each_once`, no element is written
+        by two iterations. With `in_registers`, the loops are unrolled, so that values stay in registers
+        throughout a long surrounding loop.
         """
         outer_memo, self.memo = self.memo, {}
         outermost = not self._groups
@@ -100,7 +105,7 @@ class Emitter(Storage):
         is_measured = outermost and any(count > 1 for count in counts)
         measured = self.computing(each_once) if is_measured else None
         before, first = self.b.block, len(self.function.blocks)
-        shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
+        shared = list(self._on_stack)  # memory allocated before a loop is shared by its threads
         opened: list[Any] = []
         skipped = self._unless_empty(counts)
         numbers = [self._open(count, opened) for count in counts]
@@ -136,7 +141,10 @@ class Emitter(Storage):
             self.meter.end(measured)
 
     def _unless_empty(self, counts: Sequence[int]) -> Any:
-        """The block behind loops that may have no rounds, where they are skipped; None where all have some."""
+        """Emit a branch that skips loops with zero iterations.
+
+        Return the block after them, or None if all have some.
+        """
         if not is_sized(tuple(counts)) and 0 not in counts:
             return None
         inside, skipped = self.block("inside"), self.block("skipped")
@@ -186,19 +194,19 @@ class Emitter(Storage):
         self.b.position_at_end(after)
 
     def tell_of_loop(self, jump: Any, properties: Sequence[Any]) -> None:
-        """What LLVM is told about the loop that this jump back makes."""
+        """Attach loop metadata to a back edge."""
         self._loops += 1
         jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties]))
 
     def _metadata(self, content: Any) -> Any:
-        """A list of names and lists, as LLVM has it."""
+        """Convert nested lists of names and numbers to LLVM metadata."""
         if not isinstance(content, list):
             return integer(32)(content) if isinstance(content, int) else content
         return self.module.add_metadata([self._metadata(item) for item in content])
 
     @contextmanager
     def repeatedly(self) -> Iterator[None]:
-        """What is written here may run very often: it is worth much code."""
+        """Mark the code emitted here as part of a long loop, where larger code is worthwhile."""
         self._repeated += 1
         yield
         self._repeated -= 1
@@ -209,7 +217,7 @@ class Emitter(Storage):
 
     @contextmanager
     def into(self, block: Any) -> Iterator[None]:
-        """Go on in another block."""
+        """Continue emission in another block."""
         outer, self.memo = self.memo, {}
         self.b.position_at_end(block)
         yield
@@ -220,13 +228,13 @@ class Emitter(Storage):
 
     @property
     def is_in_nest(self) -> bool:
-        """Whether a nest of loops is being written."""
+        """Return whether a loop nest is being emitted."""
         return bool(self._groups)
 
     # Checks
 
     def demand(self, holds: Register) -> None:
-        """Fail unless this holds."""
+        """Fail the run unless `holds` is true."""
         if is_known(holds) and holds.constant:
             return
         if self._groups:
@@ -248,40 +256,40 @@ class Emitter(Storage):
             self.fail_unless(self.b.icmp_unsigned("==", noted, integer(8)(0)))
 
     def stopped(self) -> Register:
-        """The address of what says whether the run is to end (interrupts.py)."""
+        """Return the address of the flag that says whether the run was interrupted (interrupts.py)."""
         if self._stopped is None:
             self._stopped = self.slot(integer(8))
             self._top.store(integer(8)(0), self._stopped)
         return self._stopped
 
     def leave_if_stopped(self) -> None:
-        """Leave the function where the run is to end."""
+        """Leave the function if the run was interrupted."""
         onward = self.block("onward")
         goes_on = self.b.icmp_unsigned("==", self.b.load(self._stopped, typ=integer(8)), integer(8)(0))
         self.b.cbranch(goes_on, onward, self.end_with(INTERRUPTED)).set_weights([OFTEN, 1])
         self.b.position_at_end(onward)
 
     def fail_unless(self, holds: Register) -> None:
-        """Leave the function unless this holds."""
+        """Leave the function unless `holds` is true."""
         onward = self.block("onward")
         self.b.cbranch(holds, onward, self.failure()).set_weights([OFTEN, 1])
         self.b.position_at_end(onward)
 
     def failure(self) -> Any:
-        """The block that leaves the function with `FAILED`."""
+        """Return the block that leaves the function with `FAILED`."""
         if self._failure is None:
             self._failure = self.block("failure")
             self._ends.append((self._failure, FAILED))
         return self._failure
 
     def end_with(self, code: int) -> Any:
-        """A new block that leaves the function with this code."""
+        """Append a block that leaves the function with `code`."""
         block = self.block("end")
         self._ends.append((block, code))
         return block
 
     def finish(self) -> None:
-        """Complete the function: success where it stands now."""
+        """Complete the function; the current block ends with success."""
         self._ends.append((self.b.block, 0))
         if self._promises or self._takes:
             self._settle(self.function.blocks, self._start, self._nests)

@@ -1,9 +1,9 @@
-"""Casts from float64 to float16, which processors lack: by a float32 that is rounded so that it can be once more.
+"""Casts from float64 to float16, which most processors lack: round to odd in float32, then cast to float16.
 
-    x: double     ==>     near: float, the neighbor of x whose last bit is set, or x itself     ==>     half
+    x: double     ==>     near: float, x rounded to odd (the inexact neighbor with last bit 1)     ==>     half
 
-LLVM calls a function of compiler-rt for this cast, which few processes have, and calls an address of nothing where it
-is missing. LLVM also makes such casts of others, so the library has a function of that name.
+LLVM lowers this cast to a function of compiler-rt, which few processes have; without it, LLVM calls a null
+address. LLVM also derives such casts from others, so the library defines a function of that name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _rounded_to_odd(b: Any, x: Register) -> Register:
     near = b.fptrunc(x, ir().FloatType())
     back = b.fpext(near, x.type)
     pattern, bits = b.bitcast(near, integer(32)), integer(32)
-    # Both have one sign, so that their magnitudes compare as their bits do.
+    # Both have the same sign, so their magnitudes compare like their bits.
     is_below = b.icmp_unsigned("<", b.bitcast(back, integer(64)), b.bitcast(x, integer(64)))
     odd = b.select(is_below, b.add(pattern, bits(1)), b.sub(pattern, bits(1)))
     is_even = b.icmp_unsigned("==", b.and_(pattern, bits(1)), bits(0))

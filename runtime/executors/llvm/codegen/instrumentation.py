@@ -1,14 +1,14 @@
-"""Code that measures itself, for profiles: a clock is read where one group of loops follows another, or a product.
+"""Instrumentation for profiles: the code reads a clock between groups of loops and between matrix products.
 
-    spot 0  train                          own  12 µs     1 call
-    spot 1    while, train.py:4            own  30 µs     1 call
-    spot 2      matmul, train.py:5         own 800 µs   100 calls
-    spot 3      fused add+tanh, train.py:5 own 210 µs   100 calls
+    row 0  train                          own  12 µs     1 call
+    row 1    while, train.py:4            own  30 µs     1 call
+    row 2      matmul, train.py:5         own 800 µs   100 calls
+    row 3      fused add+tanh, train.py:5 own 210 µs   100 calls
 
-Each place in the code is a row of a table, and belongs to the row around it. Where the code goes from one row to
-another, what the clock has gone on since the last time is added to the first one's own time, and the call is counted
-to the second. Numbers in registers are measured with what is around them: their own clock would take longer than they
-do. A function without a meter has none of this.
+Each measured part of the code has a row in a table, and a parent row. On a transition between rows, the time
+since the last transition is added to the own time of the first row, and a call of the second row is counted.
+Rank-0 computations are measured together with the code around them, since reading a clock takes longer than
+they do. A function without instrumentation has none of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .llvm_types import Register, integer, ir
 from .scalar_builder import Arithmetic
 
 TABLE = "meter"
-"""What the table is called among what is known only when the code is loaded."""
+"""The name of the table among the host objects that are bound when the code is loaded."""
 
 _UNMEASURED = frozenset({"cond", "switch"})
 _WORD = 8
@@ -31,7 +31,7 @@ _MONOTONIC = 1
 
 
 class Row:
-    """A place in the code: the operations that are computed there, the row around it, bytes of its buffers."""
+    """A measured part of the code: its operations, its parent row, and the bytes of its buffers."""
 
     def __init__(self, operations: Sequence[Operation], parent: int) -> None:
         self.operations = tuple(operations)
@@ -40,11 +40,11 @@ class Row:
 
 
 class Instrumentation:
-    """Writes the clocks of a function. In the table each row has its own time, and how often it was come to."""
+    """Emits the clock reads of a function. Each row of the table has an own time and a number of calls."""
 
     def __init__(self, e: Any) -> None:
         self.rows = [Row((), -1)]
-        self.table: Any = None  # the notes, once the code is loaded
+        self.table: Any = None  # the recorded table, once the code is loaded
         self._e = e
         self._current = 0
         self._last = e.slot(integer(64))
@@ -53,15 +53,15 @@ class Instrumentation:
         e.b.store(self._clock(), self._last)
 
     def finish(self) -> None:
-        """The function is done: the time of its own is complete, and its call counts."""
+        """Complete the function's own time, and count its call."""
         self._goes_to(0)
 
     def allocates(self, size: int) -> None:
-        """A buffer is made for what is computed next."""
+        """Count a buffer that is allocated for the next row."""
         self._fresh += size
 
     def begin(self, operations: Sequence[Operation]) -> tuple[int, list[Any]]:
-        """Something begins; what `end` or `retract` is to be told of it."""
+        """Start a row. Return its parent and the emitted instructions, for `end` or `retract`."""
         block = self._e.b.block
         before = set(map(id, block.instructions))
         outer = self._current
@@ -71,13 +71,13 @@ class Instrumentation:
         return outer, [each for each in block.instructions if id(each) not in before]
 
     def end(self, outer: int) -> None:
-        """It ends."""
+        """End the current row and return to `outer`."""
         self.rows[self._current].bytes += self._fresh
         self._fresh = 0
         self._goes_to(outer, counts=False)
 
     def retract(self, outer: int, written: Sequence[Any], block: Any) -> None:
-        """It was nothing that is worth a clock."""
+        """Remove a row that turned out too small to measure, and its instructions."""
         gone = set(map(id, written))
         block.instructions[:] = [each for each in block.instructions if id(each) not in gone]
         self._e.b.position_at_end(self._e.b.block)
@@ -85,7 +85,7 @@ class Instrumentation:
         self._current = outer
 
     def stands_at(self, operations: Sequence[Operation]) -> bool:
-        """Whether these operations are being measured already."""
+        """Return whether the current row already measures these operations."""
         return self.rows[self._current].operations == tuple(operations)
 
     def _goes_to(self, row: int, counts: bool = True) -> None:
@@ -103,7 +103,7 @@ class Instrumentation:
         b.store(b.add(b.load(where, typ=integer(64)), more), where)
 
     def _clock(self) -> Register:
-        """A time in units of the processor's, or nanoseconds."""
+        """Emit the current time, in processor cycles or nanoseconds."""
         if has_cycles():
             return self._e.call("llvm.readcyclecounter", integer(64))
         self._e.call("clock_gettime", integer(32), integer(32)(_MONOTONIC), self._time)
@@ -114,24 +114,24 @@ class Instrumentation:
 
 
 def has_cycles() -> bool:
-    """Whether programs may read the processor's counter of cycles."""
+    """Return whether programs may read the processor's cycle counter."""
     return platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Measuring(Arithmetic):
-    """What an emitter does for its meter, where it has one."""
+    """The part of the emitter that handles instrumentation, if there is any."""
 
     meter: Instrumentation | None = None
-    operation: Operation | None = None  # what is being lowered
+    operation: Operation | None = None  # the operation that is being lowered
     group: Sequence[Any] = ()  # the lazy nodes that the next nest computes
-    bulk = 0  # loops that have been opened
+    bulk = 0  # number of loop nests opened so far
 
     function: Any
     _groups: list[Any]
 
     @contextmanager
     def lowering(self, operation: Operation) -> Iterator[None]:
-        """Measure what an operation becomes, if that is more than numbers in registers."""
+        """Measure the code of an operation, unless it is only rank-0 code in registers."""
         outer, self.operation = self.operation, operation
         meter = self.meter
         if meter is None or self._groups or operation.type in _UNMEASURED:
@@ -154,7 +154,7 @@ class Measuring(Arithmetic):
             meter.retract(around, written, block)
 
     def computing(self, only_group: bool) -> int | None:
-        """A nest of loops begins, which computes the group, and what is being lowered unless `only_group`."""
+        """Start a row for a loop nest: for its group, and the operation being lowered unless `only_group`."""
         group, self.group = self.group, ()
         self.bulk += 1
         if self.meter is None:
@@ -167,12 +167,12 @@ class Measuring(Arithmetic):
 
 
 def _is_bulk_call(instruction: Any) -> bool:
-    """Whether a call works on memory: what works on numbers gives one."""
+    """Return whether an instruction is a call that works on memory: one without a result."""
     return bool(instruction.opname == "call" and instruction.type == ir().VoidType())
 
 
 def symbols() -> list[tuple[str, int]]:
-    """The functions from outside that clocks need, and where they are."""
+    """Return the external functions that clocks need, with their addresses."""
     if has_cycles():
         return []
     import ctypes

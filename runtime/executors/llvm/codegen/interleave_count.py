@@ -1,13 +1,13 @@
-"""How many vectors of a loop LLVM shall compute at once: as few as keep the processor busy, for each is more code.
+"""Choose LLVM's interleave count of a loop: no more than keeps the processor busy, to keep the code small.
 
-    for i: c[i] ← a[i] + b[i]         1: no round waits for another, so the processor begins the next ones by itself
-    for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
-    for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
-    for i: total ← … + tanh(a[i])     2: as above; the sum is the least that it waits for
-    for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
-    for i: c[i] ← a[b[i]]             no vectors, where it runs for few rounds: each element is fetched by itself
+    for i: c[i] ← a[i] + b[i]         1: iterations are independent, so out-of-order execution overlaps them
+    for i: b[i] ← tanh(a[i])          2: long latencies leave time for a second vector
+    for i: total ← total + a[i]       LLVM's choice, since each iteration depends on the one before
+    for i: total ← … + tanh(a[i])     2: as above; the addition is the shorter latency
+    for i: for j < 32: …              LLVM's choice, which may unroll the inner loop fully
+    for i: c[i] ← a[b[i]]             no vectors for few iterations: each element is loaded separately
 
-Left alone, LLVM would take four wherever they fit into its registers.
+By default, LLVM would choose four if the registers suffice.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from __future__ import annotations
 from typing import Any
 
 SHORT = 64
-"""Inner loops of so few rounds may become so many vectors that no loop is left."""
+"""Inner loops with at most this trip count may be unrolled fully."""
 
 _MANY = 1024
-"""Rounds from which on two vectors at once are worth their code."""
+"""Iterations from which interleaving by two is worth its code size."""
 
 _FETCHED = 256
-"""Elements from which on it is worth it to fetch several from various places at once."""
+"""Elements from which vectorizing indirect loads pays off."""
 
 
 def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
-    """What LLVM is told about a loop whose only block this is, and which runs in `rounds` with those around it.
+    """Return loop metadata for a loop with one block, and `rounds` iterations including the loops around it.
 
-    `noted` is where checks leave their note.
+    `noted` is the slot of the flag that checks set.
     """
     if rounds < _FETCHED and _looks_up(body):
         return [["llvm.loop.vectorize.width", 1], ["llvm.loop.interleave.count", 1]]
@@ -38,13 +38,13 @@ def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
 
 
 def _gathers(body: Any, noted: Any) -> bool:
-    """Whether elements are taken together in a slot."""
+    """Return whether the loop accumulates into a stack slot."""
     targets = [each.operands[1] for each in body.instructions if each.opname == "store"]
     return any(getattr(target, "opname", None) == "alloca" and target is not noted for target in targets)
 
 
 def _looks_up(body: Any) -> bool:
-    """Whether elements are read at places that depend on others, and little else is done."""
+    """Return whether the loop mainly reads elements at indices that depend on loaded values."""
     found: set[Any] = set()
     for each in body.instructions:
         if each.opname == "load":
@@ -57,5 +57,5 @@ def _looks_up(body: Any) -> bool:
 
 
 def _takes_long(body: Any) -> bool:
-    """Whether one of our own mathematical functions is called."""
+    """Return whether the loop calls one of the project's own mathematical functions."""
     return any(each.opname == "call" and each.callee.name.startswith("agc.") for each in body.instructions)

@@ -1,12 +1,12 @@
-"""Ask, before each piece of long work, whether Ctrl-C wants the run to end.
+"""Check for Ctrl-C before each long piece of work.
 
     for i in 0 … n:                       for i in 0 … n:
-        multiply(a[i], b[i])      ==>         if i % 16 = 15 and Python says stop: stopped ← 1
+        multiply(a[i], b[i])      ==>         if i % 16 = 15 and agc_interrupted(): stopped ← 1
                                               if not stopped: multiply(a[i], b[i])
                                           if stopped: leave with INTERRUPTED
 
-A nest of loops cannot be left in its middle, so the rest of its rounds do nothing. Only the thread of the caller may
-ask: nests whose rounds other threads run must not use this.
+A loop nest has no early exit, so its remaining iterations do nothing. Only the calling thread may check for
+interrupts: nests that run in the thread pool must not use this.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from .function_builder import Emitter
 
 PATIENCE = 1 << 29
-"""Multiplications between two questions: some hundredths of a second."""
+"""Multiplications between two checks: some hundredths of a second."""
 
 ASK = "agc_interrupted"
 
 
 @contextmanager
 def unless_interrupted(e: Emitter, work: float, round_number: Register | None = None) -> Iterator[None]:
-    """Skip what is written here once the run is to end. It takes so much `work`, in each round of a loop.
+    """Skip the code emitted here after an interrupt. The code takes `work` multiplications in each iteration.
 
-    Outside of a nest the function is left at once.
+    Outside of a loop nest, the function returns immediately.
     """
     stopped = e.stopped()
     number = e.word(0) if round_number is None else round_number

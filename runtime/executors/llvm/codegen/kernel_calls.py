@@ -1,10 +1,11 @@
-"""Operations that have no code of their own: compiled code calls their kernels, which are the interpreter's.
+"""Operations without native code: compiled code calls their kernels, the same as the interpreter's.
 
-    y = igamma a, x       ==>     a, x ← in memory;  code ← kernel(address of a, of x, of y);  fail unless it is 0
+    y = igamma a, x       ==>     a, x ← in memory;  code ← kernel(addresses of a, x and y);  fail unless code is 0
 
-Sizes that show only while the code runs go with the addresses. Where those of results do, a first call computes, and a
-second one copies. So results are the interpreter's to the last bit, and a kernel that raises an error is a check that
-fails. A call takes some microseconds, as it does in plans: what is heavy, or rare, is called so.
+Dynamic sizes of operands are passed next to the addresses. If results have dynamic sizes, a first call
+computes, and a second call copies. Results are bitwise equal to the interpreter's, and a kernel that raises
+an error is a failed check. A call takes some microseconds, as in plans, so this suits heavy or rare
+operations.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from .region_lowering import Region
 
 _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
-"""Operations without effects whose kernels are not to be called: they fail, or are what sessions feed."""
+"""Operations without effects whose kernels are never called: they always fail, or are fed by sessions."""
 
 
 def has_kernel(operation: Operation) -> bool:
-    """Whether the kernel can be called: it has no effects, takes and gives tensors of numbers of known ranks."""
+    """Return whether the kernel can be called: it has no effects, and all types are numeric tensors of known
+    rank.
+    """
     values = [*(operand for operand in operation.inputs if isinstance(operand, Value)), *operation.outputs]
     return (
         not operation.stateful
@@ -41,7 +44,7 @@ def has_kernel(operation: Operation) -> bool:
 
 
 def called(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
-    """Call the kernel. It gets the addresses of what is no constant, and those of its results."""
+    """Call the kernel with the addresses of non-constant operands and of the results."""
     e = region.e
     given = [
         region.stored(node)
@@ -83,7 +86,9 @@ def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> lis
 
 
 def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
-    """Call a function of the host with these addresses, or the run ends."""
+    """Call a host function with these addresses; leave the function if it was interrupted, and check its
+    code.
+    """
     addresses = e.slot(pointer(), len(arguments))
     for number, argument in enumerate(arguments):
         e.b.store(argument, e.b.gep(addresses, [e.word(number)], source_etype=pointer()))

@@ -1,13 +1,13 @@
-"""Values while a graph is being lowered: known numbers, registers, memory, and expressions nobody has computed yet.
+"""Values of a graph during lowering: constants, registers, memory and expressions that are not computed yet.
 
-    Known      an array that the graph holds
-    Scalar     rank 0, in a register
-    Buffer     elements in memory, one behind the other
-    Computed   an operation on each element, computed where it is read
-    Mapped     elements of others, found under another index
+    Known            a constant array of the graph
+    Scalar           rank 0, in a register
+    Buffer           elements in contiguous memory
+    LazyElementwise  an elementwise operation, computed where it is read
+    IndexMap         elements of other values, read at another index
 
-Every node has a `shape` and a `dtype`, and gives the element at an `Index`. An element is computed once for an index
-and kept while the nest of loops is written that counts through it.
+Every node has a `shape` and a `dtype`, and emits the element at an `Index`. An element is computed once for
+each index, and memoized while the loop nest of that index is emitted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ NO_CUTS: Cuts = frozenset()
 
 
 class Index:
-    """A place in a shape. `groups` are (first axis, axis behind the last, number among their elements)."""
+    """An index into a shape.
+
+    `groups` are triples (first axis, axis after the last, linear index within these axes).
+    """
 
     __slots__ = ("_flat", "_within", "groups", "local", "shape")
 
@@ -40,15 +43,15 @@ class Index:
         self.groups = tuple(groups)
         self._within: dict[Shape, Index] = {shape: self}
         self._flat: Register = None
-        self.local: Register = None  # the number in a block, where elements are computed block by block
+        self.local: Register = None  # the index within a block, for values that are computed in blocks
 
     @staticmethod
     def of(shape: Shape, places: Sequence[Register]) -> Index:
-        """The index with a place along each axis."""
+        """Return the index with one coordinate along each axis."""
         return Index(shape, [(axis, axis + 1, place) for axis, place in enumerate(places)])
 
     def flat(self, e: Emitter) -> Register:
-        """The number of the element among all."""
+        """Emit the linear index of the element in row-major order."""
         if self._flat is None:
             total = e.word(0)
             for start, stop, value in self.groups:
@@ -57,7 +60,7 @@ class Index:
         return self._flat
 
     def along(self, e: Emitter, axis: int) -> Register:
-        """The place along one axis."""
+        """Emit the coordinate along one axis."""
         for start, stop, value in self.groups:
             if start <= axis < stop:
                 behind = math.prod(self.shape[axis + 1 : stop])
@@ -66,11 +69,11 @@ class Index:
         raise AssertionError(f"no axis {axis} in {self.shape}")
 
     def places(self, e: Emitter) -> list[Register]:
-        """The place along each axis."""
+        """Emit the coordinates along all axes."""
         return [self.along(e, axis) for axis in range(len(self.shape))]
 
     def within(self, e: Emitter, shape: Shape) -> Index:
-        """The index in a tensor of a shape that is broadcast to this one."""
+        """Return the corresponding index into a tensor of `shape` that is broadcast to this shape."""
         found = self._within.get(shape)
         if found is None:
             found = self._within[shape] = self._narrowed(e, shape)
@@ -92,7 +95,9 @@ class Index:
 
 
 def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
-    """Where axes of `wide` cannot count as one when a tensor of `shape` is read: between used and unused ones."""
+    """Return the axes of `wide` before which loops cannot be collapsed: between broadcast and other axes of
+    `shape`.
+    """
     skipped = len(wide) - len(shape)
     used = [axis >= skipped and shape[axis - skipped] == size for axis, size in enumerate(wide)]
     relevant = [axis for axis, size in enumerate(wide) if size != 1]
@@ -103,10 +108,14 @@ _NUMBERS = itertools.count(1)
 
 
 class LazyValue:
-    """A value of the graph. `storage` is where it stands, once it has been computed; `maker` is what gave it."""
+    """A value of the graph.
 
-    moved = 0  # the number of the last time that a node got another place
-    memory: tuple[int, frozenset[Register]] = (-1, frozenset())  # see use_lists.py
+    `storage` is its memory once it is computed; `maker` is the operation that produced it.
+    """
+
+    moved = 0  # number of the last change of any node's storage
+    # cache of use_lists.py: (`moved` when filled, addresses)
+    memory: tuple[int, frozenset[Register]] = (-1, frozenset())
     cost = 0
     fails = False
     depth = 0
@@ -120,12 +129,12 @@ class LazyValue:
         self.storage: Buffer | None = None
 
     def stand(self, storage: Buffer | None) -> None:
-        """Be found there from now on; nowhere means that it is computed where it is read."""
+        """Read the value from `storage` from now on; None means that it is computed where it is read."""
         self.storage = storage
-        LazyValue.moved = next(_NUMBERS)  # each is there once, whatever threads compile
+        LazyValue.moved = next(_NUMBERS)  # the count never repeats, even with several compiling threads
 
     def at(self, e: Emitter, index: Index) -> Element:
-        """The element at an index, computed at most once for it."""
+        """Emit the element at an index, at most once for each index."""
         node: LazyValue = self.storage or self
         key = (node, index)
         found = e.memo.get(key)
@@ -134,21 +143,21 @@ class LazyValue:
         return found
 
     def element(self, e: Emitter, index: Index) -> Element:
-        """Write the computation of the element at an index."""
+        """Emit the computation of the element at an index."""
         raise NotImplementedError
 
     def cuts(self) -> Cuts:
-        """The axes before which loops must begin anew for the element to be found without divisions."""
+        """Return the axes before which loops must not be collapsed, so that no index needs a division."""
         return NO_CUTS
 
     @property
     def is_lazy(self) -> bool:
-        """Whether the value has not been computed yet."""
+        """Return whether the value is not computed yet."""
         return False
 
 
 class Known(LazyValue):
-    """An array that is known."""
+    """A constant array."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         super().__init__(dtypes.of_array(array), array.shape)
@@ -164,12 +173,12 @@ class Known(LazyValue):
         return e.load(self.dtype, self.address(e), index.flat(e))
 
     def address(self, e: Emitter) -> Register:
-        """Where the elements stand."""
+        """Emit the address of the elements."""
         return e.module.host.constant(e, self.array)
 
 
 class Scalar(LazyValue):
-    """A number in a register."""
+    """A rank-0 value in a register."""
 
     def __init__(self, dtype: dtypes.DType, value: Element) -> None:
         super().__init__(dtype, ())
@@ -180,10 +189,10 @@ class Scalar(LazyValue):
 
 
 class Buffer(LazyValue):
-    """Elements in memory. `is_own` says that nobody outside reads them: they may be replaced when all have read them.
+    """Elements in memory. An `is_own` buffer is read only here, so it may be overwritten after its last read.
 
-    `places` are the addresses under which others may know the same memory. What is `in_list` stands in a list, and is
-    read where the list does not change any more.
+    `places` are the addresses under which other nodes may alias this memory. An `in_list` buffer is an
+    element of a list, and is read where the list no longer changes.
     """
 
     in_list = False
@@ -193,11 +202,11 @@ class Buffer(LazyValue):
         self.address = address
         self.is_own = is_own
         self.places: frozenset[Register] = frozenset({address})
-        self.slot: Register = None  # what its memory belongs to, if it has a size of its own
+        self.slot: Register = None  # the growing memory that it belongs to, if its size is dynamic
 
     @staticmethod
     def new(e: Emitter, dtype: dtypes.DType, shape: Shape) -> Buffer:
-        """Memory for a tensor."""
+        """Allocate memory for a tensor."""
         size = math.prod(shape) * dtype.size
         if not isinstance(size, Size):
             return Buffer(dtype, shape, e.buffer(size), is_own=True)
@@ -210,7 +219,7 @@ class Buffer(LazyValue):
         return e.load(self.dtype, self.address, index.flat(e))
 
     def also(self, shape: Shape, is_own: bool = False) -> Buffer:
-        """The same memory under another name."""
+        """Return an alias of this memory with another shape."""
         made = Buffer(self.dtype, shape, self.address, is_own)
         made.places = self.places
         made.in_list = self.in_list
@@ -218,7 +227,7 @@ class Buffer(LazyValue):
 
     @property
     def stays(self) -> bool:
-        """Whether nobody writes to this memory while it is read: it is an input, or a part of one."""
+        """Return whether this memory is never written while it is read: an input, or a part of one."""
         return isinstance(self.address, ir().Argument) and not self.is_own
 
     @property
@@ -227,11 +236,11 @@ class Buffer(LazyValue):
 
 
 Rule = Callable[..., Element]
-"""Writes the computation of an element from those of the operands: `rule(e, site, *elements)`."""
+"""Emits an element from those of the operands: `rule(e, site, *elements)`."""
 
 
 class LazyElementwise(LazyValue):
-    """An operation on each element. `site` is what the rule is told of the operation."""
+    """An elementwise operation. `site` describes the operation to the rule."""
 
     def __init__(
         self,
@@ -259,7 +268,7 @@ class LazyElementwise(LazyValue):
         return cuts_of([self])
 
     def own_cuts(self) -> set[int]:
-        """The cuts that it takes to read what is broadcast."""
+        """Return the cuts that are needed to read broadcast operands."""
         found: set[int] = set()
         for operand in self.operands:
             if operand.shape != self.shape and operand.size > 1:
@@ -278,7 +287,7 @@ def _cuts(node: LazyValue) -> Cuts:
 
 
 def cuts_of(nodes: Iterable[LazyValue]) -> Cuts:
-    """The cuts of nodes that are read at one index, with what they read at this one."""
+    """Return the cuts of `nodes` and of all lazy values that they read at the same index."""
     found: set[int] = set()
     pending = list(nodes)
     seen = set(pending)
@@ -296,7 +305,10 @@ def cuts_of(nodes: Iterable[LazyValue]) -> Cuts:
 
 
 class IndexMap(LazyValue):
-    """Elements of other nodes, which `find(e, index)` gives. It reads each of theirs at most `times` times."""
+    """Elements of other nodes at indices computed by `find(e, index)`.
+
+    With `once`, it reads each element once at most.
+    """
 
     def __init__(
         self,

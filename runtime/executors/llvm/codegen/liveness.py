@@ -1,16 +1,17 @@
-"""When the buffers of a function hold something that is still read: which of them may not share memory.
+"""Liveness analysis of the buffers of a function: two buffers that are live together must not share memory.
 
     born a                      a is live from here …
     nest writes a
     born b                      … and here, so a and b conflict
     nest reads a, writes b      … to here
-    born c                      c conflicts with b only: it may stand where a stood
+    born c                      c conflicts with b only: it may use the memory of a
     nest reads b, writes c
 
-This is found in the finished code, not in the graph. An address goes where instructions take it, through slots as
-well, and whatever may touch memory counts as a use of all buffers that it may be. What a buffer holds before it is born
-nobody reads, so a buffer that is born in the body of a loop is free again at the end of each round. `born` is an
-instruction that LLVM never sees.
+The analysis runs on the finished IR, not on the graph. It propagates addresses through instructions and stack
+slots. Every instruction that may touch memory counts as a use of all buffers that its operands may point to.
+The content of a buffer is dead before `born`, which marks the start of a lifetime like `llvm.lifetime.start`.
+So a buffer that is born in a loop body is free again at the end of each iteration. `born` is a
+pseudo-instruction that is removed before LLVM sees the function.
 """
 
 from __future__ import annotations
@@ -26,32 +27,32 @@ PROMISE = "promise"
 _FOLLOWING = frozenset(
     {"getelementptr", "phi", "select", "icmp", "br", "switch", "ret", "alloca", PROMISE, BORN}
 )
-"""What an address goes through without its memory being touched."""
+"""Instructions that pass an address on without touching its memory."""
 
 
 def promised(block: Any, size: int) -> Any:
-    """The address of a buffer whose place is decided when the function is complete."""
+    """Emit a placeholder for the address of a buffer; its memory is assigned when the function is complete."""
     made = ir().Instruction(block, pointer(), PROMISE, [], name="buffer")
     made.size = size
     return made
 
 
 def born(block: Any, promise: Any) -> Any:
-    """The note that a buffer holds nothing until here."""
+    """Emit the marker that a buffer's lifetime starts here."""
     made = ir().Instruction(block, ir().VoidType(), BORN, [], name="born")
     made.promise = promise
     return made
 
 
 def operands_of(instruction: Any) -> list[Any]:
-    """What an instruction uses."""
+    """Return the operands of an instruction; those of a phi without its blocks."""
     if instruction.opname == "phi":
         return [value for value, _ in instruction.incomings]
     return list(instruction.operands)
 
 
 def targets_of(block: Any) -> list[Any]:
-    """The blocks that may come next."""
+    """Return the successors of a basic block."""
     last = block.terminator
     if last is None:
         return []
@@ -62,7 +63,7 @@ def targets_of(block: Any) -> list[Any]:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The numbers in a set."""
+    """Yield the indices of the set bits of `mask`."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -70,7 +71,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 class Addresses:
-    """Which buffers and slots each address of a function may be. Sets are numbers with a bit for each of them."""
+    """Points-to analysis: the buffers and slots that each address may refer to, as bit masks."""
 
     def __init__(self, blocks: Sequence[Any], promises: Sequence[Any]) -> None:
         self.number = {promise: i for i, promise in enumerate(promises)}
@@ -80,8 +81,8 @@ class Addresses:
                 if each.opname == "alloca":
                     self.number[each] = len(self.number)
         self.of: dict[Any, int] = {value: 1 << i for value, i in self.number.items()}
-        self.within: dict[int, int] = {}  # what the addresses are that a slot holds
-        self.lost = 0  # buffers whose addresses stand where nobody keeps count
+        self.within: dict[int, int] = {}  # the addresses that each slot may hold
+        self.lost = 0  # buffers whose addresses escape to untracked memory
         instructions = [each for block in blocks for each in block.instructions if _has_address(each)]
         is_new = True
         while is_new:
@@ -90,7 +91,7 @@ class Addresses:
                 is_new |= self._goes_on(each)
 
     def _goes_on(self, instruction: Any) -> bool:
-        """Whether something new is found out of one instruction."""
+        """Propagate addresses through one instruction; return whether that changed anything."""
         given = [self.of.get(operand, 0) for operand in operands_of(instruction)]
         if instruction.opname == "store":
             return self._goes_into(given[1], given[0])
@@ -117,7 +118,7 @@ class Addresses:
         return is_new
 
     def touched(self, instruction: Any) -> int:
-        """The buffers that an instruction may read or write."""
+        """Return the buffers that an instruction may read or write."""
         name = instruction.opname
         if name in _FOLLOWING:
             return 0
@@ -131,7 +132,7 @@ class Addresses:
         return self._with_contents(found) & self.buffers
 
     def _with_contents(self, mask: int) -> int:
-        """What can be reached from some addresses."""
+        """Return everything that can be reached from the addresses in `mask`."""
         found, pending = mask, mask
         while pending:
             more = 0
@@ -142,7 +143,7 @@ class Addresses:
         return found
 
     def held(self, apart_from: Sequence[Any]) -> int:
-        """The buffers whose addresses stand in slots, but for these slots."""
+        """Return the buffers whose addresses are held in slots other than `apart_from`, or have escaped."""
         found = self.lost
         skipped = {self.number[slot] for slot in apart_from}
         for slot, addresses in self.within.items():
@@ -158,7 +159,7 @@ def _has_address(instruction: Any) -> bool:
 
 
 class Liveness:
-    """The buffers that are live at the beginning of each block."""
+    """The buffers that are live at the start of each basic block."""
 
     def __init__(self, blocks: Sequence[Any], addresses: Addresses) -> None:
         self.addresses = addresses
@@ -176,7 +177,7 @@ class Liveness:
                 self.at_start[block] = live
 
     def _events_of(self, block: Any) -> Iterator[tuple[int, int]]:
-        """What is born and what is touched, one after the other."""
+        """Yield the births and the uses of buffers in a basic block, in order, as pairs of masks."""
         for each in block.instructions:
             if each.opname == BORN:
                 yield 1 << self.addresses.number[each.promise], 0
@@ -184,14 +185,14 @@ class Liveness:
                 yield 0, touched
 
     def at_end(self, block: Any) -> int:
-        """What is live behind a block."""
+        """Return the buffers that are live at the end of a basic block."""
         live = 0
         for target in targets_of(block):
             live |= self.at_start.get(target, 0)
         return live
 
     def births(self) -> Iterator[tuple[int, int]]:
-        """Each buffer, where it is born, and what else is live then."""
+        """Yield each buffer that is born, with the mask of the other buffers that are live there."""
         for block in self.blocks:
             live = self.at_end(block)
             for bit, touched in reversed(self._events[block]):

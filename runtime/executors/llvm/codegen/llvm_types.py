@@ -1,9 +1,9 @@
-"""How dtypes look in LLVM: in registers, in memory, and as constants.
+"""The representation of dtypes in LLVM: in registers, in memory, and as constants.
 
-bool        i1, a byte in memory
+bool        i1; a byte in memory
 int32 …     i32 …
 float32 …   half, float, double
-complex64   a `Pair` of floats, beside each other in memory
+complex64   a `Pair` of floats, adjacent in memory
 bfloat16 …  i16 …: the bits, which are only moved; kernels compute with them
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from .... import dtypes
 
 Register: TypeAlias = Any
-"""A value of LLVM in a register."""
+"""An LLVM value in a register."""
 
 
 class Pair(NamedTuple):
@@ -29,18 +29,20 @@ class Pair(NamedTuple):
 
 
 Element: TypeAlias = Any
-"""What an element of a tensor is while it is computed: a register, or a `Pair` of them."""
+"""An element of a tensor during computation: a register, or a `Pair` of registers."""
 
 COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
 """Dtypes that LLVM computes with."""
 
 STORED = COMPILED | frozenset(dtypes.NARROW_FLOATS)
-"""Dtypes that native code keeps in memory: those not in `COMPILED` are moved only, and kernels compute with them."""
+"""Dtypes that native code keeps in memory: those not in `COMPILED` are only moved, and kernels compute with
+them.
+"""
 
 
 @functools.cache
 def ir() -> Any:
-    """llvmlite's module for writing LLVM's language."""
+    """Return the module `llvmlite.ir`."""
     from llvmlite import ir
 
     return ir
@@ -48,24 +50,24 @@ def ir() -> Any:
 
 @functools.cache
 def integer(bits: int) -> Any:
-    """The type of integers of so many bits."""
+    """Return the integer type of `bits` bits."""
     return ir().IntType(bits)
 
 
 @functools.lru_cache(4096, typed=True)
 def word(value: int) -> Any:
-    """A 64-bit integer; a small one is written many times, and need not be made and printed anew."""
+    """Return a 64-bit constant. Constants are cached, since making and printing them again is slow."""
     return ir().Constant(integer(64), value)
 
 
 @functools.cache
 def pointer() -> Any:
-    """The type of addresses."""
+    """Return the pointer type."""
     return ir().PointerType()
 
 
 def constant_at(module: Any, name: str, value: Any) -> Register:
-    """The address of a constant that a module holds under a name."""
+    """Return the address of a constant of the module; define it if necessary."""
     made = module.globals.get(name)
     if made is None:
         made = ir().GlobalVariable(module, value.type, name)
@@ -75,7 +77,7 @@ def constant_at(module: Any, name: str, value: Any) -> Register:
 
 
 def null() -> Any:
-    """The address of nothing."""
+    """Return the null pointer."""
     return ir().Constant(pointer(), None)
 
 
@@ -83,14 +85,14 @@ _FLOATS = {2: "HalfType", 4: "FloatType", 8: "DoubleType"}
 
 
 def register_type(dtype: dtypes.DType) -> Any:
-    """The type of an element in a register; of a part, for complex numbers."""
+    """Return the type of an element in a register; for complex numbers, the type of a part."""
     if dtype.is_bool:
         return integer(1)
     return memory_type(dtype)
 
 
 def memory_type(dtype: dtypes.DType) -> Any:
-    """The type of an element in memory; of a part, for complex numbers."""
+    """Return the type of an element in memory; for complex numbers, the type of a part."""
     if dtype.kind == "c":
         dtype = dtype.real_dtype
     if dtype.kind == "f" and dtype in COMPILED:
@@ -99,7 +101,7 @@ def memory_type(dtype: dtypes.DType) -> Any:
 
 
 def constant(dtype: dtypes.DType, value: Any) -> Element:
-    """A number as an element."""
+    """Return a number as a constant element."""
     if dtype.kind == "c":
         number = dtype.numpy.type(value)
         return Pair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))

@@ -1,8 +1,8 @@
-"""Where the values of a region stand: lazy ones are computed in one nest of loops, with all that they read on the way.
+"""Materialization of lazy values: one loop nest computes a value together with all lazy operands.
 
-y = multiply x, 2.0        a Computed node: nothing is written yet
-z = add y, 1.0             another, which reads y where it is read itself
-s = reduce_sum z           one loop nest, which computes y and z on the way
+y = multiply x, 2.0        a LazyElementwise node: no code is emitted yet
+z = add y, 1.0             another one, which computes y where it is read
+s = reduce_sum z           one loop nest, which computes y and z for each element
 return z, s                z is read again: the same nest stores it
 """
 
@@ -24,26 +24,26 @@ from .parallel_loops import WAKES
 from .use_lists import UseLists
 
 CHEAP = 2
-"""What costs no more than so many additions is computed again, rather than stored and read."""
+"""Values that cost at most as much as this many additions are recomputed instead of stored."""
 
 DEEPEST = 200
-"""Expressions nested deeper are computed, so that neither Python's stack nor LLVM suffers."""
+"""Expressions deeper than this are materialized, to bound recursion in Python and LLVM."""
 
 
 class Values:
-    """The values of a region, as far as they have been computed."""
+    """The values of a region, lazy or materialized."""
 
     def __init__(self, e: Emitter, graph: Graph) -> None:
         self.e = e
         self.readers = UseLists(graph)
         self._stored: list[LazyValue] = []
         self._once: dict[Any, LazyValue] = {}
-        self.wanted: set[LazyValue] = set()  # what the nest that computes it first is to store
+        self.wanted: set[LazyValue] = set()  # values to store in the first nest that computes them
 
-    # Where values stand
+    # Materializing values
 
     def scalar(self, node: LazyValue) -> Scalar:
-        """A node of one element, in a register."""
+        """Return a node with one element as a register."""
         node = node.storage or node
         if isinstance(node, Scalar):
             return node
@@ -52,11 +52,11 @@ class Values:
         return Scalar(node.dtype, node.at(self.e, Index.of(node.shape, [self.e.word(0)] * len(node.shape))))
 
     def register(self, node: LazyValue) -> Register:
-        """The element of a node that has one only."""
+        """Return the register of a node with one element."""
         return self.scalar(node).value
 
     def integer(self, node: LazyValue) -> Register:
-        """An integer of one element, as an index."""
+        """Emit an integer node with one element as a 64-bit index."""
         value = self.register(node)
         width = value.type.width
         if width == 64:
@@ -67,7 +67,7 @@ class Values:
         return widen(value, self.e.word(0).type)
 
     def stored(self, node: LazyValue, target: Buffer | None = None) -> Buffer:
-        """A node in memory: in `target`, where one is given."""
+        """Materialize a node in memory, in `target` if given."""
         node = node.storage or node
         if isinstance(node, Buffer):
             if target is not None and target.address is not node.address:
@@ -85,7 +85,7 @@ class Values:
         return where
 
     def readable(self, node: LazyValue) -> LazyValue:
-        """A node whose elements can be read in any order and often: lazy ones only where they cost little."""
+        """Return a node that can be read often and in any order: lazy values are kept only if they are cheap."""
         if node.is_lazy and (node.cost > CHEAP or node.fails):
             self.stored(node)
         elif node.is_lazy:
@@ -94,18 +94,20 @@ class Values:
         return node.storage or node
 
     def once(self, key: Any, make: Callable[[], LazyValue]) -> LazyValue:
-        """What several operations of the region need, made for the first of them."""
+        """Return the value that several operations of the region share, made by `make` at the first request."""
         found = self._once.get(key)
         if found is None:
             found = self._once[key] = make()
         return found
 
     def settled(self, node: LazyValue) -> LazyValue:
-        """A node that is computed: what is lazy goes into memory."""
+        """Materialize a node if it is lazy."""
         return self.stored(node) if node.is_lazy else (node.storage or node)
 
     def replace(self, pairs: Sequence[tuple[LazyValue, Buffer]]) -> None:
-        """Put small tensors into buffers that some of them may still be read from: all are read before."""
+        """Store small tensors in buffers that may alias their operands: all elements are read before any is
+        written.
+        """
         found = []
         with self.e.nest([]):
             for node, where in pairs:
@@ -119,21 +121,25 @@ class Values:
     # Computing lazy values
 
     def compute(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
-        """Write one nest of loops that computes nodes of one shape into buffers, and what is worth keeping too."""
+        """Emit one loop nest that computes nodes of one shape into buffers, and also stores values that are
+        read later.
+        """
         order = self.prepared([node for node, _ in wanted])
         wanted = [*wanted, *self.kept(order, [node for node, _ in wanted])]
         self._fill(wanted, order)
         self.keep(wanted)
 
     def keep(self, computed: Sequence[tuple[LazyValue, Buffer]]) -> None:
-        """Nodes stand in these buffers from now on."""
+        """Record that nodes are stored in these buffers from now on."""
         for node, where in computed:
             node.stand(where)
             self._stored.append(node)
             self.readers.stands(node)
 
     def prepared(self, roots: Sequence[LazyValue]) -> list[LazyValue]:
-        """The lazy nodes that are read at the same index as these, operands first; others are made readable."""
+        """Return the lazy nodes that are read at the same index as `roots`, operands first; make the others
+        readable.
+        """
         order: dict[LazyValue, None] = {}
         pending = [(root, False) for root in reversed(roots)]
         while pending:
@@ -151,7 +157,7 @@ class Values:
         return found
 
     def _make_readable(self, operand: LazyValue, reader: LazyValue) -> None:
-        """See that a node reads an operand at another index without computing much twice."""
+        """Materialize `operand` if reading it at another index would compute much repeatedly."""
         if not operand.is_lazy:
             return
         once = isinstance(reader, IndexMap) and reader.once and not self.readers.has_others(operand, {reader})
@@ -162,7 +168,9 @@ class Values:
             self._make_readable(inner, operand)
 
     def kept(self, order: Sequence[LazyValue], roots: Sequence[LazyValue]) -> list[tuple[LazyValue, Buffer]]:
-        """What a nest computes on the way and others read later."""
+        """Return the nodes of a nest, other than `roots`, that are worth storing for later readers, with new
+        buffers.
+        """
         inside = set(order)
         return [
             (node, Buffer.new(self.e, node.dtype, node.shape))
@@ -171,7 +179,7 @@ class Values:
         ]
 
     def _is_read_later(self, node: LazyValue, inside: set[LazyValue]) -> bool:
-        """Whether others read a node, for whom it is better stored than computed again."""
+        """Return whether storing `node` for its other readers is better than computing it again."""
         is_worth_it = node.cost > CHEAP or (node.shape and self.readers.is_factor(node))
         return bool(is_worth_it) and self.readers.has_others(node, inside)
 
@@ -200,7 +208,7 @@ class Values:
                 self.e.store(where.dtype, where.address, self.e.word(number), element)
 
     def spans(self, shape: tuple[int, ...], nodes: Sequence[LazyValue]) -> list[tuple[int, int]]:
-        """The axes that loops over a shape take together: from the first to the one behind the last."""
+        """Return the ranges of axes that loops over `shape` can collapse."""
         cuts = sorted({0, len(shape)} | cuts_of(nodes))
         return list(itertools.pairwise(cuts))
 
@@ -212,7 +220,7 @@ class Values:
         threads: bool = True,
         each_once: bool = False,
     ) -> Iterator[Index]:
-        """Loops over all places of a shape, as few as the nodes that are read allow."""
+        """Emit loops over all indices of a shape, collapsed as far as `nodes` allow."""
         spans = self.spans(shape, nodes)
         counts = [math.prod(shape[a:b]) for a, b in spans]
         with self.e.nest(counts, threads=threads, each_once=each_once) as numbers:
@@ -235,17 +243,17 @@ class Values:
                 self.stored(node, target)
 
     def zeros(self, dtype: dtypes.DType, shape: tuple[int, ...]) -> Buffer:
-        """A new buffer of zeros."""
+        """Allocate a buffer of zeros."""
         where = Buffer.new(self.e, dtype, shape)
         if where.size:
             self.e.clear(where.address, where.bytes)
         return where
 
-    # Regions within
+    # Regions of operations
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What is computed in a block that may not run is not there behind it."""
+        """Discard storage of values that are materialized in this block, since the block may not be executed."""
         start = len(self._stored)
         yield
         for node in self._stored[start:]:

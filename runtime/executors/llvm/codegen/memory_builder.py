@@ -1,8 +1,7 @@
-"""Writes memory: slots for numbers, buffers for tensors, elements that are read and written there.
+"""Memory instructions: stack slots, buffers of tensors, and loads and stores of their elements.
 
-Small buffers stand on the stack. Larger ones are taken from what the module keeps between calls (arena.py), and given
-back when the function is left. Which buffers stand in the same place is decided when all has been written
-(buffer_assignment.py).
+Small buffers are on the stack. Larger ones come from the module's arena (arena.py), and are returned when the
+function returns. Buffer assignment runs when the whole function has been emitted (buffer_assignment.py).
 """
 
 from __future__ import annotations
@@ -21,36 +20,36 @@ from .llvm_types import Element, Pair, Register, integer, ir, memory_type, null,
 from .outlining import instructions_of, redirect
 from .scalar_builder import WORD
 
-_TINY = 128  # bytes of buffers that LLVM may keep in registers: each has a place of its own
+_TINY = 128  # bytes of buffers that LLVM may promote to registers: they never share memory
 _ON_STACK = 4096
 _STACK = 1 << 16
 _ALIGNED = 64
 
 FIRST = 16
-"""Elements that fit into it at first."""
+"""Initial capacity of growing memory, in elements."""
 
 
 class Storage(Measuring):
-    """What is written of memory; `top` is the builder of the function's entry."""
+    """Emitter of memory instructions; `top` is the builder of the function's entry block."""
 
     def __init__(self, module: Any, b: Any, top: Any) -> None:
         super().__init__(module, b)
         self._top = top
         self._on_stack: list[Any] = []
-        self._promises: list[Any] = []  # buffers that have no place yet
-        self.places: list[BufferSlot] = []  # where they stand, once all is written
-        # Memory that is kept between calls: the slot where it is kept, what takes it, and the bytes.
+        self._promises: list[Any] = []  # buffers without assigned memory
+        self.places: list[BufferSlot] = []  # the assignment, once the function is complete
+        # Memory that is kept between calls: the slot that keeps it, the register with its address, its bytes.
         self.pieces: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
         self._takes: tuple[Register, Register] | None = None  # see `_taken`
-        self._groups: list[Any] = []  # of accesses in the nests that are being written
+        self._groups: list[Any] = []  # access groups of the nests that are being emitted
 
     def slot(self, kind: Any, count: int = 1) -> Register:
-        """Memory for a value that changes, which LLVM makes a register of where it can."""
+        """Allocate a stack slot for a mutable value; LLVM promotes it to a register where possible."""
         return _opaque(self._top.alloca(kind, count))
 
     def buffer(self, size: int, apart: bool = False) -> Register:
-        """Memory for so many bytes, which holds nothing yet. What is `apart` never shares it."""
+        """Allocate uninitialized memory of `size` bytes. A buffer that is `apart` never shares memory."""
         if isinstance(size, Size):
             return self.sized(size)[0]
         if self.meter is not None:
@@ -75,9 +74,10 @@ class Storage(Measuring):
         return made
 
     def _taken(self, size: int) -> tuple[Register, Register]:
-        """Memory that is kept between calls, after the place where it is.
+        """Take memory from the arena. Return its arena slot and its address.
 
-        The table of places and the slot that says whether memory is lacking come first of all when all is written.
+        The arena table and the out-of-memory flag are placeholders: `_settle` emits them at the start of the
+        function.
         """
         if self._takes is None:
             self._takes = promised(self._top.block, 0), promised(self._top.block, 0)
@@ -86,7 +86,7 @@ class Storage(Measuring):
         return slot, self.module.kept.take(self._top, slot, size, lacking)
 
     def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[ElementwiseNest]) -> None:
-        """Give all buffers their places; those of few bytes on the stack, as long as there is room."""
+        """Assign memory to all buffers: small ones on the stack while there is room, others from the arena."""
         addresses = Addresses(blocks, self._promises)
         found = assign_buffers(blocks, start, self._promises, nests, _ON_STACK, addresses)
         self._top.position_at_start(self._top.block)
@@ -114,13 +114,15 @@ class Storage(Measuring):
         self._top.position_at_end(self._top.block)
 
     def held(self, size: int) -> Register:
-        """A slot with the address of a buffer."""
+        """Allocate a slot that holds the address of a buffer."""
         slot = self.slot(pointer())
         self._top.store(self.buffer(size), slot)
         return slot
 
     def growing(self, size: int) -> Register:
-        """A slot with the address of memory that grows: how many elements of this size fit, and the elements."""
+        """Allocate a slot with the address of growing memory: a header with the capacity, then elements of
+        `size` bytes.
+        """
         kept, made = self._taken(HEAD + FIRST * size)
         slot = self.slot(pointer())
         self._top.store(made, slot)
@@ -128,18 +130,21 @@ class Storage(Measuring):
         return slot
 
     def sized(self, size: Size) -> tuple[Register, Register]:
-        """The address of memory for so many bytes as there turn out to be, and the slot that it belongs to."""
+        """Allocate memory of a dynamic size.
+
+        Return its address and the slot of growing memory that owns it.
+        """
         slot = self.growing(1)
         return self.fitted(slot, self.word(size)), slot
 
     def fitted(self, slot: Register, size: Register) -> Register:
-        """The address of memory that grows, where so many bytes fit; it holds nothing yet."""
+        """Emit the address of growing memory with room for `size` bytes; its content is undefined."""
         found = self.module.kept.fit(self.b, slot, size)
         self.fail_unless(self.b.icmp_unsigned("!=", found, null()))
         return found
 
     def release(self, slot: Register) -> Register:
-        """Hand memory that grows over to whoever runs this; other memory takes its place."""
+        """Transfer ownership of growing memory to the caller; the slot gets new memory."""
         address = self.b.load(slot, typ=pointer())
         other = self.new_memory(self.word(HEAD + FIRST))
         self.b.store(self.word(FIRST), other)
@@ -147,22 +152,22 @@ class Storage(Measuring):
         return address
 
     def new_memory(self, size: Register) -> Register:
-        """Memory that belongs to whoever gets it, or the run fails."""
+        """Allocate memory that the receiver owns, or fail the run."""
         found = self.call("PyMem_RawMalloc", pointer(), size)
         self.fail_unless(self.b.icmp_unsigned("!=", found, null()))
         return found
 
     def fail_unless(self, holds: Register) -> None:
-        """Leave the function unless this holds."""
+        """Leave the function unless `holds` is true."""
         raise NotImplementedError
 
     def capacity(self, address: Register) -> Register:
-        """How many elements fit into memory that grows. New memory is all zeros."""
+        """Emit the capacity of growing memory in elements. New memory is zero-filled, which means `FIRST`."""
         noted = self.b.load(address, typ=integer(WORD))
         return self.choose(self.b.icmp_signed("==", noted, self.word(0)), self.word(FIRST), noted)
 
     def host(self, name: str) -> Register:
-        """The address of something of the host: it is written into a table when the code is loaded."""
+        """Load the address of a host object from the table that is filled when the code is loaded."""
         table = self.module.host
         place = self.b.gep(
             table.variable, [integer(32)(0), integer(32)(table.number(name))], source_etype=table.kind
@@ -170,7 +175,7 @@ class Storage(Measuring):
         return self.b.load(place, typ=pointer())
 
     def load(self, dtype: dtypes.DType, address: Register, index: Register) -> Element:
-        """The element with this number."""
+        """Load the element at `index`."""
         kind = memory_type(dtype)
         if dtype.kind == "c":
             first = self.times(index, 2)
@@ -182,7 +187,7 @@ class Storage(Measuring):
         return self.b.trunc(found, integer(1)) if dtype.is_bool else found
 
     def store(self, dtype: dtypes.DType, address: Register, index: Register, value: Element) -> None:
-        """Replace the element with this number."""
+        """Store the element at `index`."""
         if isinstance(value, Pair):
             first = self.times(index, 2)
             self._store(value.re, address, first)
@@ -206,27 +211,27 @@ class Storage(Measuring):
         return access
 
     def copy(self, target: Register, source: Register, size: int) -> None:
-        """Copy bytes."""
+        """Copy `size` bytes."""
         if size:
             self.call(
                 "llvm.memcpy.p0.p0.i64", ir().VoidType(), target, source, self.word(size), integer(1)(0)
             )
 
     def clear(self, target: Register, size: int) -> None:
-        """Fill bytes with zeros."""
+        """Fill `size` bytes with zeros."""
         arguments = [target, integer(8)(0), self.word(size), integer(1)(0)]
         self.call("llvm.memset.p0.i64", ir().VoidType(), *arguments)
 
     def copy_some(self, target: Register, source: Register, size: Register) -> None:
-        """Copy so many bytes as there turn out to be."""
+        """Copy a dynamic number of bytes."""
         self.call("llvm.memcpy.p0.p0.i64", ir().VoidType(), target, source, size, integer(1)(0))
 
     def clear_some(self, target: Register, size: Register) -> None:
-        """Fill so many bytes with zeros."""
+        """Fill a dynamic number of bytes with zeros."""
         self.call("llvm.memset.p0.i64", ir().VoidType(), target, integer(8)(0), size, integer(1)(0))
 
     def _give_back(self) -> None:
-        """Give what the function has taken to the next call."""
+        """Return the function's memory to the arena for the next call."""
         for kept, made, size in self.pieces:
             self.module.kept.give(self.b, kept, made, self.word(size))
         for kept, slot, size in self._growing:
@@ -235,6 +240,6 @@ class Storage(Measuring):
 
 
 def _opaque(address: Register) -> Register:
-    """An address as LLVM has them, without the type of what stands there, which llvmlite still notes."""
+    """Erase the pointee type that llvmlite still records, since LLVM's pointers are opaque."""
     address.type = pointer()
     return address

@@ -1,11 +1,12 @@
-"""Nests of loops that differ in nothing but addresses and sizes become one function, which LLVM compiles once.
+"""Function merging: loop nests that differ only in addresses and sizes become one function, compiled once by
+LLVM.
 
     for i < 1000: w[i] ← w[i] - 0.1 * g[i]               twins(w, g, 1000)
     …                                            ==>     …
     for i < 50: v[i] ← v[i] - 0.1 * h[i]                 twins(v, h, 50)
 
-In a step of training most nests are like this: each variable has its own. What is worth no call stays where it is:
-nests of a few instructions, and small ones that run often. This is found in the finished code.
+Most nests of a training step are like this, since each variable has its own. A nest that is not worth a call
+stays inline: nests of a few instructions, and small nests that run often. The pass runs on the finished IR.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .llvm_types import integer, ir, pointer
 from .outlining import OutermostLoopNest, fill, is_slot, new_part, replace_by
 
 _WORTH = 9
-"""Instructions of a nest from which on it is worth a call: a copy has eight."""
+"""Minimum number of instructions for which merging pays off: a copy loop has eight."""
 
 Thing = TypeVar("Thing")
 
@@ -32,7 +33,7 @@ _NAMED = re.compile(r"(loop|group)\d+")
 
 
 def merge_identical_nests(function: Any, nests: Sequence[OutermostLoopNest], users: Users) -> None:
-    """Make one function of the nests of a function that are twins."""
+    """Merge the equal nests of a function into one function for each group."""
     similar = [some for some in _alike(nests, operations) if len(operations(some[0])) >= _WORTH]
     for some in similar:
         forms = [Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
@@ -41,12 +42,12 @@ def merge_identical_nests(function: Any, nests: Sequence[OutermostLoopNest], use
 
 
 def operations(nest: OutermostLoopNest) -> list[str]:
-    """What the instructions of a nest do."""
+    """Return the opcodes of a nest's instructions."""
     return [each.opname for block in nest.blocks for each in block.instructions]
 
 
 def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Thing]]:
-    """Those that have a key in common with others."""
+    """Group things by key; return the groups with more than one member."""
     found: dict[Any, list[Thing]] = defaultdict(list)
     for each in things:
         found[tuple(key(each))].append(each)
@@ -54,14 +55,14 @@ def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Th
 
 
 class _Used(NamedTuple):
-    """In which blocks the values of blocks are used, and slots."""
+    """Maps from blocks and slots to the blocks that use their values."""
 
     blocks: dict[Any, set[Any]]
     slots: dict[Any, set[Any]]
 
 
 class Users:
-    """Which blocks use the values of others, and the slots."""
+    """The blocks that use each stack slot, and the values of each block."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -81,12 +82,14 @@ class Users:
         return _Used(blocks, slots)
 
     def own_slots(self, nest: OutermostLoopNest) -> list[Any]:
-        """The memory on the stack that only a nest uses."""
+        """Return the stack slots that only this nest uses."""
         blocks = set(nest.blocks)
         return [slot for slot, users in self._found.slots.items() if users <= blocks]
 
     def is_apart(self, nest: OutermostLoopNest) -> bool:
-        """Whether a nest gives nothing to its surroundings but what it writes to buffers, and ends behind itself."""
+        """Return whether a nest has no live-out values, shares no slots, and exits only to the block after
+        it.
+        """
         blocks = set(nest.blocks)
         around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
         return all(
@@ -98,17 +101,18 @@ class Users:
 
 
 def _address(instruction: Any) -> Any:
-    """Where an instruction reads or writes."""
+    """Return the address that a load or store accesses, else None."""
     return {"load": instruction.operands[:1], "store": instruction.operands[1:]}.get(
         instruction.opname, [None]
     )[0]
 
 
 class Form:
-    """A nest as others may be: `key` is what they have in common, `given` and `numbers` what may differ.
+    """A canonical form of a nest: `key` is equal for mergeable nests; `given` and `numbers` may differ.
 
-    Sizes of inner loops are not taken for others where LLVM may write them out. Where a number is not written, but
-    `known` to be what a value holds, it is taken for it.
+    `given` are the live-in values and `numbers` the constants that become parameters. Small trip counts of
+    inner loops belong to the key, since LLVM may unroll those loops. Values in `known` are treated as these
+    constants.
     """
 
     def __init__(
@@ -117,9 +121,9 @@ class Form:
         self.nest = nest
         self._known = known
         self.slots = slots
-        self.given: dict[Any, int] = {}  # from around, in the order of their uses
+        self.given: dict[Any, int] = {}  # live-in values, in the order of their uses
         self.numbers: list[int] = []
-        self.sites: list[tuple[Any, int]] = []  # where the numbers stand
+        self.sites: list[tuple[Any, int]] = []  # the operands that hold the numbers
         inside = [*nest.blocks, *slots, *(each for block in nest.blocks for each in block.instructions)]
         self._own = {value: f"own {i}" for i, value in enumerate([nest.before, nest.after, *inside])}
         self._names: dict[str, int] = {}
@@ -153,14 +157,14 @@ class Form:
         return self._own.get(operand) or f"given {self.given.setdefault(operand, len(self.given))}"
 
     def _told(self, node: Any) -> Any:
-        """What LLVM is told; loops and groups of accesses are those of the nest."""
+        """Return loop metadata in canonical form: loops and access groups are numbered within the nest."""
         if isinstance(node, ir().MDValue):
             return tuple(map(self._told, node.operands))
         name = str(getattr(node, "string", node))
         return self._names.setdefault(name, len(self._names)) if _NAMED.fullmatch(name) else name
 
     def put(self, number: int, value: Any) -> None:
-        """Let a value stand where a number does."""
+        """Replace a number by `value` in its instruction."""
         instruction, place = self.sites[number]
         operands = _operands(instruction)
         operands[place] = value
@@ -173,7 +177,7 @@ class Form:
 
 
 def _operands(instruction: Any) -> list[Any]:
-    """All that an instruction refers to, blocks as well."""
+    """Return all operands of an instruction, including blocks."""
     if instruction.opname == "phi":
         return [each for incoming in instruction.incomings for each in incoming]
     return list(instruction.operands)
@@ -184,7 +188,7 @@ def _is_number(constant: Any) -> bool:
 
 
 def _share(function: Any, forms: Sequence[Form]) -> None:
-    """Make a function of the first nest, which the places of all call."""
+    """Outline the first nest, and replace all nests by calls of it."""
     first = forms[0]
     columns = list(zip(*(form.numbers for form in forms), strict=True))
     sizes = list(dict.fromkeys(column for column in columns if len(set(column)) > 1))
@@ -215,13 +219,15 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
-    """A size out of what is given for it, so that LLVM sees what all sizes can be divided by."""
+    """Emit a size from its argument, which is divided by the greatest common divisor, so that LLVM sees that
+    divisor.
+    """
     divisor = math.gcd(*sizes)
     return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
 
 
 def forget(function: Any, form: Form) -> None:
-    """Take a nest out of its function."""
+    """Remove a nest and its slots from its function."""
     for block in form.nest.blocks:
         function.blocks.remove(block)
     top = function.blocks[0]
@@ -229,7 +235,7 @@ def forget(function: Any, form: Form) -> None:
 
 
 def _never_meet(given: Any) -> bool:
-    """Whether all addresses are those of buffers, so that different ones belong to different memory."""
+    """Return whether all addresses are buffers, so that different addresses never alias."""
     return all(map(_is_buffer, (value for value in given if value.type == pointer())))
 
 

@@ -1,10 +1,11 @@
-"""Nests of loops that do what a part for threads does are run by it, all their rounds at once.
+"""Replace loop nests that equal the body of an outlined parallel loop by a call of that body.
 
     for i < 200704: w[i] ← w[i] - 0.1 * g[i]       run part([w, g], …, 200704) in threads
     …                                        ==>   …
     for i < 50: v[i] ← v[i] - 0.1 * h[i]           part([v, h], 0, 50)
 
-A part is a function already, of addresses in memory and of the rounds that it runs: no other needs to be compiled.
+The body is already a function of addresses in memory and a range of iterations, so nothing else must be
+compiled.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .outlining import OutermostLoopNest, is_slot, replace_by
 
 
 class _Part:
-    """A part that threads run, and what it has in common with nests that it may run, too."""
+    """The body of a parallel loop, and what it has in common with nests that it can run."""
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -37,7 +38,7 @@ class _Part:
         self.operations = operations(self.form.nest)
 
     def can_run(self, form: Form) -> bool:
-        """Whether a nest differs from the part only in addresses and in how many rounds there are."""
+        """Return whether a nest differs from this body only in addresses and in its trip count."""
         return form.key == self.form.key and self._others(form) == self._others(self.form)
 
     def _others(self, form: Form) -> list[int]:
@@ -45,7 +46,7 @@ class _Part:
 
     @property
     def is_short(self) -> bool:
-        """Whether calling it takes as many instructions as the nest has."""
+        """Return whether a call takes about as many instructions as the nest itself."""
         return len(self.operations) <= 2 * len(self.places) + 2
 
 
@@ -56,7 +57,7 @@ def _stands_at(instruction: Any, place: int, value: Any) -> bool:
 def share_parts(
     function: Any, runs: Sequence[Any], nests: Sequence[OutermostLoopNest], users: Users
 ) -> list[OutermostLoopNest]:
-    """Let parts run the nests that they can; gives the nests that are left."""
+    """Replace nests by calls of equal parallel bodies, and merge equal bodies. Return the remaining nests."""
     parts: list[_Part] = []
     for part in map(_Part, runs):
         same = [other for other in parts if other.can_run(part.form) and other.places == part.places]
@@ -80,7 +81,11 @@ def share_parts(
 
 
 def _call(part: _Part, form: Form) -> None:
-    """Run a nest as a part: in the memory where addresses stand for threads, which are done whenever this runs."""
+    """Replace a nest by a call of `part`.
+
+    The call reuses the memory that holds the live-in values for threads, which are never running at this
+    point.
+    """
     b = replace_by(form.nest.before)
     for place, value in zip(part.places, form.given, strict=True):
         b.store(value, b.gep(part.memory, [integer(64)(8 * place)], source_etype=integer(8)))

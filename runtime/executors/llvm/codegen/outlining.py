@@ -1,4 +1,4 @@
-"""Blocks of a function become a function of their own: what they use from around them, and what stands for it there.
+"""Outlining: blocks of a function move into a new function, and values from outside become its parameters.
 
 x = …                                      def part(x):
 for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
@@ -15,7 +15,7 @@ from .llvm_types import ir
 
 
 class OutermostLoopNest(NamedTuple):
-    """A nest of loops that stands in no other: the block before it, its own, and the one behind it."""
+    """A loop nest that is in no other loop nest: the block before it, its blocks, and the block after it."""
 
     before: Any
     blocks: Sequence[Any]
@@ -23,7 +23,7 @@ class OutermostLoopNest(NamedTuple):
 
 
 def own_slots(blocks: Sequence[Any], outside: Sequence[Any], shared: set[Any]) -> set[Any]:
-    """Memory on the stack that only these blocks use."""
+    """Return the stack slots that only `blocks` use."""
     used = {operand for block in blocks for each in block.instructions for operand in operands_of(each)}
     kept = shared | {
         operand for block in outside for each in block.instructions for operand in operands_of(each)
@@ -32,12 +32,12 @@ def own_slots(blocks: Sequence[Any], outside: Sequence[Any], shared: set[Any]) -
 
 
 def is_slot(value: Any) -> bool:
-    """Whether a value is the address of memory on the stack."""
+    """Return whether a value is the address of a stack slot."""
     return getattr(value, "opname", None) == "alloca"
 
 
 def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
-    """The values from around blocks that they use, in the order in which they do."""
+    """Return the live-in values of `blocks`, in the order of their first use."""
     inside = set(blocks)
     found: dict[Any, None] = {}
     for block in blocks:
@@ -53,7 +53,7 @@ def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
 
 
 def move_slots(slots: set[Any], outside: Sequence[Any], entry: Any) -> None:
-    """Let slots be memory of the function that begins with this block."""
+    """Move stack slots to the block `entry` of another function."""
     for block in outside:
         for instruction in [each for each in block.instructions if each in slots]:
             block.instructions.remove(instruction)
@@ -62,7 +62,7 @@ def move_slots(slots: set[Any], outside: Sequence[Any], entry: Any) -> None:
 
 
 def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others: dict[Any, Any]) -> None:
-    """Let blocks be those of a function, where other values and blocks stand for some of those around."""
+    """Move blocks to the function `part`, and replace references to outside values and blocks."""
     for block in blocks:
         block.parent.blocks.remove(block)
         block.parent = part
@@ -77,9 +77,9 @@ def fill(
     outside: Sequence[Any],
     first: Callable[[Any], dict[Any, Any]],
 ) -> None:
-    """Let blocks be all of a function, with the slots that only they use.
+    """Make blocks the body of `part`, together with the slots that only these blocks use.
 
-    `first` writes what comes before them, and gives what stands for values from around.
+    `first` emits the code before them, and returns the replacements of live-in values.
     """
     entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
     move_slots(slots, outside, entry)
@@ -92,7 +92,7 @@ def fill(
 
 
 def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:
-    """A function for blocks; the names of what moves there are taken in this scope."""
+    """Create a function for outlined blocks; names are made unique in `scope`."""
     part = ir().Function(module, ir().FunctionType(ir().VoidType(), kinds), module.get_unique_name(name))
     part.linkage = "internal"
     part.scope = scope
@@ -100,15 +100,17 @@ def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:
 
 
 def replace_by(before: Any) -> Any:
-    """A builder at the end of a block, instead of its jump."""
+    """Remove a block's terminator, and return a builder at the end of the block."""
     before.instructions.pop()
     before.terminator = None
     return ir().IRBuilder(before)
 
 
 def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
-    """Let instructions refer to what stands for values and blocks."""
-    known = {id(old): new for old, new in stand_ins.items()}  # constants would be compared by their texts
+    """Replace values and blocks in the operands of instructions."""
+    known = {
+        id(old): new for old, new in stand_ins.items()
+    }  # by `id`: constants would be compared by their text
     for each in instructions:
         if each.opname == "phi":
             each.incomings = [(known.get(id(x), x), known.get(id(y), y)) for x, y in each.incomings]
@@ -119,5 +121,5 @@ def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
 
 
 def instructions_of(blocks: Iterable[Any]) -> Iterator[Any]:
-    """All instructions of blocks."""
+    """Return all instructions of some blocks."""
     return (each for block in blocks for each in block.instructions)

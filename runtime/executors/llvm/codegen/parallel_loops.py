@@ -1,11 +1,11 @@
-"""Large loops run on several processors: their body becomes a function, and each thread runs a part of the rounds.
+"""Parallel loops: the body of a large loop is outlined, and each thread of a pool runs a range of the
+iterations.
 
     for i in 0 … n: body              part(around, first, last):  for i in first … last: body
                               ==>     run part on 0 … n/2 here, and on n/2 … n in a thread; wait
 
-What the body uses from around it is passed in memory. A loop is taken apart after it has been written: its blocks move
-into the function, and what they refer to is replaced by what is loaded there. The threads are a pool
-(thread_pool_ir.py).
+Live-in values are passed in memory. The loop is outlined after it has been emitted: its blocks move into the
+function, and live-in values are replaced by loads. The threads are a pool (thread_pool_ir.py).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from .outlining import OutermostLoopNest, captured, fill, is_slot, new_part, own
 from .thread_pool_ir import HAVE_THREADS, MOST, RUN
 
 WORTH = 1 << 15
-"""Elements of a loop from which on threads share it that look for something to do; …"""
+"""Elements from which a loop is shared with idle threads that are spinning."""
 
 WAKES = 1 << 17
-"""… also those that sleep. In a loop around it they are soon awake."""
+"""Elements from which a loop also wakes sleeping threads. Inside another loop, they are soon awake anyway."""
 
 
 def count() -> int:
-    """How many threads run a loop."""
+    """Return the number of threads that run a loop."""
     return min(threads_within(), MOST) if HAVE_THREADS else 1
 
 
 def runner(emitter: Any) -> Any:
-    """The function that runs a part in threads."""
+    """Return the function that runs a part in the thread pool."""
     kinds = [pointer(), pointer(), *[integer(64)] * 3]
     return emitter.function_named(RUN, ir().VoidType(), kinds)
 
@@ -47,11 +47,11 @@ def taken_apart(
     shared: Sequence[Any],
     wakes: bool,
 ) -> Any:
-    """Make threads run a loop that has just been written: the call that does so; None where they would meet.
+    """Outline a loop for the thread pool. Return the call that runs it, or None if the loop is not parallel.
 
-    `before` is the block that jumps to it, `first` the place of its first block in the function, `number` counts its
-    rounds, of which there are `rounds`, and `after` is the block that follows. What is `shared` stays the function's,
-    which may go on to read it. It `wakes` threads that sleep, or leaves them alone.
+    `before` is the block that jumps to the loop, `first` the position of its first block in the function.
+    `number` is its induction variable, `rounds` its trip count, and `after` the block after it. Slots in
+    `shared` stay in the function, which may read them later. `wakes` says whether sleeping threads are woken.
     """
     function = emitter.function
     blocks = [block for block in function.blocks[first:] if block is not after]
@@ -87,7 +87,9 @@ def taken_apart(
 
 
 def _meets_others(instruction: Any, slots: set[Any]) -> bool:
-    """Whether threads would meet: in a slot that is used around the loop, or in a buffer that each round has anew."""
+    """Return whether threads would race: on a slot of the outer function, or a buffer that each iteration
+    needs anew.
+    """
     if instruction.opname == "store":
         target = instruction.operands[1]
         return is_slot(target) and target not in slots
@@ -95,7 +97,7 @@ def _meets_others(instruction: Any, slots: set[Any]) -> bool:
 
 
 def _bound(number: Register, entry: Any, begin: Register, end: Register, rounds: int) -> None:
-    """Let the loop go from `begin` to `end`."""
+    """Make the loop run from `begin` to `end`."""
     number.incomings = [(begin if block is entry else value, block) for value, block in number.incomings]
     following = next(value for value, block in number.incomings if block is not entry)
     for instruction in following.parent.instructions:

@@ -1,8 +1,8 @@
-"""Lowering the operations of one graph, in order, and deciding when lazy values are computed.
+"""Lower the operations of one graph in order, and decide when lazy values are materialized.
 
-Rank 0 is computed at once, in registers. A tensor is computed when something needs it in memory, in one nest with all
-that it reads at the same index (materialization.py); what others will read again (use_lists.py) is stored by
-the same nest, unless it costs next to nothing to compute again.
+Rank-0 values are computed immediately, in registers. Other tensors are computed when they are needed in
+memory, in one loop nest with all lazy values that they read at the same index (materialization.py). Values
+that have later readers (use_lists.py) are stored by the same nest, unless they are cheap to compute again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .rule_registry import ELEMENTWISE, LOWERINGS, MOVING, SIZED, RefusedError, 
 
 
 class Region(Values):
-    """A graph that is being lowered; `inputs` are the nodes that it is given."""
+    """A graph that is being lowered; `inputs` are the nodes of its inputs."""
 
     def __init__(self, e: Emitter, graph: Graph, inputs: Sequence[LazyValue]) -> None:
         super().__init__(e, graph)
@@ -36,10 +36,10 @@ class Region(Values):
             self._nodes[value] = node
             self.readers.give(value, node)
 
-    # The walk
+    # Lowering in program order
 
     def run(self, targets: Sequence[Buffer | None] = ()) -> list[LazyValue]:
-        """Lower everything. Outputs that have a target are stored there; other tensors may still be lazy."""
+        """Lower all operations. Outputs with a target are stored there; other tensors may stay lazy."""
         for operation in self.graph.live_operations():
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)
@@ -96,7 +96,7 @@ class Region(Values):
         return [self._settled(node) for node in results]
 
     def _settled(self, node: LazyValue) -> LazyValue:
-        """Rank 0 is computed at once."""
+        """Compute a lazy rank-0 node."""
         if node.is_lazy and not node.shape:
             return self.scalar(node)
         return node
@@ -122,16 +122,18 @@ class Region(Values):
         nodes: Sequence[LazyValue],
         cost: int = 1,
     ) -> LazyValue:
-        """An operation on each element of some nodes."""
+        """Return an elementwise operation on `nodes`."""
         node = LazyElementwise(dtype, shape, write, site, list(nodes), cost)
         return self._settled(node)
 
     def node(self, operand: Operand) -> LazyValue:
-        """The node of an operand."""
+        """Return the node of an operand."""
         found = self._nodes.get(operand)
         if found is None:
             assert isinstance(operand, Constant), operand
-            if operand.dtype not in STORED:  # of use only for what is not compiled, such as a message
+            if (
+                operand.dtype not in STORED
+            ):  # read only by operations that are not compiled, for example as a message
                 found = self._nodes[operand] = LazyValue(operand.dtype, operand.shape)
                 return found
             found = self._nodes[operand] = Known(operand.value)
@@ -147,36 +149,40 @@ class Region(Values):
         self.readers.bind(value, node)
 
     def leave(self, operation: Operation, nodes: Iterable[LazyValue]) -> None:
-        """Say that an operation has read what it reads."""
+        """Record that `operation` has read its operands."""
         self.readers.leave(operation, nodes)
 
     def own(self, operation: Operation, node: LazyValue) -> Buffer:
-        """A buffer with a node's elements that an operation may replace: its own where nobody reads it again."""
+        """Return a buffer with the elements of `node` that `operation` may overwrite; copy it if there are
+        other readers.
+        """
         found = self.stored(node)
         if found.is_own and self.is_given_up(operation, node):
             return found
         return self.stored(node, Buffer.new(self.e, node.dtype, node.shape))
 
     def inner(self, graph: Graph, inputs: Sequence[LazyValue]) -> Region:
-        """A region of an operation of this one."""
+        """Return the lowering state of a region of one of this graph's operations."""
         region = Region(self.e, graph, inputs)
         region._stored = self._stored
         region.is_inner = True
         return region
 
     def is_given_up(self, operation: Operation, node: LazyValue) -> bool:
-        """Whether an operation may replace what a node holds: nobody reads it again, by whichever way."""
+        """Return whether `operation` may overwrite the memory of `node`: nothing reads or aliases the memory
+        later.
+        """
         return self.is_last_read(operation, node) and self.readers.is_alone(operation, node)
 
     def is_last_read(self, operation: Operation, node: LazyValue) -> bool:
-        """Whether nobody reads a node once this operation has, which reads it once: two states need two buffers."""
+        """Return whether `operation` is the last reader of `node`, and reads it once only."""
         if sum(self._nodes.get(operand) is node for operand in operation.inputs) > 1:
             return False
         return self.readers.is_last(operation, node)
 
 
 def _demand_computed(operation: Operation) -> None:
-    """Refuse elements that LLVM cannot compute with, but for rules that only move them."""
+    """Refuse dtypes that LLVM cannot compute with, except in rules that only move elements."""
     if operation.type in MOVING:
         return
     for operand in (*operation.inputs, *operation.outputs):
@@ -186,7 +192,7 @@ def _demand_computed(operation: Operation) -> None:
 
 
 def _demand_known(operation: Operation, nodes: Sequence[LazyValue]) -> None:
-    """Refuse sizes that are known only while the code runs."""
+    """Refuse dynamic sizes."""
     for operand, node in zip(operation.inputs, nodes, strict=True):
         if is_sized(node.shape):
             name = f"`{operand.name}`" if isinstance(operand, Value) else "an operand"
@@ -201,7 +207,9 @@ def _can_be_nothing(value: Value) -> bool:
 
 
 def _nothing(value: Value) -> LazyValue:
-    """What stands for the result of an operation that was refused, so that the others can be looked at."""
+    """Return a placeholder for the result of a refused operation, so that the remaining operations can be
+    checked.
+    """
     shape = tuple(size or 0 for size in value.shape or ())
     number = Scalar(value.dtype, constant(value.dtype, 0))
     return IndexMap(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number

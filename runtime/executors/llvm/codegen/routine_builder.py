@@ -1,11 +1,11 @@
-"""Functions with loops whose rounds are counted only when they run: what sorts, and what solves equations.
+"""Emits functions with dynamic trip counts, such as sorting and linear solvers.
 
     r = Routine(module, "agc_fill", [pointer(), integer(64)])       define void @agc_fill(ptr, i64)
     with r.counting(r.word(0), r.arguments[1]) as number:           for number from 0 to the argument:
         r.store(real, r.arguments[0], number, zero)                     address[number] ← 0
     r.finish()
 
-They have cells for what changes, which LLVM makes registers of.
+Mutable values are cells, which LLVM promotes to registers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .llvm_types import Register, integer, ir, pointer, word
 
 
 class Cell:
-    """A value that changes."""
+    """A mutable value in a stack slot."""
 
     def __init__(self, r: Routine, kind: Any, start: Register) -> None:
         self._r, self._kind = r, kind
@@ -34,7 +34,7 @@ class Cell:
 
 
 class Routine:
-    """A function that is being written, without a result unless its type is given; `b` is llvmlite's builder."""
+    """A function that is being emitted; it returns void unless `result` is given. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, name: str, kinds: Sequence[Any], result: Any = None) -> None:
         kind = ir().FunctionType(result or ir().VoidType(), kinds)
@@ -56,7 +56,7 @@ class Routine:
         return Cell(self, start.type, start)
 
     def at(self, kind: Any, address: Register, index: Register) -> Register:
-        """Where an element stands."""
+        """Emit the address of an element."""
         return self.b.gep(address, [index], inbounds=True, source_etype=kind)
 
     def load(self, kind: Any, address: Register, index: Register) -> Register:
@@ -66,7 +66,7 @@ class Routine:
         self.b.store(value, self.at(value.type, address, index))
 
     def copy(self, target: Register, source: Register, kind: Any, size: int, count: Register) -> None:
-        """So many elements of so many bytes."""
+        """Copy `count` elements of `size` bytes each."""
         name = "llvm.memcpy.p0.p0.i64"
         kinds = [pointer(), pointer(), integer(64), integer(1)]
         module = self.module
@@ -80,7 +80,7 @@ class Routine:
 
     @contextmanager
     def loop(self, holds: Callable[[], Register]) -> Iterator[None]:
-        """As long as this holds."""
+        """Emit a loop that runs while `holds()` is true."""
         test, body, after = (self.function.append_basic_block(title) for title in ("test", "body", "after"))
         self.b.branch(test)
         self.b.position_at_end(test)
@@ -92,7 +92,7 @@ class Routine:
 
     @contextmanager
     def counting(self, start: Register, stop: Register, step: int | Register = 1) -> Iterator[Register]:
-        """For each number from one up to another."""
+        """Emit a loop from `start` to `stop`; yield the induction variable."""
         number = self.cell(start)
         stride = self.word(step) if isinstance(step, int) else step
         with self.loop(lambda: self.b.icmp_signed("<", number.get(), stop)):
@@ -102,7 +102,7 @@ class Routine:
 
     @contextmanager
     def where(self, holds: Register) -> Iterator[None]:
-        """If this holds."""
+        """Emit a block that runs if `holds` is true."""
         body, after = (self.function.append_basic_block(title) for title in ("then", "onward"))
         self.b.cbranch(holds, body, after)
         self.b.position_at_end(body)
@@ -112,11 +112,11 @@ class Routine:
         self.b.position_at_end(after)
 
     def finish(self) -> Any:
-        """The function, complete."""
+        """Complete a function that returns void."""
         self.b.ret_void()
         return self.close()
 
     def close(self) -> Any:
-        """The function, whose ends have been written already."""
+        """Complete a function that already has its returns."""
         self.top.branch(self._start)
         return self.function

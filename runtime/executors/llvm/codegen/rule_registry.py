@@ -1,16 +1,16 @@
-"""The table of what can be lowered: one row an operation, entered by decorators.
+"""The registry of lowering rules: one row for each operation, entered by decorators.
 
-    @elementwise("add")                      # writes one element of the result from those of the operands
+    @elementwise("add")                      # emits one element of the result from those of the operands
     def _(e, site, x, y):
         return e.b.add(x, y)
 
-    @lowers("transpose")                     # gives the nodes of the results from those of the operands
+    @lowers("transpose")                     # returns the nodes of the results from those of the operands
     def _(region, operation, x, perm):
-        return Mapped(...)
+        return IndexMap(...)
 
-A rule for elements writes straight-line code: it chooses with `select`, and never branches, because it stands in
-loops that LLVM widens. What can fail says so to `e.demand`, computes on with something harmless, and is entered with
-`may_fail`: then its elements are computed even where nobody reads them.
+An elementwise rule emits straight-line code: it uses `select` and never branches, because LLVM vectorizes the
+loop around it. A rule that can fail calls `e.demand`, continues with a harmless value, and is registered with
+`may_fail`. Then its elements are computed even if they have no reader.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from .llvm_types import Element
 
 
 class Site(NamedTuple):
-    """What a rule for elements is told of its operation: the dtypes of the first operand and of the result."""
+    """Description of an operation for elementwise rules: dtypes of the first operand and of the result, and
+    attributes.
+    """
 
     type: str
     dtype: dtypes.DType
@@ -34,7 +36,7 @@ class Site(NamedTuple):
 
 
 class ElementRule(NamedTuple):
-    """A row for an operation on each element; `cost` is about that of so many additions."""
+    """The rule of an elementwise operation; `cost` is measured in additions."""
 
     write: Callable[..., Element]
     cost: int
@@ -46,7 +48,7 @@ ELEMENTWISE: dict[str, ElementRule] = {}
 LOWERINGS: dict[str, Callable[..., Any]] = {}
 SIZED: set[str] = set()
 MOVING: set[str] = set()
-"""Operations whose rules take operands of any dtype: they move elements, or do not read them."""
+"""Operations whose rules accept operands of any dtype: they move elements, or do not read them."""
 
 
 def elementwise(
@@ -56,9 +58,9 @@ def elementwise(
     takes: Callable[[Operation], str | None] = lambda operation: None,
     moves: bool = False,
 ) -> Callable[[Callable[..., Element]], Callable[..., Element]]:
-    """Decorator: enter a rule for elements. `takes` gives a reason when it cannot do an operation.
+    """Register an elementwise rule. `takes` returns a reason if the rule does not support an operation.
 
-    A rule that `moves` takes elements of any dtype, and does not compute with them.
+    A rule that `moves` accepts any dtype, and does not compute with the elements. This is a decorator.
     """
     fails = may_fail if callable(may_fail) else lambda operation: bool(may_fail)
 
@@ -75,11 +77,11 @@ def elementwise(
 def lowers(
     *names: str, sized: bool = False, moves: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: enter a rule `(region, operation, *nodes)` that gives a node, or a list of them.
+    """Register a rule `(region, operation, *nodes)` that returns a node or a list of nodes. This is a
+    decorator.
 
-    With `sized` it takes and gives tensors of sizes that are known only while the code runs
-    (dynamic_sizes.py). A rule that
-    `moves` takes operands of any dtype: it moves their elements, or does not read them.
+    A rule that is `sized` supports dynamic sizes (dynamic_sizes.py). A rule that `moves` accepts operands of
+    any dtype: it moves their elements, or does not read them.
     """
 
     def enter(lower: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,4 +97,4 @@ def lowers(
 
 
 class RefusedError(Exception):
-    """Raised by a rule for an operation that it cannot lower; the message is the reason."""
+    """Error of a rule that cannot lower an operation; the message is the reason."""

@@ -1,4 +1,4 @@
-"""Writes numbers: indexes that count, and calls of LLVM's and others' functions."""
+"""Emits scalar code: index arithmetic, and calls of intrinsics and external functions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ WORD = 64
 
 
 class Arithmetic:
-    """What is written of numbers. `b` is llvmlite's builder."""
+    """Emitter of scalar instructions. `b` is llvmlite's IRBuilder."""
 
     def __init__(self, module: Any, b: Any) -> None:
         self.module = module
         self.b = b
 
     def word(self, value: int) -> Register:
-        """A 64-bit integer, which counts and indexes."""
+        """Return a 64-bit integer for counts and indices."""
         if isinstance(value, Size):
             return value.written(self)
         return word(value)
 
     def plus(self, x: Register, y: Register) -> Register:
-        """The sum of two indexes."""
+        """Emit the sum of two indices."""
         if is_known(x) and is_known(y):
             return self.word(x.constant + y.constant)
         if is_known(x) and x.constant == 0:
@@ -35,20 +35,20 @@ class Arithmetic:
         return self.b.add(x, y, flags=("nsw",))
 
     def minus(self, x: Register, y: Register) -> Register:
-        """The difference of two indexes."""
+        """Emit the difference of two indices."""
         if is_known(y):
             return self.plus(x, self.word(-y.constant))
         return self.b.sub(x, y, flags=("nsw",))
 
     def times(self, x: Register, factor: int) -> Register:
-        """An index times a known number."""
+        """Emit the product of an index and a constant or dynamic size."""
         if is_known(x):
             return self.word(x.constant * factor)
         return x if factor == 1 else self.b.mul(x, self.word(factor), flags=("nsw",))
 
     def over(self, x: Register, divisor: int) -> tuple[Register, Register]:
-        """Quotient and remainder of an index, which is not negative."""
-        if divisor == 0:  # of nothing, in loops without rounds
+        """Emit quotient and remainder of a non-negative index."""
+        if divisor == 0:  # only in loops with zero iterations
             return self.word(0), self.word(0)
         if is_known(x) and (x.constant == 0 or not isinstance(divisor, Size)):
             return self.word(x.constant // int(divisor)), self.word(x.constant % int(divisor))
@@ -57,24 +57,24 @@ class Arithmetic:
         return self.b.udiv(x, self.word(divisor)), self.b.urem(x, self.word(divisor))
 
     def choose(self, test: Register, x: Element, y: Element) -> Element:
-        """`x` where the test holds, else `y`."""
+        """Return `x` if `test` is true, else `y`."""
         if isinstance(x, Pair):
             return Pair(self.b.select(test, x.re, y.re), self.b.select(test, x.im, y.im))
         return self.b.select(test, x, y)
 
     def intrinsic(self, name: str, *arguments: Register) -> Register:
-        """Call LLVM's function `llvm.NAME` for the type of its arguments."""
+        """Call the intrinsic `llvm.NAME` for the type of its first argument."""
         kind = arguments[0].type
         suffix = f"i{kind.width}" if hasattr(kind, "width") else kind.intrinsic_name
         return self.call(f"llvm.{name}.{suffix}", kind, *arguments)
 
     def call(self, name: str, result: Any, *arguments: Register) -> Register:
-        """Call a function by its name, declared here if it is not yet."""
+        """Call a function by name, and declare it if necessary."""
         kinds = [argument.type for argument in arguments]
         return self.b.call(self.function_named(name, result, kinds), arguments)
 
     def function_named(self, name: str, result: Any, kinds: Sequence[Any]) -> Any:
-        """A function of the module, declared now if it is not yet."""
+        """Return a function of the module by name; declare it if necessary."""
         function = self.module.globals.get(name)
         if function is None:
             function = ir().Function(self.module, ir().FunctionType(result, kinds), name)
@@ -82,12 +82,12 @@ class Arithmetic:
 
 
 def is_known(x: Register) -> bool:
-    """Whether a register is a constant."""
+    """Return whether a register is a constant."""
     return isinstance(x, ir().Constant)
 
 
 class Callee:
-    """An address that llvmlite calls as a function of some type."""
+    """An address that llvmlite can call as a function of a given type."""
 
     calling_convention = ""
 
@@ -97,5 +97,5 @@ class Callee:
         self.type = pointer()
 
     def get_reference(self) -> str:
-        """How LLVM's language names it."""
+        """Return the operand text in LLVM IR."""
         return str(self._address.get_reference())

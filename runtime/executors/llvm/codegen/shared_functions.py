@@ -1,10 +1,11 @@
-"""Functions that all compiled code shares: they are written, and compiled, once in a process (runtime_library.py).
+"""Functions shared by all compiled code: they are emitted and compiled once in a process
+(runtime_library.py).
 
-@shared("agc_take", "address", "address", "word")        the name, what it gives, what it takes
-def _(r):
-    ...                                                  its body, as of any routine
+    @shared("agc_take", "address", "address", "word")        the name, the result type, the parameter types
+    def _(r):
+        ...                                                  emits the body
 
-declared(module, "agc_take")                             what a module calls
+    declared(module, "agc_take")                             the declaration for modules that call it
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _KINDS: dict[str, Callable[[], Any]] = {
 }
 
 WRITERS: dict[str, tuple[tuple[str, ...], Write]] = {}
-"""The functions: the kinds of what each gives and takes, and what writes it."""
+"""The shared functions: result and parameter types, and the function that emits the body."""
 
 
 def shared(name: str, *kinds: str, where: bool = True) -> Callable[[Write], Write]:
-    """Decorator: enter a function, on systems where it can be."""
+    """Register a shared function, if `where` is true. This is a decorator."""
 
     def enter(write: Write) -> Write:
         if where:
@@ -42,7 +43,7 @@ def shared(name: str, *kinds: str, where: bool = True) -> Callable[[Write], Writ
 
 
 def declared(module: Any, name: str) -> Any:
-    """A shared function, as a module calls it."""
+    """Declare a shared function in a module."""
     found = module.globals.get(name)
     if found is None:
         result, *arguments = (_KINDS[kind]() for kind in WRITERS[name][0])
@@ -51,7 +52,7 @@ def declared(module: Any, name: str) -> Any:
 
 
 def written(module: Any, name: str) -> None:
-    """Write a shared function into the module that all of them stand in."""
+    """Emit a shared function into the module of the library."""
     kinds, write = WRITERS[name]
     result, *arguments = (_KINDS[kind]() for kind in kinds)
     routine = Routine(module, name, arguments, result)
@@ -61,6 +62,6 @@ def written(module: Any, name: str) -> None:
 
 
 def outside(module: Any, name: str, result: Any, *kinds: Any) -> Any:
-    """A function of Python, NumPy or the system."""
+    """Declare an external function of Python, NumPy or the system."""
     found = module.globals.get(name)
     return found or ir().Function(module, ir().FunctionType(result, list(kinds)), name)

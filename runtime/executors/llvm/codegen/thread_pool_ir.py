@@ -1,25 +1,24 @@
-"""A pool of threads that wait for parts of loops, and what gives them some, in LLVM's language as it shall run.
+"""The thread pool for parallel loops, as LLVM IR.
 
-    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 24 parts, of which 1 to 23 are left
-        part(around, 0, rounds / 24)           here; each thread that finds the slot takes one that is left and runs it
-        take what is left, too
-        wait for those who have taken some
+    agc_run_part(part, around, rounds, 3, 1)   fills a slot: part, around, rounds, 24 parts; 1 to 23 are available
+        part(around, 0, rounds / 24)           the caller runs part 0; each pool thread claims a part and runs it
+        claim and run further parts, too
+        wait for the threads that have claimed some
 
-Nobody waits for a thread that has taken nothing: where the processors have other work, or there is no thread at all,
-whoever asks does everything. There are more parts than threads, so that who is late, or slow, has fewer of them, and
-all end at about the same time. There are some slots, for threads of Python that ask at the same time; who finds none
-does it alone. A thread that finds nothing to do looks again for some microseconds, and then sleeps until it is called;
-who asks for little leaves it asleep.
+The caller only waits for threads that have claimed a part. If the processors are busy or no thread exists,
+the caller runs all parts itself. There are more parts than threads, so that slow or late threads run fewer
+parts, and all threads finish at about the same time. There are several slots, for Python threads that run
+loops concurrently; if no slot is free, the caller runs its loop alone. An idle thread spins for some
+microseconds, and then sleeps until it is woken. Small loops do not wake sleeping threads.
 
-Who asks takes the first parts, threads the last ones: so in one loop after the other the same processor computes about
-the same numbers, which its cache has.
+The caller claims parts from the front, pool threads from the back. So in consecutive loops the same processor
+computes about the same elements, which are in its cache.
 
-A slot's tickets are one word: how often it was used, and where the parts begin and end that are left, so that nobody
-takes a part of another loop than the one that was seen. worker_threads.py makes the threads' locks, and has
-the threads end
-where a process forks. All numbers that threads exchange are read and written in one order, which everybody sees: so
-who goes to sleep counts itself and then looks once more, and who calls looks for sleepers after there is something to
-see.
+A slot's tickets are one atomic word: a use count, and the range of available parts. The use count prevents
+that a thread claims a part of another loop than the one that was read (the ABA problem). worker_threads.py
+initializes the mutexes, and ends the threads when a process forks. All atomic accesses are sequentially
+consistent. So a thread that goes to sleep increments the count of sleepers and then checks for work again,
+and a caller publishes its work before it checks for sleepers.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ import sys
 from enum import IntEnum
 from string import Template
 
-HAVE_THREADS = sys.platform != "win32"  # where there is no pthread_create
+HAVE_THREADS = sys.platform != "win32"  # Windows has no pthread_create.
 
 MOST = 16
-"""Threads that run a loop."""
+"""The maximum number of threads that run a loop."""
 
 RUN = "agc_run_part"
 """The function that compiled code calls."""
@@ -41,26 +40,28 @@ RUN = "agc_run_part"
 MEMORY = "agc_pool"
 
 _SLOTS = 4
-_SLOT = 128  # bytes: a line of the cache for what is asked, and one for what changes when something is done
+_SLOT = (
+    128  # bytes: one cache line for the request, and one for the counters that change as parts are completed
+)
 
 
 class Place(IntEnum):
-    """Where something stands in the memory of the pool, in bytes. A lock or a condition has 64 at most."""
+    """Byte offsets in the memory of the pool. A mutex or a condition variable takes at most 64 bytes."""
 
     LOCK = 0
     CALL = 64
-    """The condition that threads sleep on."""
+    """The condition variable that idle threads sleep on."""
     DONE = 128
-    """The condition that those sleep on who have asked."""
+    """The condition variable that callers sleep on until their parts are done."""
     CALLS = 192
-    """How often threads were called: what a thread looks at that has nothing to do."""
+    """The number of requests so far, which idle threads poll."""
     SLEEPERS = 256
-    """How many sleep on `CALL`."""
+    """The number of threads that sleep on `CALL`."""
     WAITING = 264
-    """How many sleep on `DONE`."""
+    """The number of threads that sleep on `DONE`."""
     STARTED = 272
     ENDS = 280
-    """Whether threads are to end, and none to be started."""
+    """Nonzero if threads must end and no new ones may be started."""
     THREADS = 320
     SLOTS = 448
     END = SLOTS + _SLOTS * _SLOT
@@ -68,14 +69,17 @@ class Place(IntEnum):
 
 _YIELDS = 200
 _LOOKS = 1500 + _YIELDS
-"""How often a thread looks for something to do before it sleeps. For some 30 µs it keeps its processor, since the next
-loop mostly comes sooner; then for 100 µs, if nobody else wants to run between."""
+"""How often a thread polls for work before it sleeps.
+
+It spins for about 30 µs, since the next loop mostly comes sooner. Then it yields its processor between polls
+for 100 µs.
+"""
 
 _PIECES = 8
-"""Parts for each thread, where there are so many rounds."""
+"""Parts for each thread, if there are enough iterations."""
 
 _PAUSES = 2000
-"""How often who has asked looks whether it is done before it sleeps."""
+"""How often a caller polls for completion before it sleeps."""
 
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
@@ -83,7 +87,7 @@ _PAUSE = {
     "arm64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
     "aarch64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
 }
-"""What leaves the processor's units to others for a moment."""
+"""The spin-wait hint, which leaves execution units to other hardware threads."""
 
 
 _ASKED = """\
@@ -91,11 +95,11 @@ _ASKED = """\
   %around.at = getelementptr i8, ptr %slot, i64 16
   %rounds.at = getelementptr i8, ptr %slot, i64 24
   %parts.at = getelementptr i8, ptr %slot, i64 32"""
-"""Where a slot, behind its tickets, says what is asked."""
+"""The fields of a request in a slot, after its tickets."""
 
 
 def text() -> str:
-    """The functions of the pool, and its memory."""
+    """Return the LLVM IR of the pool's functions and memory."""
     declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
     places = {place.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(place)})" for place in Place}
     return _TEXT.substitute(

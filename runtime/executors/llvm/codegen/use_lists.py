@@ -1,4 +1,4 @@
-"""Who is still to read which values of a region: what decides whether a value is kept, or its memory replaced."""
+"""Use lists: the pending readers of each value, which decide whether to store a value or reuse its memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .lazy_values import Buffer, LazyValue
 from .llvm_types import Register
 
 OUT = "out"
-"""What reads the outputs of a graph."""
+"""The pseudo-reader of a graph's outputs."""
 
 _ELSEWHERE = (None,)
 
@@ -20,15 +20,15 @@ _PRODUCTS = frozenset({"matmul", "matvec"})
 
 
 class UseLists:
-    """The operations of a graph that read each node, and those of them that have been lowered."""
+    """Use lists of a graph's nodes, and the set of operations that are already lowered."""
 
     def __init__(self, graph: Graph) -> None:
         self._users: dict[Operand, list[Any]] = defaultdict(list)
         self._done: set[Any] = set()
-        self._results: dict[Any, list[LazyValue]] = {}  # of operations whose results are lazy
+        self._results: dict[Any, list[LazyValue]] = {}  # lazy results of each lowered operation
         self._readers: dict[LazyValue, set[Any]] = defaultdict(set)
-        self._at: dict[Register, list[LazyValue]] = defaultdict(list)  # what reads the memory at an address
-        self._given: list[LazyValue] = []  # what is computed here, but out of what others know
+        self._at: dict[Register, list[LazyValue]] = defaultdict(list)  # nodes that read each address
+        self._given: list[LazyValue] = []  # lazy inputs, computed from values outside this graph
         for operation in graph.live_operations():
             for operand in operation.inputs:
                 self._users[operand].append(operation)
@@ -36,56 +36,60 @@ class UseLists:
             self._users[operand].append(OUT)
 
     def bind(self, value: Operand, node: LazyValue) -> None:
-        """What reads a value, reads this node."""
+        """Register the users of `value` as readers of `node`."""
         self._readers[node].update(self._users[value])
         self.stands(node)
 
     def give(self, value: Operand, node: LazyValue) -> None:
-        """The graph is given a node for an input."""
+        """Bind the graph input `value` to `node`."""
         self.bind(value, node)
         if node.is_lazy:
             self._given.append(node)
 
     def stands(self, node: LazyValue) -> None:
-        """A node reads its memory from where it does now."""
+        """Record the addresses that `node` reads its memory from now."""
         for place in memory_of(node):
             self._at[place].append(node)
 
     def begin(self, operation: Operation) -> None:
-        """An operation is being lowered: what it reads is read now, unless its result is lazy."""
+        """Mark `operation` as lowered: it reads its operands now, unless its results are lazy."""
         self._done.add(operation)
 
     def end(self, operation: Operation, lazy: list[LazyValue]) -> None:
-        """It has been; these of its results are lazy."""
+        """Record the `lazy` results of `operation`; while they are not computed, it keeps reading its
+        operands.
+        """
         if lazy:
             self._results[operation] = lazy
             self._done.discard(operation)
 
     def leave(self, operation: Operation, nodes: Iterable[LazyValue]) -> None:
-        """Say that an operation has read what it reads."""
+        """Remove `operation` from the readers of `nodes`."""
         for node in nodes:
             self._readers[node].discard(operation)
 
     def has_others(self, node: LazyValue, inside: set[LazyValue]) -> bool:
-        """Whether somebody will read a node but for some nodes that are being computed."""
+        """Return whether an operation will still read `node`, not counting readers whose results are all in
+        `inside`.
+        """
         return any(
             not inside.issuperset(self._results.get(reader, _ELSEWHERE)) and self._is_open(reader)
             for reader in self._readers[node]
         )
 
     def is_factor(self, node: LazyValue) -> bool:
-        """Whether a product will read a node, which must stand in memory for that."""
+        """Return whether a matrix product will still read `node`, which must be in memory then."""
         return any(
             reader is not OUT and reader.type in _PRODUCTS and reader not in self._done
             for reader in self._readers[node]
         )
 
     def is_last(self, operation: Operation, node: LazyValue) -> bool:
-        """Whether nobody else will read a node once this operation has."""
+        """Return whether no operation but `operation` will still read `node`."""
         return not any(reader is not operation and self._is_open(reader) for reader in self._readers[node])
 
     def is_alone(self, operation: Operation, node: LazyValue) -> bool:
-        """Whether nobody reads what a node holds by another way, while an operation reads it or behind that."""
+        """Return whether no other node aliases this node's memory from `operation` on."""
         places = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
         others = itertools.chain(self._given, *[self._at[place] for place in places])
         return not any(
@@ -97,7 +101,7 @@ class UseLists:
         return any(reader is operation or self._is_open(reader) for reader in self._readers[node])
 
     def _is_open(self, reader: Any) -> bool:
-        """Whether an operation, or one that reads its lazy result, is still to be lowered."""
+        """Return whether `reader`, or an operation that reads its lazy results, is still to be lowered."""
         pending, seen = [reader], {reader}
         while pending:
             found = pending.pop()
@@ -114,7 +118,9 @@ class UseLists:
 
 
 def memory_of(node: LazyValue) -> frozenset[Register]:
-    """The addresses that the elements of a node are read from: where it stands, or what it is to be computed from."""
+    """Return the addresses that elements of `node` are read from: its own memory, or its operands' if it is
+    lazy.
+    """
     found = _noted(node)
     if found is None:
         parts = [_noted(operand) for operand in node.operands]
@@ -126,7 +132,7 @@ def memory_of(node: LazyValue) -> frozenset[Register]:
 
 
 def _noted(node: LazyValue) -> frozenset[Register] | None:
-    """These addresses, where they are known without a look at what the node is computed from."""
+    """Return these addresses if they are cached or `node` is in memory, else None."""
     stored = node.storage or node
     if isinstance(stored, Buffer):
         return stored.places
@@ -142,7 +148,7 @@ def _reads(reader: LazyValue, node: LazyValue, places: frozenset[Register]) -> b
 
 
 def _sources(node: LazyValue) -> Iterator[LazyValue]:
-    """A node, and what its elements are computed from, up to what stands in memory."""
+    """Yield `node` and everything that its elements are computed from, down to stored values."""
     pending, seen = [node], {node}
     while pending:
         each = pending.pop()

@@ -1,6 +1,7 @@
-"""The names of values in a function: numbers, for those that have none of their own.
+"""Names of the values in a function: numbers for values without a name.
 
-llvmlite looks for each new value whether another has its name, and most have none: `.1`, `.2`, … are just counted here.
+For each new value, llvmlite checks whether its name is taken. Most have none, and are simply numbered `.1`,
+`.2`, ….
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections import Counter
 
 
 class Names:
-    """What llvmlite calls the scope of a function, with its arguments named already."""
+    """The scope of a function, in the interface of llvmlite; its arguments are already named."""
 
     def __init__(self, arguments: int) -> None:
         self._count = arguments
@@ -17,7 +18,7 @@ class Names:
         self._used: set[str] = set()
 
     def register(self, name: str, deduplicate: bool = False) -> str:
-        """A name as it was, or with a number where another value has it."""
+        """Return `name` itself, or a unique variant with a number."""
         if not name:
             self._count += 1
             return f".{self._count}"
