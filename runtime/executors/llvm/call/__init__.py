@@ -1,1 +1,1 @@
-"""Entry points from Python into compiled machine code."""
+"""Entry points from Python into compiled native code."""

@@ -1,9 +1,9 @@
-"""What both ways from Python to a kernel do with arrays (entry_stub.py, dispatch_stub.py).
+"""Emission of the array handling that both entries from Python share (entry_stub.py, dispatch_stub.py).
 
-    look at those that come in  →  make those of the results  →  run the kernel  →  keep arrays for a later call
+    check the inputs  →  allocate the results  →  run the kernel  →  keep arrays for a later call
 
-One code serves all functions. A table says what belongs to one of them: words, of which the first are those of
-`HEADER`, and rows of words for its inputs and results; `Words` makes them.
+The same code serves all functions. A table describes one function: the words of `HEADER`, and rows of words
+for its inputs and results. `Words` makes these tables.
 """
 
 from __future__ import annotations
@@ -30,20 +30,23 @@ WORD = 8
 HEADER = ("run", "is_long", "inputs", "results", "ndarray", "failed", "input_rows", "result_rows")
 INPUT = ("rank", "sizes", "dtype")
 RESULT = ("rank", "sizes", "number", "spare", "later", "kept")
-"""`kept` is the number of the array to keep, among those of inputs and results, or `AS_TENSOR`; `spare` and `later` are
-where arrays for the next call and the one behind it stand, or 0 for what is too large. Small ones wait for the call
-after the next, so that `y = f(y)` finds one that is free."""
+"""The fields of a result.
+
+`kept` is the index, among inputs and results, of the array to keep, or `AS_TENSOR`. `spare` and `later` are
+the addresses of arrays kept for the next call and the call after that, or 0 for large arrays. A small array
+is reused by the call after the next one, so that `y = f(y)` finds a free array.
+"""
 
 RUN = "agc_run"
 
 AS_TENSOR = -1
-"""The tensor is kept that the array is made part of (dispatch_stub.py)."""
+"""Keep the tensor that wraps the array, instead of the array (dispatch_stub.py)."""
 
 Row = Sequence[int]
 
 
 class Caller:
-    """Writes such code. The arrays of inputs, then of results, are its `objects`; `addresses` has their elements."""
+    """Emitter of such code. `objects` are the arrays of inputs and results, `addresses` their elements."""
 
     header: tuple[str, ...] = HEADER
     objects: Register
@@ -53,27 +56,27 @@ class Caller:
         self.r, self.b = r, r.b
         self.table = self.field(table, DATA)
 
-    # What the code is made of.
+    # Building blocks
 
     def field(self, base: Register, offset: int, kind: Any = None) -> Register:
         return self.b.load(self.r.at(integer(8), base, self.r.word(offset)), typ=kind or pointer())
 
     def head(self, name: str, kind: Any = None) -> Register:
-        """A word of the table."""
+        """Load a word of the table header."""
         return self.field(self.table, WORD * self.header.index(name), kind)
 
     def number(self, name: str) -> Register:
         return self.head(name, integer(64))
 
     def row(self, name: str, number: Register, fields: tuple[str, ...]) -> Register:
-        """Where a row begins."""
+        """Return the address of a row."""
         return self.r.at(integer(8), self.head(name), self.b.mul(number, self.r.word(WORD * len(fields))))
 
     def item(self, things: Register, number: Register) -> Register:
         return self.r.load(pointer(), things, number)
 
     def room(self, count: Register | int) -> Register:
-        """Places for so many addresses, on the stack."""
+        """Allocate space for `count` pointers on the stack."""
         made = self.b.alloca(pointer(), count)
         made.type = pointer()
         return made
@@ -87,7 +90,7 @@ class Caller:
         return self.b.icmp_unsigned("==", a, b)
 
     def demand(self, holds: Register, otherwise: Any) -> None:
-        """Go on in another block unless this holds."""
+        """Branch to `otherwise` unless `holds` is true."""
         onward = self.r.function.append_basic_block("onward")
         self.b.cbranch(holds, onward, otherwise)
         self.b.position_at_end(onward)
@@ -99,7 +102,7 @@ class Caller:
         self.call("Py_IncRef", ir().VoidType(), thing)
 
     def drop(self, thing: Register) -> None:
-        """Give up what is there, or nothing."""
+        """Release a reference; the object may be null."""
         self.call("Py_DecRef", ir().VoidType(), thing)
 
     def drop_all(self, things: Register, start: Register, stop: Register) -> None:
@@ -109,7 +112,7 @@ class Caller:
     # Arrays
 
     def check_inputs(self, otherwise: Any) -> None:
-        """Look whether the first objects are arrays as the table says."""
+        """Check the input arrays against the table, and store the addresses of their elements."""
         with self.r.counting(self.r.word(0), self.number("inputs")) as number:
             array = self.item(self.objects, number)
             self._check(self.row("input_rows", number, INPUT), array, otherwise)
@@ -131,12 +134,12 @@ class Caller:
             self.demand(self.equal(found, wanted), otherwise)
 
     def clear(self, start: Register, stop: Register) -> None:
-        """Let there be nothing among the objects, where there may be something to drop later."""
+        """Set a range of `objects` to null, so that it can be released at any time."""
         with self.r.counting(start, stop) as number:
             self.r.store(self.objects, number, null())
 
     def make_results(self, lacking: Any) -> None:
-        """An array for each result."""
+        """Get an array for each result."""
         inputs = self.number("inputs")
         with self.r.counting(self.r.word(0), self.number("results")) as number:
             place = self.b.add(inputs, number)
@@ -145,7 +148,7 @@ class Caller:
             self.r.store(self.addresses, place, self.field(self.array_of(found), DATA))
 
     def _result(self, row: Register, lacking: Any) -> Register:
-        """What was kept, if nobody else has it any more, or a new array."""
+        """Return the kept array if it is free, else a new array."""
         r, b = self.r, self.b
         found = self.slot()
         b.store(null(), found)
@@ -166,11 +169,11 @@ class Caller:
         return b.load(found, typ=pointer())
 
     def is_free(self, kept: Register) -> Register:
-        """Whether nobody else has it."""
+        """Return whether there is no other reference to `kept`."""
         return self.equal(self.field(kept, 0, integer(32)), integer(32)(1))
 
     def array_of(self, kept: Register) -> Register:
-        """The array of what is kept."""
+        """Return the array of a kept object."""
         return kept
 
     def _new(self, row: Register) -> Register:
@@ -183,7 +186,7 @@ class Caller:
         return self.call("PyArray_New", pointer(), *arguments)
 
     def keep_arrays(self) -> None:
-        """Keep an array for each result of a later call: the result, or what a variable has had until now."""
+        """Keep an array for a later call for each result: the result itself, or a variable's previous array."""
         b, wanted = self.b, integer(32)(OWN_AND_WRITEABLE)
         with self.r.counting(self.r.word(0), self.number("results")) as number:
             row = self.row("result_rows", number, RESULT)
@@ -196,21 +199,21 @@ class Caller:
                     self.keep(array, later)
 
     def keep(self, thing: Register, place: Register) -> None:
-        """Put it there, and give up what was there, or nothing."""
+        """Store a reference at `place`, and release the previous one."""
         before = self.b.load(place, typ=pointer())
         self.take(thing)
         self.b.store(thing, place)
         self.drop(before)
 
     def run(self) -> Register:
-        """What the kernel says, which has Python's lock unless it takes long."""
+        """Run the kernel and return its code. A long kernel runs without the GIL."""
         return _run(self.r, self.head("run"), self.addresses, self.number("is_long"))
 
     def _flags(self, array: Register, flags: int) -> Register:
         return self.b.and_(self.field(array, FLAGS, integer(32)), integer(32)(flags))
 
     def word_of(self, fields: tuple[str, ...], row: Register, name: str, kind: Any = None) -> Register:
-        """A word of a row."""
+        """Load a word of a row."""
         return self.field(row, WORD * fields.index(name), kind)
 
 
@@ -229,29 +232,32 @@ def _run(r: Routine, run: Register, addresses: Register, is_long: Register) -> R
 
 @shared(RUN, "code", "address", "address", "word")
 def _(r: Routine) -> None:
-    """Run a kernel, for callers that have the addresses of all arrays (ctypes_entry.py)."""
+    """Run a kernel for callers that have the addresses of all arrays (ctypes_entry.py)."""
     r.b.ret(_run(r, *r.arguments))
 
 
 class Words:
-    """Numbers in memory, for such code, and what they are the addresses of: all live as long as this does."""
+    """Tables of words for native code. They live as long as this object, and so do all objects in them."""
 
     def __init__(self) -> None:
         self._needed: list[Any] = []
 
     def rows(self, rows: Sequence[Row]) -> int:
-        """Where such rows stand."""
+        """Make a table of rows, and return its address."""
         made = np.array(rows if len(rows) else [0], np.int64)
         self._needed.append(made)
         return made.ctypes.data
 
     def id(self, thing: Any) -> int:
-        """The address of an object."""
+        """Return the address of an object, and keep the object alive."""
         self._needed.append(thing)
         return id(thing)
 
     def of_kernel(self, kernel: Kernel, failed: Any, wraps: bool = False) -> dict[str, int]:
-        """The words of `HEADER`, by their names; `wraps` says that results become tensors, which are kept."""
+        """Return the words of `HEADER` by name.
+
+        With `wraps`, results become tensors, which are kept instead of arrays.
+        """
         self._needed.append(kernel)
         return {
             "run": kernel.address, "is_long": int(kernel.is_long), "inputs": len(kernel.inputs),
@@ -261,7 +267,7 @@ class Words:
         }  # fmt: skip
 
     def _shape(self, spec: TensorType) -> tuple[int, int]:
-        """The rank, and where the sizes stand."""
+        """Return the rank, and the address of the sizes."""
         sizes = [size or 0 for size in spec.shape or ()]
         return len(sizes), self.rows([sizes])
 

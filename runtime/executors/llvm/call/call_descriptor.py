@@ -1,4 +1,4 @@
-"""The shortest way from a call to a kernel: the table that says what the built-in function looks at (dispatch_stub.py).
+"""Call descriptors: the tables that drive the native fast path of a call (dispatch_stub.py).
 
 def f(model, x, n): return {"y": …}         f(model, [x], n=3)
 
@@ -41,12 +41,12 @@ _MODES: dict[type, int] = {
 
 
 def has_room_for(kernel: Kernel, parts: Sequence[ArgumentPattern], program: Sequence[Row]) -> bool:
-    """Whether a call has no more inputs and results, and parts, than there is room for."""
+    """Return whether a call fits the fixed limits on inputs, results, parts and program steps."""
     return max(len(kernel.inputs) + len(kernel.results), len(_all(parts)), len(program)) <= MOST
 
 
 def _all(parts: Sequence[ArgumentPattern]) -> list[ArgumentPattern]:
-    """The parts, then those that are in the first, in the second …"""
+    """Return the parts in breadth-first order, nested ones included."""
     found = list(parts)
     for part in found:
         found.extend(part.parts)
@@ -54,8 +54,11 @@ def _all(parts: Sequence[ArgumentPattern]) -> list[ArgumentPattern]:
 
 
 class NativeFastPath:
-    """One kind of calls of a function. `program` puts the results together: tensors, objects, and how many of them
-    become a tuple, a list or a dict."""
+    """The native fast path for one kind of calls of a function.
+
+    `program` builds the structured result on a stack: it pushes tensors and objects, and makes tuples, lists
+    and dicts.
+    """
 
     def __init__(
         self,
@@ -86,11 +89,11 @@ class NativeFastPath:
         self._table = np.array([table[name] for name in DISPATCH_HEADER], np.int64)
 
     def call(self, fallback: Callable[..., Any]) -> Callable[..., Any]:
-        """The built-in function; `fallback` has all other calls."""
+        """Return the built-in function for the calls; `fallback` handles all other calls."""
         return builtin(self._method, (fallback, self._table, self))
 
     def _ids(self, things: Sequence[Any]) -> int:
-        """Where the addresses of objects stand."""
+        """Return the address of a table with the addresses of objects."""
         return self._words.rows([(self._words.id(thing),) for thing in things])
 
     def _part(self, part: ArgumentPattern) -> Row:

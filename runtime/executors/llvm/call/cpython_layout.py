@@ -1,4 +1,4 @@
-"""Where things stand in the objects of CPython and NumPy, in bytes; layout_check.py checks all of it."""
+"""Offsets in bytes within objects of CPython and NumPy; layout_check.py verifies all of them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ LIST_ITEMS = 24
 TUPLE_ITEMS = tuple.__basicsize__
 WEAK_TARGET = 16
 DATA, RANK, SIZES, DTYPE, FLAGS = 16, 24, 32, 56, 64
-"""Of NumPy's arrays."""
+"""Offsets within NumPy arrays."""
 
 METHOD, METHOD_OWNER = 16, 24
 METHOD_FUNCTION = 8
-"""Of built-in functions: the description, of which the second word is the address, and whose method it is."""
+"""Offsets within built-in functions (method definition, `self`) and within a PyMethodDef (C function)."""
 
 C_ORDER_AND_ALIGNED = 0x101
 OWN_AND_WRITEABLE = 0x404
 """Flags of NumPy's arrays."""
 
 NEW_ARRAY = 93
-"""The place of PyArray_New in NumPy's table of functions."""
+"""The index of PyArray_New in NumPy's table of functions."""
 
 MEMBER = 40
-"""Where a descriptor says what its slot is."""
+"""The offset of the PyMemberDef pointer in a member descriptor."""
 
 OBJECT_SLOT, NUMBER_SLOT = 16, 19
-"""What slots hold: Py_T_OBJECT_EX, Py_T_PYSSIZET."""
+"""Types of slots: Py_T_OBJECT_EX, Py_T_PYSSIZET."""
 
 BASIC_SIZE, VECTORCALL_OFFSET, CLASS_FLAGS = 32, 56, 168
-"""Where CPython's types have what `__basicsize__` says, where instances have the address, and what `__flags__` says."""
+"""Offsets within type objects: `tp_basicsize`, `tp_vectorcall_offset` and `tp_flags`."""
 
 HAS_VECTORCALL = 1 << 11
 
@@ -51,12 +51,12 @@ class Member(ctypes.Structure):
 
 
 def member_of(kind: type, name: str) -> Member:
-    """What CPython knows of the slot that a class has by this name."""
+    """Return the PyMemberDef of a slot of a class."""
     return Member.from_address(ctypes.c_void_p.from_address(id(getattr(kind, name)) + MEMBER).value or 0)
 
 
 def offset_of(kind: type, name: str) -> int:
-    """Where the instances of a class have the slot of this name; 0 where it is not found in the memory of one.
+    """Return the offset of a slot in instances of a class, or 0 if the slot is not found in an instance's memory.
 
     >>> class Pair:
     ...     __slots__ = ("a", "b")
@@ -82,7 +82,10 @@ class Method(ctypes.Structure):
 
 
 def builtin(method: Method, owner: Any) -> Callable[..., Any]:
-    """A built-in function as the method of an object, which must keep what the machine code needs."""
+    """Return a built-in function with `owner` as its `self`.
+
+    `owner` must keep alive the objects that the code needs.
+    """
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     made: Callable[..., Any] = make(ctypes.addressof(method), owner, None)

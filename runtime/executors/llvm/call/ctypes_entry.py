@@ -1,8 +1,8 @@
-"""Call a kernel through ctypes: the entry for a CPython or NumPy whose objects machine code cannot read.
+"""Call a kernel through ctypes, if the layout of objects in this CPython or NumPy is unknown to native code.
 
-    entry([array, …])  ->  (array, …)          as the built-in function does (entry_stub.py), in some microseconds more
+    entry([array, …])  ->  (array, …)          like the built-in function (entry_stub.py), some microseconds slower
 
-NumPy itself says what each array is, and makes the arrays of the results.
+NumPy's Python interface checks the arrays and allocates the results.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class CtypesEntry:
-    """The entry of one kernel; `mismatch` and `failed` are called where the built-in function would."""
+    """The entry of one kernel. It calls `mismatch` and `failed` in the same cases as the built-in function."""
 
     def __init__(self, kernel: Kernel, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]) -> None:
         self._kernel, self._mismatch, self._failed = kernel, mismatch, failed
         address, word = ctypes.c_void_p, ctypes.c_size_t
-        # PYFUNCTYPE raises what the code has raised, such as KeyboardInterrupt.
+        # PYFUNCTYPE raises the exceptions that the code has set, such as KeyboardInterrupt.
         self._run = ctypes.PYFUNCTYPE(ctypes.c_int, address, address, word)(runtime_library.address(RUN))
         self._table = address * max(len(kernel.inputs) + len(kernel.results), 1)
 
@@ -42,7 +42,7 @@ class CtypesEntry:
 
 
 def _fits(array: Any, spec: TensorType) -> bool:
-    """Whether the kernel can read an array where it is."""
+    """Return whether the kernel can read an array without a conversion."""
     return (
         type(array) is np.ndarray
         and array.dtype == spec.dtype.numpy

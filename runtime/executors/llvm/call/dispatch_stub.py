@@ -1,13 +1,13 @@
-"""The built-in function that `f(x)` calls: from Python's tensors to a kernel and back, without a line of Python.
+"""The dispatch stub: the built-in function that `f(x)` calls, from tensors to a kernel and back without Python code.
 
     dispatch((fallback, table, …), arguments…)
 
-        arguments as the table says  →  the kernel  →  tensors, as the function returns them
-        anything else                →  fallback(arguments…), which is Python
-        a check of the kernel fails  →  failed(arguments…), which says why
+        arguments match the table    →  the kernel  →  tensors, in the structure that the function returns
+        anything else                →  fallback(arguments…), in Python
+        a check of the kernel fails  →  failed(arguments…), which reports the error
 
-It is compiled once for all functions; what it is to look for, a table says (call_codegen.py, call_descriptor.py). Calls
-go to the fallback, too, while anybody at all is `busy`: records a graph or a tape, in whatever thread.
+The stub is compiled once for all functions; a table describes each one (call_codegen.py, call_descriptor.py).
+All calls take the fallback while the list `busy` is not empty: while any thread records a graph or a tape.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ DISPATCH_HEADER = (*TAKING_HEADER, "outputs", "program", "tensor", "kind_rows", 
 """The words of the table."""
 
 TENSOR_KIND, TENSOR_WATCHED = offset_of(EagerTensor, "_kind"), EagerTensor.__weakrefoffset__
-"""Where a tensor has its kind, and who has weak references to it."""
+"""Offsets in a tensor of its kind, and of its list of weak references."""
 
 KIND = ("kind",)
 STEP = ("step", "number")
-"""The words of its rows."""
+"""The fields of the table's rows."""
 
 PUSH_TENSOR, PUSH_OBJECT, MAKE_TUPLE, MAKE_LIST, MAKE_DICT = range(5)
-"""How results are put together, on a stack; keys of a dict stand before their values."""
+"""The steps that build a result on a stack; each key of a dict precedes its value."""
 
 
 class _Dispatch(ArgumentUnpacker):
-    """Writes the code."""
+    """Emitter of the dispatch stub."""
 
     header = DISPATCH_HEADER
 
@@ -75,11 +75,13 @@ class _Dispatch(ArgumentUnpacker):
         b.ret(null())
 
     def _let_go(self) -> None:
-        """Give up the arrays of inputs, and results."""
+        """Release the owned arrays of inputs, and those of results."""
         self.drop_all(self.objects, self.owned, self.count)
 
     def is_free(self, kept: Register) -> Register:
-        """Whether nobody else has an array; or a tensor, its array, or a weak reference to it."""
+        """Return whether there is no other reference to a kept array or tensor, to its array, and no weak
+        reference to it.
+        """
         array = self.array_of(kept)
         watched = self.r.cell(null())
         with self.r.where(self._is_tensor(kept)):
@@ -97,9 +99,9 @@ class _Dispatch(ArgumentUnpacker):
         return self.equal(self.field(kept, TYPE), self.head("tensor"))
 
     def _wrap(self) -> None:
-        """Make tensors of the arrays, in their places, but for those that are tensors already, and keep small ones.
+        """Wrap the arrays of outputs in tensors, unless they were kept as tensors, and keep small ones.
 
-        Arrays for variables stay what they are.
+        Arrays for variables are not wrapped.
         """
         with self.each(self.number("outputs")) as i:
             place = self.b.add(self.inputs, i)
@@ -122,7 +124,7 @@ class _Dispatch(ArgumentUnpacker):
         self.r.store(self.objects, place, made)
 
     def _structured(self) -> Register:
-        """What the function returns, made step by step on a stack."""
+        """Build the function's result step by step on a stack."""
         r, b = self.r, self.b
         with self.each(self.number("program")) as i:
             row = self.row("program_rows", i, STEP)
@@ -142,7 +144,7 @@ class _Dispatch(ArgumentUnpacker):
         return self.item(self.stack, r.word(0))
 
     def _nest(self, step: Register, count: Register) -> None:
-        """Make a tuple, a list or a dict of what is on top of the stack."""
+        """Make a tuple, a list or a dict of the topmost objects on the stack."""
         r, b = self.r, self.b
         nest = r.cell(null())
         choices: tuple[tuple[int, str, list[Register]], ...] = (
@@ -179,7 +181,7 @@ class _Dispatch(ArgumentUnpacker):
         self.r.store(self.stack, self.add(self.top), thing)
 
     def _assign(self) -> None:
-        """Give the variables their new arrays, when all else is done."""
+        """Assign the new arrays to the variables, as the last step."""
         with self.each_variable() as i:
             row = self.row("variable_rows", i, VARIABLE)
             result = self.word_of(VARIABLE, row, "result", integer(64))
@@ -190,7 +192,7 @@ class _Dispatch(ArgumentUnpacker):
                 self.demand(self.equal(code, integer(32)(0)), self.lacking)
 
     def _hand_over(self, callee: Register) -> None:
-        """Let another have the call."""
+        """Forward the call to `callee`."""
         arguments = (callee, self.arguments, self.given, self.keywords)
         self.b.ret(self.call("PyObject_Vectorcall", pointer(), *arguments))
 

@@ -1,11 +1,11 @@
-"""What Python calls: code that reads NumPy's arrays itself, and runs a kernel on them.
+"""The entry stub: native code that reads NumPy arrays directly, and runs a kernel on them.
 
     entry(table, [array, …])  ->  (array, …)
 
-There is one such code for all functions; a table tells it what one of them takes and gives (call_codegen.py).
-It looks at
-kind, dtype, shape and order of each array, makes the arrays of the results, and runs the kernel. What does not look as
-expected, and a check that fails, is handed to Python: to the functions `mismatch` and `failed`, with the same list.
+One stub serves all functions; a table describes the inputs and results of each (call_codegen.py). The stub
+checks type, dtype, shape and memory order of each array, allocates the results, and runs the kernel. If an
+array does not match, the stub calls the Python function `mismatch` with the same list, and `failed` if a
+check in the kernel fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRY_HEADER = (*HEADER, "list", "mismatch")
 
 
 class _Entry(Caller):
-    """Writes the entry."""
+    """Emitter of the entry stub."""
 
     header = ENTRY_HEADER
 

@@ -1,11 +1,12 @@
 """Check that this CPython and NumPy lay out their objects as native calls expect (cpython_layout.py).
 
     a list at its address    count │ type │ size │ items │ …
-    what Python says of it   3     │ list │ 2    │ a, b        each word must agree, for objects of each kind
+    according to Python      3     │ list │ 2    │ a, b        each word must agree, for objects of each kind
 
-The checks run once, before the first native function is loaded. If one fails, native code is called through ctypes
-(ctypes_entry.py), which needs no layout: results are the same, and a call takes some microseconds more. The logger
-`agc` then has a message of level INFO. `AGC_NATIVE_CALLS=0` in the environment has the same effect as a failed check.
+The checks run once, before the first native function is loaded. If one fails, native code is called through
+ctypes (ctypes_entry.py), which needs no layout: results are the same, and a call takes some microseconds
+more. The logger `agc` then has a message of level INFO. `AGC_NATIVE_CALLS=0` in the environment has the same
+effect as a failed check.
 
 >>> unknown_layout() is None
 True
@@ -61,7 +62,7 @@ def _reason() -> str | None:
 
 
 def failed_checks() -> Iterator[str]:
-    """Yield what each failed check is about."""
+    """Yield the subject of each failed check."""
     with Reader() as read:
         for subject, holds in CHECKS.items():
             try:
@@ -149,7 +150,7 @@ def _slots(read: Reader) -> bool:
 
 
 def _slot_holds(read: Reader, kind: type, name: str) -> bool:
-    """Whether the description of a slot is where native calls read and change it."""
+    """Return whether the descriptor of a slot has the layout that native calls read and change."""
     member = read.word(id(getattr(kind, name)) + cpython_layout.MEMBER)
     name_at, content, offset = read.words(member, 3)
     return (
@@ -192,7 +193,7 @@ def _array_holds(read: Reader, array: np.ndarray[Any, Any]) -> bool:
 
 
 def _new_arrays(read: Reader) -> bool:
-    """Make an array as native calls do."""
+    """Return whether PyArray_New works when it is called as native calls do."""
     table = cpython_layout.numpy_functions()
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[0])() >> 24
     if version != NUMPY_ABI:
@@ -254,4 +255,4 @@ CHECKS: dict[str, Callable[[Reader], bool]] = {
     "classes": _classes,
     "CPython's functions": _functions,
 }
-"""What is checked, in this order."""
+"""The checks and their subjects, in order."""

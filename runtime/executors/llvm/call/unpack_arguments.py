@@ -1,9 +1,9 @@
-"""How the built-in function looks at its arguments, and what it takes from them (dispatch_stub.py).
+"""Emission of the code that checks and unpacks the arguments of a call (dispatch_stub.py).
 
-    f(model, [x], n=3)      the names of keywords; then the parts: the object `model`, a list of 1, the object 3,
-                            and behind all arguments what was in the list: a tensor, whose array is input 0
+    f(model, [x], n=3)      the names of keywords; then the parts: the object `model`, a list of 1, the object 3;
+                            and after all arguments the item of the list: a tensor, whose array is input 0
 
-A call that is not as the table says goes the longer way, with nothing changed.
+A call that does not match the table takes the fallback, without side effects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .cpython_layout import LIST_ITEMS, SIZE, TUPLE_ITEMS, TYPE, WEAK_TARGET, of
 TENSOR_ARRAY = offset_of(EagerTensor, "_array")
 
 MOST = 128
-"""The most inputs and results together, and the most parts of what a function takes and returns."""
+"""The maximum number of inputs and results together, and of parts of arguments or results."""
 
 TAKING_HEADER = (
     *HEADER, "positional", "named", "parts", "tensors", "busy", "attribute", "name_rows", "part_rows",
@@ -30,18 +30,23 @@ TAKING_HEADER = (
 NAME = ("object",)
 PART = ("mode", "type", "thing", "number")
 VARIABLE = ("object", "result")
-"""The words of its rows."""
+"""The fields of the table's rows."""
 
 IS_TENSOR, IS_ARRAY, IS_OBJECT, IS_ALIVE, IN_TUPLE, IN_LIST, IN_DICT = range(7)
-"""What is asked of a part: a tensor or an array, which is input `number`; this object, or the one that a weak reference
-has; a nest of so many, whose parts follow behind all parts before them. A dict has such keys in this order."""
+"""The modes of a part.
+
+A part is a tensor or an array, which is input `number`; a given object; the target of a weak reference; or a
+tuple, list or dict with `number` items, which become parts after all parts before them. A dict must have the
+given keys in order.
+"""
 
 
 class ArgumentUnpacker(Caller):
-    """Writes the code that takes arguments apart.
+    """Emitter of the code that unpacks arguments.
 
-    The objects from number `owned` on are owned, and their places have nothing until they are there. What is before,
-    the arguments keep: arrays of tensors and arrays that are in no nest.
+    The references in `objects` from index `owned` on are owned, and null until they are set. References
+    before `owned` are borrowed from the arguments: arrays, and arrays of tensors, outside of nested
+    structures.
     """
 
     def __init__(self, r: Routine) -> None:
@@ -60,13 +65,13 @@ class ArgumentUnpacker(Caller):
         return self.r.counting(self.r.word(0), count)
 
     def add(self, cell: Cell) -> Register:
-        """The number that a cell has had until now; it has the next one from now on."""
+        """Return the value of a cell, and increment the cell."""
         number = cell.get()
         cell.set(self.b.add(number, self.r.word(1)))
         return number
 
     def check_call(self) -> None:
-        """So many arguments, such keywords; and nobody is busy."""
+        """Check the number of arguments, the keywords, and that `busy` is empty."""
         r, zero = self.r, self.r.word(0)
         self.demand(self.equal(self.given, self.number("positional")), self.longer)
         self.demand(self.equal(self.field(self.head("busy"), SIZE, integer(64)), zero), self.longer)
@@ -80,7 +85,7 @@ class ArgumentUnpacker(Caller):
             self.demand(self.equal(self.item(names, i), wanted), self.longer)
 
     def take_arguments(self) -> None:
-        """Look at each part, and take the arrays."""
+        """Check each part, and take the input arrays."""
         r = self.r
         known = r.cell(self.outer)
         with r.where(self.has_nests), self.each(self.outer) as i:
@@ -89,7 +94,7 @@ class ArgumentUnpacker(Caller):
             part, row = self.item(self.parts, i), self.row("part_rows", i, PART)
             mode, number = (self.word_of(PART, row, name, integer(64)) for name in ("mode", "number"))
             is_tensor = self.equal(mode, r.word(IS_TENSOR))
-            with r.where(is_tensor):  # the most usual comes first
+            with r.where(is_tensor):  # the most frequent case
                 self._check_type(part, row)
                 self._take_array(self.field(part, TENSOR_ARRAY), number)
             with r.where(self.b.not_(is_tensor)):
@@ -98,7 +103,7 @@ class ArgumentUnpacker(Caller):
     def _take_other(
         self, part: Register, row: Register, mode: Register, number: Register, known: Cell
     ) -> None:
-        """Look at a part that is no tensor."""
+        """Check a part that is not a tensor."""
         r = self.r
         is_object = self.b.or_(*(self.equal(mode, r.word(each)) for each in (IS_OBJECT, IS_ALIVE)))
         with r.where(is_object):
@@ -124,14 +129,17 @@ class ArgumentUnpacker(Caller):
         self.demand(self.equal(part, self.b.load(place, typ=pointer())), self.longer)
 
     def _take_array(self, array: Register, number: Register) -> None:
-        """Hold it where nests are: they may be changed while the kernel runs."""
+        """Take an input array.
+
+        Own a reference if there are nested structures: they may change while the kernel runs.
+        """
         self.demand(self.b.icmp_unsigned("!=", array, null()), self.longer)
         with self.r.where(self.has_nests):
             self.take(array)
         self.r.store(self.objects, number, array)
 
     def _open(self, nest: Register, row: Register, mode: Register, count: Register, known: Cell) -> None:
-        """Put what is in a nest behind the parts that are known."""
+        """Append the items of a nested structure to the parts."""
         r = self.r
         self.demand(self.equal(self.field(nest, SIZE, integer(64)), count), self.longer)
         is_dict = self.equal(mode, r.word(IN_DICT))
@@ -159,7 +167,7 @@ class ArgumentUnpacker(Caller):
         return self.each(self.b.sub(self.inputs, self.tensors))
 
     def take_variables(self) -> None:
-        """Hold the arrays of variables, too: others may assign the variables while the kernel runs."""
+        """Take the arrays of variables, with owned references: variables may be assigned while the kernel runs."""
         with self.each_variable() as i:
             variable = self.word_of(VARIABLE, self.row("variable_rows", i, VARIABLE), "object")
             array = self.call("PyObject_GetAttr", pointer(), variable, self.head("attribute"))

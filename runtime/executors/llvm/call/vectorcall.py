@@ -1,13 +1,15 @@
-"""Calls without a tuple: CPython's vectorcall, for instances of a class that is written in Python.
+"""Implement CPython's vectorcall protocol for instances of a class that is written in Python.
 
-    f(x)    by tp_call       a tuple of the arguments, a search for `__call__`, an array of what is in the tuple
-            by vectorcall    the address that stands in f, which is given the arguments where the caller has them
+    f(x)    by tp_call       a tuple of the arguments, a lookup of `__call__`, an array of the tuple's items
+            by vectorcall    a call of the function pointer in f, with the arguments on the caller's stack
 
-CPython asks a class where its instances have that address. A class written in Python cannot say so, and has only slots
-for objects. So what CPython keeps of the class is changed: the slot `_entry` holds a number, which is the address, and
-its place becomes the class's answer. An instance that has none yet is called by tp_call as before.
+CPython reads the offset of that pointer from the type. A Python class cannot set the offset, and has slots
+only for objects. So the type object is patched: the slot `_entry` becomes an integer slot for the function
+pointer, and `tp_vectorcall_offset` is set to its offset. An instance whose pointer is still null is called by
+`tp_call` as before.
 
-The machine code there runs what stands in `__call__` (call_slot.py); `dispatch` it calls itself.
+The native code calls the object in the slot `__call__` (call_slot.py). It calls the `dispatch` function
+directly.
 """
 
 from __future__ import annotations
@@ -37,11 +39,11 @@ from .dispatch_stub import DISPATCH
 
 _CALL, _ENTRY = offset_of(CallSlot, "__call__"), offset_of(CallSlot, "_entry")
 _COUNT = (1 << 63) - 1
-"""What a number of arguments has besides a bit that says whether the place before them may be used."""
+"""Masks the flag PY_VECTORCALL_ARGUMENTS_OFFSET out of the number of arguments."""
 
 
 class _Way(Caller):
-    """Writes the machine code."""
+    """Emitter of the vectorcall function."""
 
     def __init__(self, r: Routine) -> None:
         self.r, self.b = r, r.b
@@ -49,10 +51,10 @@ class _Way(Caller):
     def write(self) -> None:
         function, arguments, given, keywords = self.r.arguments
         callee, result = self.field(function, _CALL), self.r.cell(null())
-        # Somebody took it away: this raises what Python does then.
+        # The attribute was deleted: this raises Python's error for a missing attribute.
         with self.r.where(self.equal(callee, null())):
             self.b.ret(self.call("PyObject_GetAttrString", pointer(), function, self._name("__call__")))
-        self.take(callee)  # the call may put something else there
+        self.take(callee)  # the call may replace the object in the slot
         dispatch = declared(self.r.module, DISPATCH)
         is_ours = self.equal(self._code_of(callee), dispatch)
         with self.r.where(is_ours):
@@ -64,7 +66,7 @@ class _Way(Caller):
         self.b.ret(result.get())
 
     def _code_of(self, callee: Register) -> Register:
-        """What a built-in function runs; nothing for any other object."""
+        """Return the C function of a built-in function object, else null."""
         found = self.r.cell(null())
         builtin = outside(self.r.module, "PyCFunction_Type", pointer())
         with self.r.where(self.equal(self.field(callee, TYPE), builtin)):
@@ -83,14 +85,14 @@ def _(r: Routine) -> None:
 
 
 def enter(function: CallSlot, address: int) -> None:
-    """Let a function be called by machine code, where CPython keeps of classes what it is known to."""
+    """Let native code call `function`, if CPython's type objects have the expected layout."""
     kind = type(function)
     if _of(kind, CLASS_FLAGS).value & HAS_VECTORCALL or _changed(kind):
         function._entry = address
 
 
 def _changed(kind: type) -> bool:
-    """Let the instances of a class be called where they have an address; whether that went well."""
+    """Enable vectorcall for instances of a class. Return whether the layout of the type is as expected."""
     slot = member_of(CallSlot, "_entry")
     is_known = (
         kind.__call__ is CallSlot.__call__
