@@ -1,4 +1,4 @@
-"""Running graphs. An executor makes a function of a graph: from the inputs' values to the outputs'.
+"""Executors of graphs. An executor turns a graph into a function from input values to output values.
 
 >>> sorted(EXECUTORS)
 ['automatic', 'interpret', 'native', 'plan']
@@ -25,15 +25,15 @@ def _interpreted(graph: Graph) -> Runner:
 
 
 def _planned(graph: Graph) -> Runner:
-    # When first used: importing the runtime needs no optimiser …
+    # Imported at first use: importing the runtime needs no optimizer …
     from ..optimize import batch_loop_matmul, fusion, optimise
-    from .plan.plan import Plan  # … and nothing that writes plans
+    from .plan.plan import Plan  # … and no plan generator
 
     return Plan(fusion.run(batch_loop_matmul.run(optimise(graph)))).run
 
 
 def _native(graph: Graph) -> Runner:
-    from .llvm import JitFunction  # which needs a compiler that is not always installed
+    from .llvm import JitFunction  # needs a compiler that is not always installed
 
     return JitFunction(graph).run
 
@@ -57,18 +57,21 @@ EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
 
 
 def shortest(runner: Runner) -> Runner:
-    """What may run the graph from now on in place of a runner that has run it: without what was for the first time."""
+    """Return a runner to use after the first run, without `runner`'s one-time work."""
     return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
 
 
 def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
-    """The machine code that a runner has for such inputs, for those who call it themselves; None if it has none."""
+    """Return the machine code of `runner` for `arguments`, to be called directly; None if there is none."""
     find = getattr(getattr(runner, "__self__", None), "kernel_for", None)
     return None if find is None else find(arguments)
 
 
 def plan_for(runner: Runner, arguments: Sequence[Any]) -> Plan | None:
-    """The plan that runs such inputs from now on; None if none does, or something better may be found."""
+    """Return the plan that runs such arguments from now on.
+
+    None if no plan runs them, or if the runner may still switch to native code.
+    """
     from .plan.plan import Plan
 
     owner = getattr(runner, "__self__", None)
@@ -79,14 +82,14 @@ def plan_for(runner: Runner, arguments: Sequence[Any]) -> Plan | None:
 
 
 def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], None]) -> None:
-    """Have `tell` called when a runner that tries several ways has decided about one, if that is to come."""
+    """Call `tell` once `runner` has chosen between plan and native code, if that choice is still pending."""
     wait = getattr(getattr(runner, "__self__", None), "when_decided", None)
     if wait is not None:
         wait(arguments, tell)
 
 
 COMPLETE = ("automatic", "interpret", "plan")
-"""Those that run every graph."""
+"""The executors that run every graph."""
 
 __all__ = [
     "COMPLETE",

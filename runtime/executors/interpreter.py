@@ -1,7 +1,7 @@
-"""The oracle: runs a graph by walking over its operations, in order.
+"""The reference interpreter: run the operations of a graph one after the other.
 
-It is written to be obviously right, not to be fast; the other executors are tested against it. Values are
-NumPy arrays and scalars, `Variable` objects where the graph has references, lists where it has TensorArrays.
+The code is meant to be obviously correct, not fast; the other executors are tested against it. Values are
+NumPy arrays and scalars. References are `Variable` objects, and TensorArrays are lists.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Results = Sequence[Any]
 
 
 def interpret(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
-    """The outputs of `graph` for the values of its inputs."""
+    """Return the outputs of `graph` for `arguments`, the values of its inputs."""
     with np.errstate(all="ignore"):
         return _run(graph, arguments)
 
@@ -45,7 +45,7 @@ def _compute(operation: Operation, inputs: list[Any]) -> Results:
     except Exception as error:
         found = located(error, operation, inputs)
         if found is error:
-            raise  # with the cause that it has
+            raise  # keeps the cause of the exception
         raise found from None
     if len(operation.outputs) == 1 and not returns_many(op):
         return [result]
@@ -97,4 +97,4 @@ STRUCTURES: dict[str, Callable[[Operation, list[Any]], Results]] = {
     "call": _call,
     "fused": _call,
 }
-"""The operations whose meaning lies in their regions."""
+"""The operations that run their regions."""

@@ -1,8 +1,9 @@
-"""One thread for small products of matrices; big ones beside them are made in parts, by threads of our own.
+"""Run small matrix products on one OpenBLAS thread, and split big ones over the runtime's own thread pool.
 
-OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its threads
-wait for each other without sleeping: that gains nothing below some millions, and where another program needs a
-processor too, each product takes as long as the scheduler lets a thread wait, a hundred times its own time.
+OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its
+threads busy-wait for each other. That gains nothing below some millions of multiplications. If another
+program needs a processor too, a product takes as long as the scheduler's time slice, a hundred times its own
+time.
 """
 
 from __future__ import annotations
@@ -27,14 +28,16 @@ from .parallel_sort import beside
 from .peephole import product
 
 SHARED = 1 << 18
-"""How many multiplications OpenBLAS leaves to one thread by itself."""
+"""The number of multiplications up to which OpenBLAS itself uses one thread."""
 
 BIG = 1 << 24
-"""How many make a product that other threads are worth. Below, they save a tenth of a millisecond at most, and
-take fifty times as long where the processors have other work."""
+"""The number of multiplications from which a product is worth several threads.
+
+Below, threads save a tenth of a millisecond at most, and take fifty times as long on busy processors.
+"""
 
 PART = 1 << 23
-"""How many multiplications a part of a big product has, at least."""
+"""The least number of multiplications in one part of a big product."""
 
 _PRODUCTS = frozenset(
     {
@@ -51,9 +54,9 @@ _PRODUCTS = frozenset(
 
 
 def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda operation: False) -> bool:
-    """Whether a graph has products that OpenBLAS would share, and is known to have none worth it.
+    """Return whether OpenBLAS would share products of the graph although none is known to be worth it.
 
-    Those that are made `apart` do not count.
+    Operations for which `apart` returns True do not count.
     """
     if _PRODUCTS.isdisjoint(graph.types):
         return False
@@ -64,7 +67,7 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 
 
 def is_big(operation: Operation) -> bool:
-    """Whether an operation is a product of two matrices that is known to be worth other threads."""
+    """Return whether the operation is a product of two matrices that is known to be worth several threads."""
     return (
         operation.op.name == "matmul"
         and BIG < _multiplications(operation) < math.inf
@@ -74,7 +77,7 @@ def is_big(operation: Operation) -> bool:
 
 
 def _multiplications(operation: Operation) -> float:
-    """How many a product takes; infinity where that is not known."""
+    """Return the number of multiplications of a product; infinity if that is not known."""
     name, (result,) = operation.op.name, operation.outputs
     given = [value.shape for value in operation.inputs]
     if not all(map(is_static, [*given, result.shape])):
@@ -91,7 +94,7 @@ def _multiplications(operation: Operation) -> float:
         return float(num_elements((given[0] or ())[-2:]) or 0)
     if name not in _FILTERED:
         return math.inf
-    # Each element of what a convolution gives, or of the gradient of that, meets all of a part of the filter.
+    # Each element of a convolution's result or gradient meets all elements of one part of the filter.
     rows, filter = ([*given, result.shape][place] for place in _FILTERED[name])
     return float(num_elements(rows) or 0) * (num_elements((filter or ())[:-1]) or 0)
 
@@ -99,7 +102,7 @@ def _multiplications(operation: Operation) -> float:
 _CONTRACTIONS = ("tensordot", "tensordot_back")
 
 _FILTERED = {"conv": (-1, 1), "conv_backprop_input": (2, 1), "conv_backprop_filter": (2, -1)}
-"""Where the result of a convolution, or its gradient, and the filter stand: among operands, -1 for the result."""
+"""The positions of the result (or the gradient) and of the filter among the operands; -1 for the result."""
 
 
 def _of_matrices(product: Operation) -> float:
@@ -111,7 +114,7 @@ def _of_matrices(product: Operation) -> float:
 
 
 class _Limit:
-    """The number of threads is one as long as somebody wants that, and what it was before after that."""
+    """Keep OpenBLAS at one thread while functions run, then restore the previous number of threads."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -119,7 +122,7 @@ class _Limit:
         self.before = 1
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function with one thread."""
+        """Call a function while OpenBLAS uses one thread."""
         switch = _switch()
         if switch is None:
             return function(*arguments)
@@ -142,9 +145,10 @@ _limit = _Limit()
 
 
 def in_parts(left: Any, right: Any, out: Any = None) -> Any:
-    """The product of two matrices. While OpenBLAS uses one thread, our own make parts of it, each some rows.
+    """Return the product of two matrices.
 
-    They sleep when they have nothing to do. The parts depend on the sizes alone, and so does the result.
+    While OpenBLAS uses one thread, the thread pool computes parts of it, each of some rows. Idle threads of
+    the pool sleep. The parts depend on the sizes alone, and so does the result.
     """
     rows, inner = left.shape
     if not _limit.users:
@@ -163,7 +167,7 @@ def in_parts(left: Any, right: Any, out: Any = None) -> Any:
 
 
 def with_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which runs while OpenBLAS uses one thread."""
+    """Return a function that calls `function` while OpenBLAS uses one thread."""
     return lambda *arguments: _limit.run(function, *arguments)
 
 
@@ -182,7 +186,10 @@ if hasattr(os, "register_at_fork"):
 
 @functools.cache
 def _switch() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How the number of threads of the OpenBLAS in NumPy's wheels is asked for and set; None without that."""
+    """Return the functions that get and set the number of threads of NumPy's OpenBLAS.
+
+    None if NumPy's wheel has no OpenBLAS with these functions.
+    """
     for path in sorted((Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*")):
         try:
             library = ctypes.CDLL(str(path))

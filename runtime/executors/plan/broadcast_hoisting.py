@@ -1,11 +1,11 @@
-"""Rows that a loop adds to each row of a matrix are repeated before it.
+"""Hoist broadcasts of short rows out of loops.
 
     while …:                                        bias_rows = np.broadcast_to(bias, (32, 128)).copy()
         y = np.add(x, bias, out=x)          ==>     while …:
                                                         y = np.add(x, bias_rows, out=x)
 
-NumPy goes through operands of one shape as through one long row; else it begins anew for each row, which takes longer
-than the row itself where that is short.
+NumPy processes operands of one shape like one long row. Otherwise its inner loop starts again for each row.
+That takes longer than the row itself if the row is short.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ from ...ir.value_types import TensorType
 from ...ops.framework.fusion_traits import works_on_elements
 
 _TYPES = frozenset({"add", "subtract", "multiply", "realdiv", "maximum", "minimum"})
-"""Operations whose time is that of reading their operands."""
+"""Operations that take no more time than reading their operands."""
 
 FEWEST = 16
-"""Rows from which on it is worth a copy."""
+"""The number of rows from which a copy is worth it."""
 
 LONGEST = 512
-"""Elements of a row from which on it does not matter."""
+"""The longest row, in elements, for which a copy is worth it."""
 
 MOST = 1 << 18
-"""Bytes of a result from which on the cache is needed for other things."""
+"""The largest result in bytes; copies for larger ones would displace other data from the cache."""
 
 
 def repeated(loop: Operation) -> dict[tuple[Operation, int], tuple[int, ...]]:
-    """The operands of operations in the body of a loop to repeat, by their numbers; and the shapes to give them."""
+    """Return the operands in the body of `loop` to broadcast before the loop.
+
+    Keys are operations and operand numbers; values are the shapes to broadcast to.
+    """
     body = loop.regions[1]
     given: set[Operand] = set(body.inputs[len(loop.outputs) :])
     found = {}

@@ -1,16 +1,17 @@
-"""Which arrays only one value of a graph stands for, so that others may be computed right into them.
+"""Buffer donation: compute results into the arrays of operands that die.
 
     a = matmul x, y : float32[128, 128]              a = np.matmul(x, y, out=a_buffer)
     b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
     s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
     assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
 
-An array is owned when the plan has made it, and nothing that reads it returns it, a view of it, or keeps it. When
-its value is needed for the last time, a result of the same type may take its place. The state of a loop is owned
-when it is new in each round; it starts as a copy then, unless what it starts from is owned as well. Arrays that live
-within one round of a loop are kept for the next round.
+The plan owns an array that it has made, if no operation returns the array, returns a view of it or keeps it.
+After the last use of an owned value, a result of the same type may reuse its array. The state of a loop is
+owned if each iteration makes it anew. The initial state is copied then, unless it is owned as well. Arrays
+that live within one iteration of a loop are kept for the next iteration.
 
-This is worth it for big arrays only: those of a few kilobytes come from a store of free memory at no cost.
+This is worth it for big arrays only: arrays of a few kilobytes come from NumPy's cache of free memory at no
+cost.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ BIG = 1 << 14
 """Arrays of fewer bytes are left to NumPy."""
 
 _VIEWS = frozenset({"round", "real", "imag"})
-"""Operations on elements that may give what they are given."""
+"""Elementwise operations that may return their operand itself or a view of it."""
 
 _MAKERS = frozenset(
     {
@@ -47,23 +48,23 @@ _MAKERS = frozenset(
         "zeros",
     }
 )
-"""Other operations that give new arrays, and keep nothing."""
+"""Other operations that return new arrays and keep no operand."""
 
 _UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
-"""Operations that make a new array for a variable: the other operand's, where that is free."""
+"""Operations that make a new array for a variable; they may reuse the array of the added operand."""
 
 
 class Context(Protocol):
-    """What the analysis of a plan needs, and remembers."""
+    """The state that the analyses of one plan share."""
 
-    owned: dict[Operation, frozenset[int]]  # the states of loops that have been looked at
+    owned: dict[Operation, frozenset[int]]  # the owned states of loops analyzed so far
 
     def may_take(self, operation: Operation, result: int, operand: int) -> bool:
-        """Whether a result of a fused operation may be computed into an operand, both by their numbers."""
+        """Return whether result number `result` of a fused operation may reuse operand number `operand`."""
 
 
 def is_big(value: object) -> bool:
-    """Whether a value is an array whose size is known, and worth the trouble."""
+    """Return whether a value is an array of known size that is big enough for buffer donation."""
     spec = value.spec if isinstance(value, Value) else None
     if not isinstance(spec, TensorType) or not spec.shape or None in spec.shape:
         return False
@@ -72,7 +73,7 @@ def is_big(value: object) -> bool:
 
 
 def makes_new(operation: Operation) -> bool:
-    """Whether the results are new arrays, and no operand is kept or part of them."""
+    """Return whether the results are new arrays that alias no operand, and no operand is kept."""
     if operation.type == "fused":
         return all(map(makes_new, operation.regions[0].operations))
     if operation.type in _MAKERS or reduces(operation):
@@ -81,7 +82,7 @@ def makes_new(operation: Operation) -> bool:
 
 
 def updates(operation: Operation) -> bool:
-    """Whether an operation adds a big array to a variable of the same kind, and does not keep it."""
+    """Return whether an operation adds a big array to a variable of its type without keeping the array."""
     if operation.type not in _UPDATES:
         return False
     variable, value = operation.inputs
@@ -89,7 +90,7 @@ def updates(operation: Operation) -> bool:
 
 
 def written(operation: Operation) -> str | None:
-    """The operation as a call with `out={o}`, if there is one such."""
+    """Return the template of a call with `out={o}` that computes the operation; None if there is none."""
     if len(operation.outputs) != 1 or operation.regions:
         return None
     if updates(operation):
@@ -105,10 +106,12 @@ def written(operation: Operation) -> str | None:
 
 
 class BufferOwnership:
-    """The arrays of one graph. `given` are the inputs that are owned.
+    """The ownership of the arrays of one graph; `given` are the inputs that are owned.
 
-    Attributes: `into`, for results the operands whose arrays they take; `kept`, the values whose arrays can be
-    made before the loop that the graph is the body of; `copied`, for loops the numbers of the states to copy.
+    Attributes:
+        into: By result, the operand that donates its array.
+        kept: The values whose arrays can be allocated before the loop, if the graph is the body of a loop.
+        states: By loop, the numbers of its owned states.
     """
 
     def __init__(
@@ -123,8 +126,8 @@ class BufferOwnership:
         self.context = context
         self.outputs = set(graph.outputs)
         self.new: set[Operand] = set(given)
-        self.leaks: set[Operand] = set()  # what is read by something that may keep it
-        self.handed: set[Operand] = set()  # what becomes the state of a loop
+        self.leaks: set[Operand] = set()  # values read by operations that may keep them
+        self.handed: set[Operand] = set()  # operands that become the state of a loop
         self.last: dict[Operand, int] = {}
         self.into: dict[Operand, Operand] = {}
         self.kept: list[Value] = []
@@ -136,7 +139,7 @@ class BufferOwnership:
             self._keep()
 
     def written(self, operation: Operation) -> str | None:
-        """The operation as a call with `out={o}`, if there is one such."""
+        """Return the template of a call with `out={o}` that computes the operation; None if there is none."""
         if operation not in self._written:
             self._written[operation] = written(operation)
         return self._written[operation]
@@ -149,7 +152,7 @@ class BufferOwnership:
             elif makes_new(operation):
                 self.new.update(operation.outputs)
             elif updates(operation):
-                pass  # its result is the variable's
+                pass  # its result is the variable's array
             else:
                 self.leaks.update(operation.inputs)
 
@@ -167,11 +170,11 @@ class BufferOwnership:
                 self.leaks.add(operand)
 
     def owns(self, operand: Operand) -> bool:
-        """Whether nobody else has the array of a value, as long as the graph runs."""
+        """Return whether the plan alone holds the array of `operand`, as long as the graph runs."""
         return operand in self.new and operand not in self.leaks
 
     def dies(self, operand: Operand, operation: Operation) -> bool:
-        """Whether an owned array is free after `operation`, which reads it once."""
+        """Return whether an owned array is free after `operation`, which reads it once."""
         return (
             self.owns(operand)
             and operand not in self.outputs
@@ -225,14 +228,14 @@ class BufferOwnership:
         return value in self.outputs or value in self.handed or not self.owns(value)
 
     def root(self, operand: Operand) -> Operand:
-        """The first value that had the array."""
+        """Return the first value that was stored in the array of `operand`."""
         while operand in self.into:
             operand = self.into[operand]
         return operand
 
 
 def owned_states(loop: Operation, context: Context) -> frozenset[int]:
-    """The numbers of the states of a loop whose arrays are new in each round, and overwritten in the next."""
+    """Return the numbers of the loop's states that each iteration makes anew and the next one overwrites."""
     if loop not in context.owned:
         context.owned[loop] = _owned_states(loop, context)
     return context.owned[loop]
@@ -262,7 +265,7 @@ def _owned_states(loop: Operation, context: Context) -> frozenset[int]:
 
 
 def _is_changed(loop: Operation, body: Graph, number: int) -> bool:
-    """Whether a state is a value of its own in each round, of one type, and given to the loop once."""
+    """Return whether each iteration yields a new value of the state, of the same type and only once."""
     old, new = body.inputs[number], body.outputs[number]
     own = isinstance(new, Value) and new not in body.inputs and list(body.outputs).count(new) == 1
     fits = old.spec == new.spec == loop.outputs[number].spec == loop.inputs[number].spec
@@ -270,7 +273,7 @@ def _is_changed(loop: Operation, body: Graph, number: int) -> bool:
 
 
 def body_of(loop: Operation, owned: frozenset[int], context: Context) -> BufferOwnership:
-    """What is owned in the body of a loop with these states."""
+    """Return the ownership in the body of a loop whose states with the numbers `owned` are owned."""
     body = loop.regions[1]
     given: Any = frozenset(body.inputs[number] for number in owned)
     return BufferOwnership(body, body.live_operations(), context, given)

@@ -1,11 +1,11 @@
-"""Graphs as Python source: one function for the graph, one for each callee; operations one below the other.
+"""Generate a plan: one Python function for the graph and one for each callee.
 
     b = exp a                        b = op_exp(a)
     c = add b, a             ==>     c = b + a
     d = reverse c, [0]               del b
                                      d = op_reverse(c, constant)
 
-Values that may be big are deleted after their last use. Regions are nested blocks, see `regions`.
+Values that may be big are deleted after their last use. Regions become nested blocks, see `region_codegen`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .unboxing.scalar_statements import statement, takes_number
 
 
 def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
-    """The source of the plan of a graph; `writer` may be a class that writes more."""
+    """Return the source module of the plan of `graph`; `writer` may be a subclass of `PlanCodegen`."""
     module = Module(graph)
     for each, name in module.functions():
         (writer or PlanCodegen)(module, each, name, is_main=each is graph)
@@ -44,9 +44,9 @@ def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
 
 
 class PlanCodegen(Regions):
-    """Writes one function of a module."""
+    """Emit one function of a module."""
 
-    has_threads = True  # whether operations may run beside each other
+    has_threads = True  # whether independent operations may run in parallel
 
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
@@ -63,7 +63,7 @@ class PlanCodegen(Regions):
         self.line(1, f"return {tuple_of([self.text(operand, scope) for operand in graph.outputs])}")
 
     def _unpack(self, graph: Graph, scope: Scope) -> None:
-        """Scalars arrive as arrays of rank 0."""
+        """Emit code that turns scalars, which arrive as arrays of rank 0, into NumPy scalars."""
         for value in graph.inputs:
             if isinstance(value.spec, TensorType) and value.shape == () and value.dtype is not dtypes.string:
                 self.line(1, f"{scope[value]} = {scope[value]}[()]")
@@ -77,9 +77,9 @@ class PlanCodegen(Regions):
         owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> None:
-        """Write the live operations of `graph`, and put the names of their results into `scope`.
+        """Emit the live operations of `graph`, and add the names of their results to `scope`.
 
-        It has the names of the inputs; `wanted` those that some of the values must be stored under.
+        `scope` has the names of the inputs. `wanted` has the names under which some values must be stored.
         """
         live = graph.live_operations()
         dying = last_uses(graph, live)
@@ -127,7 +127,7 @@ class PlanCodegen(Regions):
     def _structure(
         self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
     ) -> bool:
-        """Write an operation with regions; False for one that is computed by its kernel as a whole."""
+        """Emit an operation with regions; return False if its kernel computes the operation as a whole."""
         if operation.type == "while":
             early = self._dead_state(operation, dead, scope)
             self.while_loop(operation, scope, targets, depth, early)
@@ -141,7 +141,7 @@ class PlanCodegen(Regions):
         return True
 
     def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
-        """The operands as the operation takes them."""
+        """Return the operands as source, as the operation takes them."""
         if not self.numbers and not self.repeated:
             constant = self.module.constant
             return [
@@ -159,7 +159,7 @@ class PlanCodegen(Regions):
         return changing(self.graph)
 
     def _beside(self, operations: list[Operation], scope: Scope, depth: int) -> None:
-        """Write operations that run beside each other: each has a line, which failures show."""
+        """Emit operations that run in parallel; each has its own line, so that failures show its location."""
         targets = [scope[value] for operation in operations for value in operation.outputs]
         run = self.module.name_of("beside", "op_beside", beside)
         self.line(depth, f"{', '.join(targets)} = {run}(")
@@ -170,7 +170,7 @@ class PlanCodegen(Regions):
         self.line(depth, ")")
 
     def _asked(self, operation: Operation, scope: Scope) -> str:
-        """An assertion about a number is made only where it fails."""
+        """Return the guard of an assertion about an unboxed number: the kernel is called only if it fails."""
         is_asked = operation.inputs[0] in self.numbers
         return f"if not {self.either(operation.inputs[0], scope)}: " if is_asked else ""
 
@@ -189,13 +189,13 @@ class PlanCodegen(Regions):
             self.line(depth + 1, f"{target} = {wrapping[1]}")
 
     def _drawing(self, operation: Operation, scope: Scope) -> str:
-        """An operation that draws random numbers ahead, by its seed."""
+        """Return the call that draws random numbers ahead by the operation's seed."""
         draw, operands = drawing(operation, self.pairs)
         name = self.module.name_of(("draw", operation), f"draw_{operation.outputs[0].name}", draw)
         return f"{name}({', '.join(self.text(operand, scope) for operand in operands)})"
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
-        """The operation computed into an array that is there already, if there is one."""
+        """Return the source that computes the operation into an existing array; None if there is none."""
         if len(operation.outputs) != 1 or not (self.buffers or self.owning.into):
             return None
         (value,) = operation.outputs
@@ -230,7 +230,7 @@ class PlanCodegen(Regions):
         else:
             text = self.module.call(operation, inputs, may_write(operation) and operation in self._changing)
             if len(targets) == 1 and not returns_many(op) and is_scalar(operation.outputs[0].spec):
-                text += "[()]"  # a kernel such as that of reshape gives an array of rank 0
+                text += "[()]"  # kernels such as that of reshape return an array of rank 0
         if not targets:
             return text
         if len(targets) == 1 and not returns_many(op):
@@ -246,7 +246,7 @@ class PlanCodegen(Regions):
         return expression.format(*inputs, **holes)
 
     def _fused(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
-        # A failure inside is placed on the lines of the function for the whole, which runs then.
+        # If a block fails, the function of the whole operation runs, so that its lines give the location.
         taken = [self.owning.into.get(value) for value in operation.outputs]
         into = [None if old is None else operation.inputs.index(old) for old in taken]
         inputs = [self.text(operand, scope) for operand in operation.inputs]
@@ -254,7 +254,7 @@ class PlanCodegen(Regions):
 
 
 def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | None:
-    """The variable of an operand that is called as the result and not needed any more, as in `x = x * y`."""
+    """Return the variable of a dying operand that has the result's name, as in `x = x * y`."""
     if operation.regions or len(operation.outputs) != 1:
         return None
     (result,) = operation.outputs
@@ -266,11 +266,14 @@ def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | N
 
 
 _BY_KERNEL = frozenset({dtypes.string, *dtypes.NARROW_FLOATS})
-"""Dtypes whose operators NumPy does not have."""
+"""Dtypes for which NumPy has no operators."""
 
 
 def _one_dtype(operation: Operation) -> bool:
-    """Whether the operation's expression may stand for its kernel; of strings it gives bytes, and no array."""
+    """Return whether the operation's Python expression can replace its kernel.
+
+    The dtypes of the operands must be equal. The expression would give `bytes` for strings, not an array.
+    """
     found = None
     for operand in operation.inputs:
         spec = operand.spec

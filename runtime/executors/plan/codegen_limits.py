@@ -1,16 +1,16 @@
-"""How deep blocks of generated source lie in each other, and which graphs are written where they are called."""
+"""Limits of generated source: the depth of nested blocks, and the size of inlined callees."""
 
 from __future__ import annotations
 
 from ...ir.graph import Graph
 
 DEEPEST = 15
-"""Blocks nested deeper become functions: Python allows 20 loops within each other."""
+"""Blocks nested deeper become functions: Python allows 20 nested loops."""
 
 INLINE = 8
-"""Callees of no more operations than this, none with regions, are written in place."""
+"""The largest number of operations of an inlined callee. Callees with regions are not inlined."""
 
 
 def is_inlined(callee: Graph) -> bool:
-    """Whether a graph is written where it is called."""
+    """Return whether `callee` is written at its call sites."""
     return len(callee.operations) <= INLINE and not any(inner.regions for inner in callee.operations)

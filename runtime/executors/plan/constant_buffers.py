@@ -1,4 +1,4 @@
-"""Zeros and ones in the shape of something, where it is known and small: one array that is there already.
+"""Replace small `zeros_like` and `ones_like` results of known shape by one constant array.
 
 z = zeros_like x : float32[32, 32]          ==>          z = constant
 """
@@ -19,7 +19,10 @@ _NUMBERS = {"zeros_like": 0, "ones_like": 1}
 
 
 def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
-    """The array, if the operation gives such a one. Those that are big are made anew, and computed into."""
+    """Return the constant array of the operation, if it has one.
+
+    Big arrays are made anew each time, so that results can be computed into them.
+    """
     number = _NUMBERS.get(operation.type)
     if number is None or narrow_floats.is_used_by(operation):
         return None

@@ -1,10 +1,11 @@
-"""The only ways in which what a graph states becomes text of generated source, and a check of what came of it.
+"""Turn names and attributes of a graph into source text, and check the names in the compiled code.
 
     a name        identifier("x; import os")      x__import_os
     a value       literal((0, None))              (0, None)
     the rest      check_names(code, known)        only the emitters' own names occur in the compiled source
 
-A graph may come from a file that somebody else wrote, and its names and attributes are text of theirs.
+A graph may come from an untrusted file, so its names and attributes are untrusted text. No other text of a
+graph becomes source.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ from ...errors import InternalError
 from ...ir.printer import plain
 
 BUILT_IN = {each.__name__: each for each in (abs, bool, float, int, len, max, min, range)}
-"""What Python itself has that generated source may use."""
+"""The builtins that generated source may use."""
 
-_MOST_BITS = 1 << 12  # longer integers have no text in Python
+_MOST_BITS = 1 << 12  # `repr` refuses longer integers
 _LITERALS = frozenset({type(None), bool, str, bytes})
 
 
 @functools.lru_cache(1024)
 def identifier(wish: str) -> str:
-    """Return an identifier for a name. Python takes different letters for one: those are the same here, too."""
+    """Return an identifier for a name, normalized by NFKC as Python does with identifiers."""
     name = unicodedata.normalize("NFKC", plain(wish).replace("/", "_"))
     return name if name.isidentifier() else "value"
 
 
 def checked_identifier(name: str) -> str:
-    """Return the name itself. Raises InternalError when Python would not read it as a name."""
+    """Return the name itself. Raises InternalError if it is not an identifier."""
     if type(name) is str and name.isidentifier() and not keyword.iskeyword(name):
         return name
     raise InternalError(f"{name!r} is no name that generated source can have")
 
 
 def is_literal(value: Any) -> bool:
-    """Whether Python reads the text of a value as the same value: its type says so, and is no subclass."""
+    """Return whether Python evaluates `repr(value)` to the same value; subclasses do not count."""
     kind = type(value)
     if kind is tuple:
         return all(map(is_literal, value))
@@ -55,7 +56,7 @@ def is_literal(value: Any) -> bool:
 
 
 def literal(value: Any) -> str:
-    """Return the text of a value. Raises InternalError for one that is no literal."""
+    """Return `repr(value)`. Raises InternalError for a value that is no literal."""
     if is_literal(value):
         return repr(value)
     raise InternalError(f"{type(value).__name__} has no text that generated source can have")
@@ -64,7 +65,7 @@ def literal(value: Any) -> str:
 def check_names(code: CodeType, known: Container[str]) -> None:
     """Raise InternalError if the code uses a global name or an attribute that no emitter writes.
 
-    No source comes here with another one. Should an emitter ever let text of a graph through, it is not run.
+    This is a second line of defense: code with text of a graph that got past the emitters does not run.
     """
     for name in code.co_names:
         if name not in known and name not in BUILT_IN and name not in _attributes():
@@ -76,7 +77,7 @@ def check_names(code: CodeType, known: Container[str]) -> None:
 
 @functools.cache
 def _attributes() -> frozenset[str]:
-    """The attributes that emitters write: of arrays and variables, NumPy's functions on elements, its dtypes."""
+    """Return the attributes that emitters write: of arrays and variables, NumPy's ufuncs and dtypes."""
     of_numpy = {name for name, each in vars(np).items() if isinstance(each, np.ufunc)}
     of_numpy |= {dtype.numpy.name for dtype in dtypes.ALL}
     return frozenset({

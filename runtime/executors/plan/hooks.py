@@ -1,4 +1,4 @@
-"""Who looks on while graphs run, and at what: importing this needs no executor."""
+"""Hooks for profilers and debuggers on running graphs; importing this module needs no executor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExecutionHooks:
-    """Told of new plans, and of functions that run for the first time. None: nobody."""
+    """Callbacks for new plans and for functions that run for the first time; None if not set."""
 
     plan: Callable[[Plan], None] | None = None
     concrete: Callable[[Any], None] | None = None
@@ -20,4 +20,4 @@ class ExecutionHooks:
 watch = ExecutionHooks()
 
 plans: weakref.WeakSet[Plan] = weakref.WeakSet()
-"""All that there are."""
+"""All plans that exist."""

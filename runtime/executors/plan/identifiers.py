@@ -1,4 +1,4 @@
-"""Names in generated source: the user's, unique, and apart from those of kernels and constants."""
+"""Unique names in generated source, distinct from the names of kernels and constants."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .escaping import BUILT_IN, identifier
 
 _DTYPES = "|".join(dtype.name for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS))
 GLOBAL = re.compile(rf"(op|graph|block|fused|draw|constant|dtype|{_DTYPES})_")
-"""How the names begin that generated source uses for kernels, functions and constants."""
+"""Matches names with the prefixes that generated source uses for kernels, functions and constants."""
 
 _TAKEN = dict.fromkeys(("np", "largest", "smallest", *BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1)
 
 
 class Names:
-    """Unique identifiers; `m`, `m_1`, `m_2`."""
+    """A generator of unique identifiers: `m`, `m_1`, `m_2`."""
 
     def __init__(self) -> None:
-        self._next = dict(_TAKEN)  # by name that is taken, what is put behind it next
+        self._next = dict(_TAKEN)  # by taken name, its next suffix
 
     def unique(self, wish: str) -> str:
         taken = self._next
@@ -37,13 +37,13 @@ class Names:
 
 @functools.lru_cache(1024)
 def local(wish: str) -> str:
-    """A wish for a local variable, out of the way of the globals."""
+    """Return the wished name of a local variable, with a prefix if it would look like a global name."""
     name = identifier(wish)
     return f"v_{name}" if GLOBAL.match(name) else name
 
 
 def constant(array: np.ndarray[Any, Any]) -> str:
-    """A wish for the name of a constant: `int32_1`, `float32_0_5`, `constant`."""
+    """Return the wished name of a constant: `int32_1`, `float32_0_5`, `constant`."""
     if array.ndim or array.dtype.kind in "OV":
         return "constant"
     text = str(array[()]).replace("-", "neg_", 1) if str(array[()]).startswith("-") else str(array[()])

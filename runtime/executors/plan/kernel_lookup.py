@@ -1,7 +1,7 @@
-"""The kernel that an executor runs for an operation of a graph.
+"""Look up the kernel that an executor runs for an operation.
 
-Where a graph does not know the rank of an input, the operation's rule could not refuse it while the graph was made:
-so the rule looks at the shapes when they are known, once for each combination.
+If the rank of an input is unknown during the trace, shape inference cannot reject the input. The kernel then
+repeats the inference at run time, once for each combination of shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_SHAPES = 64
 
 
 def kernel_of(operation: Operation) -> Callable[..., Any]:
-    """The kernel, which checks its inputs where the graph could not."""
+    """Return the kernel of an operation; it checks its inputs if their ranks are unknown in the graph."""
     compute = narrow_floats.kernel_of(operation)
     if isinstance(operation.op, Elementwise):
         return compute

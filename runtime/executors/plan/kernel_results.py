@@ -1,4 +1,4 @@
-"""How kernels return their results: one array, or a sequence of them."""
+"""How kernels return their results: one array or a sequence of arrays."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 @functools.cache
 def returns_many(op: Op) -> bool:
-    """Whether the kernel of `op` returns a sequence: its rule says `-> tuple[...]` then."""
+    """Return whether the kernel of `op` returns a sequence; its rule is annotated `-> tuple[...]` then."""
     annotation = op.rule.__annotations__.get("return", "")
     return str(annotation).startswith("tuple")

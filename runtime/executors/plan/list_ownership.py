@@ -1,13 +1,13 @@
-"""Which versions of lists nobody reads once they are written to, so that a write changes the list itself.
+"""List ownership: let writes change a list in place if no later operation reads the old version.
 
     ta = array_new 10                               ta = op_array_new(int32_10, …)
     ta.1 = array_write ta, i, x           ==>       ta_1 = op_array_write_in_place(ta, i, x, …)
     xs.1, x = list_pop xs, -1                       (xs_1, x) = op_list_pop_in_place(xs, …)
 
-A version is owned when this graph has made it, and nothing but operations that look at elements has read it. A write
-that is the last to read an owned version gives that version. The state of a loop is owned when what it begins with
-and what each round yields are; with branches it is the same. The test of a loop owns nothing that it is given, and
-keeps nothing.
+A version of a list is owned if this graph has made it and only operations that read elements have used it. A
+write that is the last use of an owned version changes that list in place. The state of a loop is owned if its
+initial value and the values that the body yields are owned. Branches follow the same rule. The test of a loop
+owns none of its inputs and keeps no list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...ops.framework import narrow_floats
 from .kernel_lookup import kernel_of
 
 _FRESH = frozenset({"array_new", "array_of_rows", "array_scatter", "array_unstack", "list_new"})
-"""Operations that make a list of their own."""
+"""Operations that make a new list."""
 
 _READERS = frozenset(
     {
@@ -36,10 +36,10 @@ _READERS = frozenset(
         "list_size",
     }
 )
-"""Operations that look at elements, and do not keep the list."""
+"""Operations that read elements and do not keep the list."""
 
 _GIVEN = {"cond": 1, "switch": 1}
-"""Where the operands begin that branches are given."""
+"""The number of the first operand that is passed to the branches."""
 
 
 def _write(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,30 +100,35 @@ _WRITERS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "list_pop": _pop,
     "list_set": _set,
 }
-"""By operation, what makes the kernel that changes the list of the usual one, which is asked in all rare cases."""
+"""By operation, a function that wraps its kernel into one that changes the list in place.
+
+The wrapped kernel is still called in all rare cases.
+"""
 
 
 def may_write(operation: Operation) -> bool:
-    """Whether an operation makes a new version of a list."""
+    """Return whether an operation makes a new version of a list."""
     return operation.type in _WRITERS and not narrow_floats.is_used_by(operation)
 
 
 def writer(operation: Operation) -> Callable[..., Any]:
-    """The kernel of an operation that may change the list that it is given."""
+    """Return the kernel of `operation` that changes its list in place."""
     return _WRITERS[operation.type](kernel_of(operation))
 
 
 def changing(graph: Graph) -> set[Operation]:
-    """The operations of a graph and its regions that may change the list that they are given."""
+    """Return the operations of a graph and its regions that may change their list in place."""
     whole = _Lists(graph, frozenset())
     return whole.changing - whole.others
 
 
 class _Lists:
-    """The lists of one graph. `given` are the inputs that are owned.
+    """The ownership of the lists of one graph; `given` are the inputs that are owned.
 
-    Attributes: `owned`, the values that are so at the end; `changing`, the operations that may change their list,
-    those of regions included; `others`, those that may not.
+    Attributes:
+        owned: The values that are owned at the end of the graph.
+        changing: The operations, also in regions, that may change their list in place.
+        others: The operations that may not.
     """
 
     def __init__(self, graph: Graph, given: frozenset[Operand]) -> None:
@@ -152,7 +157,7 @@ class _Lists:
             self.owned.difference_update(operation.inputs)
 
     def _dies(self, operand: Operand, operation: Operation) -> bool:
-        """Whether an owned version is read by `operation` for the last time, and once."""
+        """Return whether `operation` is the last use of an owned version, and reads it once."""
         is_last = operand in self.owned and self.last[operand] is operation
         return is_last and operation.inputs.count(operand) == 1
 
@@ -198,6 +203,6 @@ class _Lists:
 
 
 def _is_given_back(outputs: Sequence[Operand], number: int, inside: _Lists) -> bool:
-    """Whether a region yields a list that it owns, and once."""
+    """Return whether a region yields a list that it owns, and yields it once."""
     operand = outputs[number]
     return isinstance(operand, Value) and operand in inside.owned and outputs.count(operand) == 1

@@ -1,4 +1,4 @@
-"""When values of a graph are needed for the last time, and which may take the place of others."""
+"""Liveness: the last uses of values, and loop results that can be stored in place of the old state."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...ir.value_types import TensorType
 
 
 def may_be_big(value: Value) -> bool:
-    """Whether a value is worth deleting as soon as it is not needed."""
+    """Return whether a value is worth deleting right after its last use."""
     spec = value.spec
     return isinstance(spec, TensorType) and spec.shape != ()
 
 
 def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
-    """For each live operation, the values of the graph that may be big and are not used after it."""
+    """Return, for each live operation, the values that may be big and have their last use there."""
     if graph.is_scalar:
         return [[] for _ in live]
     last: dict[Operand, int] = {}
@@ -30,15 +30,15 @@ def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
 
 
 def in_place(body: Graph, targets: Sequence[str]) -> dict[Value, str]:
-    """The values of a loop's body that may be stored right under the name of the state that they replace.
+    """Return the values of a loop body that can be stored under the name of the state that they replace.
 
-    That is so when nothing reads the old state once the new one is stored.
+    Nothing may read the old state once the new one is stored.
     """
     live = body.live_operations()
     made = {value: i for i, operation in enumerate(live) for value in operation.outputs}
     last_read: dict[Operand, int] = {}
     for i, operation in enumerate(live):
-        # A block may store its result before it has read everything.
+        # A block may store its result before it has read all its operands.
         last_read.update(dict.fromkeys(operation.inputs, i + 1 if operation.regions else i))
     kept = set(body.outputs)
     wanted: dict[Value, str] = {}

@@ -1,13 +1,13 @@
-"""Heavy operations that do not need each other run beside each other, in the crew's threads.
+"""Run heavy independent operations in parallel, in the thread pool.
 
     a = sort x : float32[1000000]                 a, b = op_beside(
     b = sort y : float32[1000000]       ==>           lambda: op_sort(x, …),
                                                       lambda: op_sort(y, …),
                                                   )
 
-These are operations whose kernels leave Python to others meanwhile, and run in one thread themselves: sorting.
-Products of matrices, and what is made of them, take all processors already; two Fourier transforms take as long
-beside each other as one after the other. Each result is computed by one thread, however many there are.
+The operations are sorts: their kernels release the GIL and use one thread. Matrix products already use all
+processors. Two Fourier transforms in parallel take as long as one after the other. Each result is computed by
+one thread, so it does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ...ops.framework import narrow_floats
 from .fusion.thread_pool import run_in_pool
 
 PAYS = 150_000.0
-"""The nanoseconds that each must take at least: to wake a thread takes some ten thousand of them."""
+"""The least time of each operation in nanoseconds; to wake a thread takes some ten thousand."""
 
 _NANOSECONDS = {"sort": 5.0, "argsort": 20.0}
-"""What an element takes, about, with arrays that fit into the cache."""
+"""The approximate time of one element, for arrays that fit into the cache."""
 
 
 def is_heavy(operation: Operation) -> bool:
-    """Whether an operation is worth a thread of its own; those of unknown size are not."""
+    """Return whether an operation is worth a thread of its own; operations of unknown size are not."""
     each = _NANOSECONDS.get(operation.type)
     if each is None or narrow_floats.is_used_by(operation):
         return False
@@ -45,9 +45,9 @@ def is_heavy(operation: Operation) -> bool:
 
 
 def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
-    """For live operations those that can run beside them, though they stand behind them.
+    """Return, by live operation, later operations that can run in parallel with it.
 
-    What stands between cannot fail: so the first failure of the program remains the first.
+    The operations between them cannot fail, so the first failure of the program remains the first.
     """
     if _NANOSECONDS.keys().isdisjoint(graph.types):
         return {}
@@ -56,7 +56,7 @@ def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
     if len(heavy) < 2:
         return {}
     from ...optimize.speculation import (
-        is_speculatable,  # when first used: importing the runtime needs no optimiser
+        is_speculatable,  # imported at first use: importing the runtime needs no optimizer
     )
 
     made: dict[Operand, int] = {
@@ -79,7 +79,7 @@ def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
 
 
 class _Works:
-    """Pieces of work, with the results and failures of those that are done."""
+    """Tasks to run, with the results and failures of those that are done."""
 
     def __init__(self, works: Sequence[Callable[[], Any]]) -> None:
         self.works = works
@@ -88,7 +88,7 @@ class _Works:
         self.numbers = itertools.count()
 
     def work(self) -> None:
-        """Do what nobody has begun, as long as there is something."""
+        """Run tasks that no other thread has started, until there are none left."""
         before = begin(SILENCE)
         try:
             for number in self.numbers:
@@ -103,7 +103,7 @@ class _Works:
 
 
 def beside(*works: Callable[[], Any]) -> list[Any]:
-    """The results of all; the failure of the first that fails."""
+    """Return the results of all functions, run in parallel; raise the failure of the first that fails."""
     threads = min(len(works), threads_between())
     if threads < 2:
         return [work() for work in works]

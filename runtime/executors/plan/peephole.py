@@ -1,10 +1,10 @@
-"""Short cuts of the plan: Python expressions that cost a tenth of the general kernels, mostly on scalars.
+"""Peephole expressions: Python expressions that cost a tenth of the general kernels, mostly on scalars.
 
     r = floormod m, 2 : int32[]              ==>      r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
     n = read_variable v : int32[]            ==>      n = v._array[()]
     y = getitem x, r [key='_, ::-1']         ==>      y = x[r, ::-1]
 
-An expression leaves to the kernel what is rare, and fails where the kernel does.
+An expression calls the kernel in rare cases, and fails where the kernel does.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ _OF_SCALARS = frozenset({"cast", *(name for name, _, _ in _ROWS)})
 
 _CAST = "{type}({0})"
 _CASTS = {"b": "iufc", "i": "biufc", "u": "biufc", "f": "fc"}
-"""From one kind to others: where NumPy's scalar types convert as arrays do."""
+"""By source kind, the target kinds to which NumPy's scalar types convert as arrays do."""
 
 _ELEMENT = "{0}[{1}] if 0 <= {1} < len({0}) else {kernel}({0}, {1}, axis=0, batch_dims=0)"
 
 
 def shortcut(operation: Operation) -> str | None:
-    """The expression to take, with `{0}`, `{1}` … for operands, `{kernel}` and `{type}` (of the result)."""
+    """Return the expression for an operation; None if there is none.
+
+    It has holes `{0}`, `{1}` … for operands, `{kernel}`, and `{type}` for the type of the result.
+    """
     name = operation.type
     if name == "gather":
         return _ELEMENT if picks_element(operation) else None
@@ -63,7 +66,10 @@ def shortcut(operation: Operation) -> str | None:
 
 
 def product(operation: Operation) -> str | None:
-    """A product of two matrices; what has more axes, or is complex and turned, is the kernel's matter."""
+    """Return the expression for a product of two matrices.
+
+    None for operands of higher rank and for adjoints, which the kernel computes.
+    """
     attrs = operation.attrs
     is_plain = all(operand.shape is not None and len(operand.shape) == 2 for operand in operation.inputs)
     if not is_plain or attrs["adjoint_a"] or attrs["adjoint_b"]:
@@ -74,7 +80,7 @@ def product(operation: Operation) -> str | None:
 
 
 def _sum(operation: Operation) -> str | None:
-    """The sum along axes that are known; those that stay with size 1 are the kernel's matter."""
+    """Return the expression for a sum along known leading axes; None if axes of size 1 remain."""
     tensor, shape = operation.inputs
     if tensor.shape is None or not isinstance(shape, Constant) or tensor.dtype.kind not in "iuf":
         return None
@@ -88,22 +94,22 @@ def _sum(operation: Operation) -> str | None:
 
 
 def is_scalar(spec: object) -> bool:
-    """Whether the plan computes such a value on NumPy's scalars."""
+    """Return whether the plan computes a value of this type with NumPy scalars."""
     return isinstance(spec, TensorType) and spec.shape == () and spec.dtype.kind != "S"
 
 
 def _indexing(operation: Operation) -> str | None:
-    """The key as an index, its holes filled."""
+    """Return the index expression of a `getitem`, with a hole for each operand."""
     spec = operation.inputs[0].spec
     if not isinstance(spec, TensorType) or not spec.shape or spec.dtype.kind == "S":
-        return None  # Python's bytes for an element of strings, and scalars, are the kernel's matter
+        return None  # the kernel handles scalars, and strings, whose elements would be `bytes`
     places = itertools.count(1)
     items = [_item(item, places) for item in parsed(operation.attrs["key"])]
     return f"{{0}}[{', '.join(items)}]"
 
 
 def _item(item: Any, places: Iterator[int]) -> str:
-    """A part of a key as source; a hole for each that an operand gives."""
+    """Return one part of a key as source; a hole if an operand gives it."""
     if type(item) is slice:
         parts = (item.start, item.stop, item.step)
         texts = ["" if part is None else _item(part, places) for part in parts]
@@ -114,7 +120,7 @@ def _item(item: Any, places: Iterator[int]) -> str:
 
 
 def picks_element(operation: Operation) -> bool:
-    """Whether a gather takes one element of a vector."""
+    """Return whether a gather takes one element of a vector."""
     vector, index = (operand.spec for operand in operation.inputs)
     return (
         is_scalar(index)

@@ -1,4 +1,4 @@
-"""The default executor: a graph becomes straight-line Python, over NumPy's functions and operators.
+"""The plan, the default executor: a graph as straight-line Python that calls NumPy's functions and operators.
 
     graph collatz(n: int32[]) -> int32[]                    def collatz(n):
       last, steps = while n, 0          : int32[], int32[]      n = n[()]
@@ -11,8 +11,8 @@
           yield m.1, k.1                                        return (steps,)
       return steps
 
-Rank 0 is computed on NumPy's scalars, whose operators cost a tenth of those of arrays. Every line knows its
-operation, so a failure is traced back from the line it happened on, at no cost before.
+Rank 0 is computed with NumPy scalars, whose operators cost a tenth of those of arrays. Every line is mapped
+to its operation. So a failure is traced back from its line number, at no cost while nothing fails.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .runtime_errors import located
 from .source_module import Module, Place
 
 Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
-"""A function, its globals, and the operations on its lines."""
+"""A function, its globals, and the operations by line."""
 
 
 class Plan:
-    """A graph, compiled. Call it with the values of the graph's inputs; it returns those of the outputs.
+    """A compiled graph. Call it with the values of the graph's inputs; it returns the values of the outputs.
 
-    `source` is the Python text that runs.
+    `source` is the generated Python source.
     """
 
     _numbers = itertools.count(1)
@@ -56,7 +56,7 @@ class Plan:
         self.source = "\n".join(module.lines) + "\n"
         self._places = module.places
         self._globals = module.globals
-        # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
+        # The name is in this package, so that the plan's frames count as agc's own in tracebacks.
         name = f"<plan {next(self._numbers)} of {identifier(graph.name)}>"
         self._filename = os.path.join(os.path.dirname(__file__), name)
         code = compile(self.source, self._filename, "exec")
@@ -74,7 +74,7 @@ class Plan:
         return compiled(graph)
 
     def swap(self, program: Program | None = None) -> Program:
-        """The program that runs; from now on it is the one that is given."""
+        """Return the program that runs now, and replace it by `program` if one is passed."""
         before = self._function, self._globals, self._places
         if program is not None:
             self._function, self._globals, self._places = program
@@ -84,7 +84,7 @@ class Plan:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The same, with the arguments in one sequence."""
+        """Run the plan with the arguments in one sequence."""
         before = begin(SILENCE)
         try:
             return self._function(*arguments)  # type: ignore[no-any-return]
@@ -94,14 +94,14 @@ class Plan:
             end(before)
 
     def fail(self, error: BaseException) -> NoReturn:
-        """Raise a failure of the plan's function, in the user's terms; while it is handled."""
+        """Raise a failure of the plan's function in terms of user code; call this while handling `error`."""
         found = self._located(error, error.__traceback__) if isinstance(error, Exception) else error
         if found is error:
             raise
         raise found from None
 
     def _located(self, error: Exception, traceback: TracebackType | None) -> Exception:
-        """The failure in the user's terms, by the innermost line of this plan that took part in it."""
+        """Return the failure in terms of user code, located by the innermost line of this plan."""
         innermost = None
         while traceback is not None:
             if traceback.tb_frame.f_globals is self._globals:
@@ -121,7 +121,7 @@ class Plan:
 
 
 def _value(operand: Operand, found: Any) -> Any:
-    """What an operand was, as NumPy has it."""
+    """Return the run-time value of an operand as NumPy value."""
     if isinstance(operand, Constant):
         return operand.value
     if type(found) is str:
@@ -134,7 +134,7 @@ def _value(operand: Operand, found: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """The number that stands in the source itself."""
+    """Return the number that is written in the source as a literal."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -142,7 +142,7 @@ def _literal(text: str) -> Any:
 
 
 def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> Exception:
-    """What the operation's kernel says to inputs that an expression in its place failed on."""
+    """Return the error that the kernel raises for inputs on which the operation's expression failed."""
     if not isinstance(error, OpError) and not operation.stateful and not operation.regions:
         try:
             kernel_of(operation)(*operation.op.grouped(inputs), **operation.attrs)

@@ -1,7 +1,7 @@
-"""Regions as nested blocks of generated source.
+"""Emit regions as nested blocks of generated source.
 
-What a region is given keeps its name inside. What it yields is stored right under the name of the result,
-where nothing reads that name any more:
+Inputs of a region keep the names of their operands. A yielded value is stored directly under the name of the
+result if nothing reads that name any more:
 
     m = cond odd, n                     if odd:
       then n                                m = n + int32_1
@@ -10,7 +10,7 @@ where nothing reads that name any more:
       else n
         yield n
 
-A test that is one expression stands in the loop's first line.
+A test that is one expression becomes the condition of the `while` statement.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .source_writer import Lines, tuple_of
 
 
 class Regions(Lines):
-    """Writes operations that have regions."""
+    """Emit operations that have regions."""
 
     def __init__(self, module: Module, graph: Graph) -> None:
         super().__init__(module, graph)
         self.owning = BufferOwnership(graph, (), module)
         self.buffers: Scope = {}
-        self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and number of the operand
+        self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and operand number
 
     def operations(
         self,
@@ -46,7 +46,7 @@ class Regions(Lines):
         owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> None:
-        """Write the operations of a graph; see `Writer`."""
+        """Emit the operations of a graph; see `PlanCodegen`."""
         raise NotImplementedError
 
     def _cond(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
@@ -83,7 +83,7 @@ class Regions(Lines):
         inline: bool = True,
         empty: str = "pass",
     ) -> None:
-        """Write a region whose results go to `targets`, names that nobody reads before."""
+        """Emit a region with results stored in `targets`, names that nothing reads before."""
         start = len(self.module.lines)
         if not inline or depth > DEEPEST:
             inputs = [self.text(operand, outside) for operand in operands]
@@ -104,7 +104,7 @@ class Regions(Lines):
     def _entered(
         self, inputs: Sequence[Value], operands: Sequence[Operand], outside: Scope, depth: int
     ) -> Scope:
-        """The names of a region's inputs: those of the operands, where these are what the region takes."""
+        """Return the names of a region's inputs: the names of the operands if no conversion is needed."""
         scope = {}
         for value, operand in zip(inputs, operands, strict=True):
             text = scope[value] = self.like(value, operand, outside)
@@ -114,17 +114,17 @@ class Regions(Lines):
         return scope
 
     def _results(self, region: Graph, values: Sequence[Value], scope: Scope) -> list[str]:
-        """The texts of a region's results, as what stands for `values`."""
+        """Return the source of a region's results, converted to the representation of `values`."""
         return [self.like(value, made, scope) for value, made in zip(values, region.outputs, strict=True)]
 
     def _assign(self, targets: Sequence[str], results: Sequence[str], depth: int) -> None:
-        """Assign in parallel what is not in its place already."""
+        """Emit a parallel assignment of the results that are not stored in their targets yet."""
         pairs = [pair for pair in zip(targets, results, strict=True) if pair[0] != pair[1]]
         if pairs:
             self.line(depth, f"{', '.join(t for t, _ in pairs)} = {', '.join(r for _, r in pairs)}")
 
     def _dead_state(self, operation: Operation, dead: list[Value], scope: Scope) -> list[str]:
-        """The initial values that nobody reads once the loop has its own names for them."""
+        """Return the names of initial values that nothing reads once the loop has its own names for them."""
         count = len(operation.outputs)
         invariants = set(operation.inputs[count:])
         initial = set(operation.inputs[:count])
@@ -160,7 +160,7 @@ class Regions(Lines):
             self.line(depth + 1, "pass")
 
     def _invariants(self, loop: Operation, outside: Scope, depth: int) -> list[str]:
-        """What is given to a loop besides its state, as the loop takes it."""
+        """Return the source of the loop's invariant operands, as the loop takes them."""
         count = len(loop.outputs)
         operands = loop.inputs[count:]
         if depth + 1 > DEEPEST:
@@ -169,7 +169,7 @@ class Regions(Lines):
         return list(inside.values())
 
     def _test(self, loop: Operation, test: Graph, state: list[str], depth: int) -> None:
-        """Write the test of a loop: into its first line, if it is one expression."""
+        """Emit the test of a loop: in the `while` statement if it is one expression."""
         lines = self.module.lines
         before = len(lines)
         (result,) = test.outputs
@@ -187,7 +187,7 @@ class Regions(Lines):
     def _body(
         self, loop: Operation, body: Graph, state: list[str], depth: int, owning: BufferOwnership | None
     ) -> list[str]:
-        """Write the body of a loop; the texts of its results, as what stands for the state."""
+        """Emit the body of a loop; return its results as source, in the representation of the state."""
         if depth > DEEPEST:
             return self._region(body, state, depth, {}, owning)
         kinds = [value in self.numbers for value in loop.outputs]
@@ -201,7 +201,10 @@ class Regions(Lines):
         return self._results(body, loop.outputs, scope)
 
     def _prepare(self, operation: Operation, targets: list[str], depth: int) -> BufferOwnership | None:
-        """Make what a loop works in: copies of state that it may not change, and buffers; what its body owns."""
+        """Emit the allocations before a loop, and return the ownership in its body.
+
+        These are copies of the initial state that the loop may not change, and buffers for the body.
+        """
         owned = self.owning.states.get(operation, frozenset())
         for number in sorted(owned):
             if not self.owning.dies(operation.inputs[number], operation):
@@ -215,7 +218,7 @@ class Regions(Lines):
         return inside
 
     def _repeat(self, loop: Operation, state: list[str], depth: int) -> None:
-        """Repeat the rows that the body adds to those of a matrix."""
+        """Emit the broadcasts that are hoisted out of the loop."""
         if depth + 1 > DEEPEST:
             return
         names = dict(zip(loop.regions[1].inputs, state, strict=True))
@@ -236,7 +239,7 @@ class Regions(Lines):
         owning: BufferOwnership | None = None,
         is_test: bool = False,
     ) -> list[str]:
-        """Write a region; the texts of its results."""
+        """Emit a region, and return its results as source."""
         if depth <= DEEPEST:
             scope = dict(zip(region.inputs, inputs, strict=True))
             self.operations(region, scope, depth, wanted, owning, is_test)
@@ -255,5 +258,5 @@ STRUCTURES: dict[str, Callable[[Regions, Operation, Scope, list[str], int], None
 
 
 def bare(text: str) -> str:
-    """An expression without the brackets around it."""
+    """Return an expression without the parentheses around it."""
     return text[1:-1] if text.startswith("(") else text

@@ -1,10 +1,10 @@
-"""Random numbers of seeds in plans: each operation draws ahead, see `agc.runtime.kernels.random.prefetch`.
+"""Prefetch random numbers of seeded operations in plans, see `agc.runtime.kernels.random.prefetch`.
 
     s = stack 7, i                                        s = (7, i)
     u = stateless_random_uniform [], s : float32[] ==>    u = draw_u(s)
     y = seeded_shuffle x, s : float32[9]                  y = draw_y(s, x)
 
-A seed that is put together of two numbers is a pair of Python's, if nothing but such operations reads it.
+A seed stacked from two numbers is a Python pair if only such operations read it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ from .kernel_lookup import kernel_of
 Array = Any
 
 _MOST_BLOCKS = 4096
-"""At a time; fewer than _LEAST seeds are not worth it."""
+"""The most blocks to draw at a time. Prefetching fewer than `_LEAST` seeds is not worth it."""
 _LEAST = 4
 
 
 class _Draw(NamedTuple):
-    """How an operation draws: the numbers `of_bits` are its result, or what it `reads`, with its first operand."""
+    """How an operation draws random numbers.
+
+    The result of `of_bits` is the operation's result, or the argument of `reads` with the first operand.
+    """
 
     amount: Callable[[Operation], int | None]
-    """How many numbers; None where that is not known."""
+    """The number of random numbers; None if unknown."""
     of_bits: Callable[[Array, Operation], Array]
-    """One number of each word, or of each two where these are `wide`."""
+    """One number of each word, or of each two words if `is_wide`."""
     seed: int = 1
     reads: Callable[[Array, Array, Operation], Array] | None = None
     is_wide: Callable[[Operation], bool] = lambda operation: operation.outputs[0].dtype.size == 8
@@ -100,7 +103,7 @@ _DRAWS = {
 
 
 def draws_ahead(operation: Operation) -> bool:
-    """Whether nothing but its seed, of two numbers, is not known of what an operation draws, and that is little."""
+    """Return whether random numbers can be prefetched: only the seed is unknown, and few blocks are drawn."""
     draw = _DRAWS.get(operation.type)
     if draw is None or narrow_floats.is_used_by(operation):
         return False
@@ -111,13 +114,13 @@ def draws_ahead(operation: Operation) -> bool:
 
 
 def _blocks(operation: Operation) -> int:
-    """How many blocks an operation draws for a seed; 0 where that is not known."""
+    """Return how many blocks an operation draws for a seed; 0 if unknown."""
     draw = _DRAWS[operation.type]
     return -(-(draw.amount(operation) or 0) * (2 if draw.is_wide(operation) else 1) // 4)
 
 
 def pairs(graph: Graph, live: Sequence[Operation]) -> frozenset[Operation]:
-    """Those operations of a graph that put seeds together which are read by nothing but what draws ahead."""
+    """Return the operations that stack seeds that only prefetched operations read."""
     if _DRAWS.keys().isdisjoint(graph.types):
         return frozenset()
     others: set[Operand] = set(graph.outputs)
@@ -134,7 +137,7 @@ def pairs(graph: Graph, live: Sequence[Operation]) -> frozenset[Operation]:
 
 
 def drawing(operation: Operation, pairs: set[Operation]) -> tuple[Callable[..., Any], list[Operand]]:
-    """What draws for an operation that draws ahead, and the operands to call it with."""
+    """Return the function that draws for a prefetched operation, and the operands to call it with."""
     draw, ahead = _DRAWS[operation.type], _ahead(operation)
     seed, reads = operation.inputs[draw.seed], draw.reads
     take = ahead.draw if any(seed is pair.outputs[0] for pair in pairs) else ahead.draw_by

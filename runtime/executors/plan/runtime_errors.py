@@ -1,9 +1,9 @@
-"""Failures at run time, in the user's terms: which operation, on which line of the program.
+"""Report failures at run time in terms of user code: the operation and the line of the program.
 
     InvalidArgumentError: indices[0] = 7 is not in [0, 3) [op gather]
       at train.py:12, in fit
 
-Both executors report through here, so they say the same.
+All executors use this module, so their messages are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...ops.framework.op_errors import OF_COMPUTING, failure, place, reason_of, 
 
 
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
-    """The exception to raise when `operation` failed with `error` on `inputs`."""
+    """Return the exception to raise after `operation` failed with `error` on `inputs`."""
     if operation.type == "raise":
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
@@ -46,7 +46,7 @@ def _placed(text: str, operation: Operation) -> str:
 
 
 def _refusal(operation: Operation, inputs: Sequence[Any]) -> str | None:
-    """The reason that the operation's own rule gives on these inputs, if it refuses them."""
+    """Return the reason that shape inference gives for rejecting these inputs; None if it accepts them."""
     if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
         try:
             operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)

@@ -1,4 +1,4 @@
-"""What the source of a plan is part of: its lines, and the names of the constants, kernels and functions in it."""
+"""The source module of a plan: its lines, and the names of its constants, kernels and functions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .kernel_lookup import kernel_of
 from .list_ownership import writer
 
 Scope = dict[Value, str]
-"""By value the name of what it is in, or the expression that is written where it is read."""
+"""By value, its name, or the expression to write at its uses."""
 
 Place = tuple[Operation, Scope]
-"""An operation, and what the values are in that it may read."""
+"""An operation and the scope of its operands."""
 
 _PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 _NUMBERS = frozenset({bool, int, float})
@@ -45,40 +45,40 @@ class Module:
         self.main = self.function(graph)
 
     def functions(self) -> Iterator[tuple[Graph, str]]:
-        """The graphs that are functions, and their names; they may become more while these are written."""
+        """Yield the graphs that become functions, and their names; emitting a function may add more."""
         for graph in self._pending:
             yield graph, self._functions[graph]
 
     def known(self) -> set[str]:
-        """The global names that the source may use."""
+        """Return the global names that the source may use."""
         recipes = [recipe.name for recipe in self.recipes.values()]
         return {*self.globals, *self._functions.values(), *recipes}
 
     def bind(self) -> None:
-        """Give fused operations their functions, once these are there."""
+        """Bind fused operations to their functions, once these are compiled."""
         for runner, whole in self.fused:
             runner.bind(self.globals[runner.recipe.name], self.globals[whole])
 
     def recipe(self, operation: Operation) -> FusedKernelSource:
-        """How a fused operation is computed in blocks."""
+        """Return the source of the tiled kernel of a fused operation."""
         if operation not in self.recipes:
             name = self._names.unique(f"block_{identifiers.local(operation.outputs[0].name)}")
             self.recipes[operation] = write(operation.regions[0], name, self.constant, self.call)
         return self.recipes[operation]
 
     def may_take(self, operation: Operation, result: int, operand: int) -> bool:
-        """Whether a result of a fused operation may be computed into an operand."""
+        """Return whether result number `result` of a fused operation may reuse operand number `operand`."""
         return may_take(self.recipe(operation), result, operand)
 
     def fusion(self, operation: Operation, into: Sequence[int | None]) -> str:
-        """The name of what runs a fused operation; `into` are the operands that the results take the place of."""
+        """Return the name of a fused operation's runner; `into` are the operands that donate their arrays."""
         name = self._names.unique(f"fused_{identifiers.local(operation.outputs[0].name)}")
         runner = self.globals[name] = Fused(self.recipe(operation), into)
         self.fused.append((runner, self.function(operation.regions[0])))
         return name
 
     def function(self, graph: Graph) -> str:
-        """The name of the function that runs `graph`."""
+        """Return the name of the function that runs `graph`."""
         if graph not in self._functions:
             prefix = "graph_" if self._functions else ""
             self._functions[graph] = self._names.unique(prefix + identifiers.local(graph.name))
@@ -86,13 +86,13 @@ class Module:
         return self._functions[graph]
 
     def constant(self, array: np.ndarray[Any, Any]) -> str:
-        """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
+        """Return the name of a constant; scalars are NumPy scalars, which have fast operators."""
         if array.ndim or array.dtype.kind == "O":
             return self.name_of(("array", id(array)), identifiers.constant(array), array)
         return self.name_of((array.dtype, array.tobytes()), identifiers.constant(array), array[()])
 
     def call(self, operation: Operation, inputs: Sequence[str], changes: bool = False) -> str:
-        """A call of an operation's kernel; of the one that `changes` the list that it is given, if that is wanted."""
+        """Return the source of a call of the operation's kernel, of the in-place variant if `changes`."""
         grouped = [
             f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
         ]
@@ -115,18 +115,21 @@ class Module:
         return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
 
     def number(self, array: np.ndarray[Any, Any]) -> str:
-        """A constant as one of Python's numbers: itself when Python can read it back, else a name."""
+        """Return a constant as a Python number: a literal if it has one, else a name."""
         value = array.item()
         if is_literal(value):
             return literal(value)
         return self.name_of(("number", repr(value)), identifiers.constant(array), value)
 
     def as_number(self, dtype: dtypes.DType, text: str) -> str:
-        """A NumPy scalar as one of Python's numbers."""
+        """Return the source that converts a NumPy scalar to a Python number."""
         return f"{_PYTHONS[dtype.kind]}({text})"
 
     def as_scalar(self, dtype: dtypes.DType, text: str) -> str:
-        """A Python number as a NumPy scalar; a sum takes less time than the integers' types."""
+        """Return the source that converts a Python number to a NumPy scalar.
+
+        For integers, adding zero takes less time than calling the scalar type.
+        """
         if dtype.kind == "b":
             return f"({self.constant(np.array(True))} if {text} else {self.constant(np.array(False))})"
         if dtype.kind == "f":
@@ -134,7 +137,7 @@ class Module:
         return f"({self.constant(np.zeros((), dtype.numpy))} + {text})"
 
     def number_kernel(self, operation: Operation) -> str:
-        """The name of an operation's kernel for Python's numbers."""
+        """Return the name of an operation's kernel for Python numbers."""
         compute, attrs = kernel_of(operation), operation.attrs
         kinds = [operand.dtype.numpy.type for operand in operation.inputs]
 
@@ -146,7 +149,7 @@ class Module:
         return self.name_of(key, f"op_{operation.type}_of_numbers", computed)
 
     def attribute(self, value: Any) -> str:
-        """An attribute as source: itself when Python can read it back, else a name."""
+        """Return an attribute as source: a literal if it has one, else a name."""
         if is_literal(value):
             return literal(value)
         if isinstance(value, dtypes.DType):
@@ -154,7 +157,7 @@ class Module:
         return self.name_of(("attribute", id(value)), "constant_attribute", value)
 
     def name_of(self, key: Any, wish: str, value: Any) -> str:
-        """The global name of a value, which the key tells from others."""
+        """Return the global name of `value`; values with the same `key` share a name."""
         if key not in self._known:
             self._known[key] = self._names.unique(wish)
             self.globals[self._known[key]] = value

@@ -1,4 +1,4 @@
-"""What generated source is written with: its lines, the names of values, and operands as text."""
+"""Emit lines of generated source, names of values, and operands as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Lines:
             self.line(depth, f"del {', '.join(dead)}")
 
     def text(self, operand: Operand, scope: Scope) -> str:
-        """An operand as kernels take it."""
+        """Return an operand as kernels take it."""
         if isinstance(operand, Constant):
             return self.module.constant(operand.value)
         return (
@@ -41,7 +41,7 @@ class Lines:
         )
 
     def number(self, operand: Operand, scope: Scope) -> str:
-        """An operand as one of Python's numbers."""
+        """Return an operand as a Python number."""
         if isinstance(operand, Constant):
             return self.module.number(operand.value)
         return (
@@ -51,11 +51,11 @@ class Lines:
         )
 
     def either(self, operand: Operand, scope: Scope) -> str:
-        """An operand as it is."""
+        """Return an operand in the representation that it has."""
         return self.text(operand, scope) if isinstance(operand, Constant) else scope[operand]
 
     def like(self, value: Value, operand: Operand, scope: Scope) -> str:
-        """An operand as what stands for `value`."""
+        """Return an operand in the representation of `value`."""
         return self.number(operand, scope) if value in self.numbers else self.text(operand, scope)
 
 

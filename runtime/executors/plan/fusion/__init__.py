@@ -1,18 +1,19 @@
-"""Fused operations, run in blocks that stay in the processor's cache, by as many threads as pay.
+"""Fused operations, run in tiles that stay in the processor's cache, on as many threads as are worth it.
 
-    s = fused x : float32[]                  for each block of x, by whatever thread is free:
+    s = fused x : float32[]                  for each tile of x, on any free thread:
       body x                                     np.multiply(x, x, out=b0)
         a = multiply x, x           ==>          np.exp(b0, out=b0)
         b = exp a                                np.add.reduce(b0, axes, None, s)
-        s = reduce_sum b                     s = the sum of the blocks' sums, in their order
+        s = reduce_sum b                     s = the sum of the tiles' sums, in their order
         yield s
 
-`formulas` says how an operation is written over buffers, `writing` makes the function for a block, `layout` cuts
-tensors of given shapes into blocks, `running` computes them, with the threads of `crew`.
+`elementwise_templates` has the statements of operations on buffers, and `tile_codegen` generates the function
+for a tile. `tiling` cuts tensors of given shapes into tiles. `fused_kernel` computes them on the threads of
+`thread_pool`.
 
-Where blocks begin and end depends on the shapes alone, so results do not depend on the number of threads. Each
-element is computed by the same functions of NumPy as by the interpreter; sums of floats are added up in another
-order, block by block.
+The tiles depend on the shapes alone, so results do not depend on the number of threads. Each element is
+computed by the same NumPy functions as in the interpreter. Sums of floats are added up in another order, tile
+by tile.
 """
 
 from .fused_kernel import Fused

@@ -1,11 +1,11 @@
-"""How operations on elements are computed into buffers: statements over NumPy's functions with `out=`.
+"""Templates that compute elementwise operations into buffers, as calls of NumPy functions with `out=`.
 
     y = sigmoid x      ==>      np.negative(x, out=y)
                                 np.exp(y, out=y)
                                 np.add(y, one, out=y)
                                 np.reciprocal(y, out=y)
 
-They do what the kernels do, one by one. What has no row here is computed by its kernel and copied.
+The statements do what the kernels do. An operation without a row here is computed by its kernel and copied.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from ....ir.graph import Constant, Operation
 
 
 class Formula(NamedTuple):
-    """Statements with holes: `{0}`, `{1}` … for operands, `{o}` for the result, `{zero}` and others of CONSTANTS.
+    """Statements with holes for a call of an operation.
 
-    `reuses` says which operands may have the buffer of the result: None stands for all of them.
+    The holes are `{0}`, `{1}` … for operands, `{o}` for the result, and the names of CONSTANTS. `reuses` has
+    the numbers of the operands that may share the buffer of the result; None means all of them.
     """
 
     statements: tuple[str, ...]
@@ -29,7 +30,7 @@ class Formula(NamedTuple):
 
 
 CONSTANTS = {"zero": 0, "one": 1, "six": 6}
-"""Scalars of the result's dtype that formulas use."""
+"""Scalars of the result's dtype that templates use."""
 
 _OPERATORS = {
     "add": "add", "subtract": "subtract", "multiply": "multiply", "realdiv": "divide", "negative": "negative",
@@ -39,7 +40,7 @@ _OPERATORS = {
     "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
     "invert": "invert",
 }  # fmt: skip
-"""Operations whose kernels are operators, with NumPy's names for these."""
+"""Operations with operators as kernels, and NumPy's names of these operators."""
 
 _FIRST = (0,)
 
@@ -64,7 +65,7 @@ _ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 }  # fmt: skip
 
 _RELU = ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")
-"""A block of zeros is quicker to compare with than a scalar."""
+"""Comparing with a block of zeros is faster than comparing with a scalar."""
 
 _DETOURS = frozenset({("sigmoid", "float16")})
 """Operations that their kernels compute in a wider dtype."""
@@ -75,7 +76,7 @@ _COPY = "{o}[...] = {kernel}"
 
 
 def formula(operation: Operation) -> Formula:
-    """How an operation on elements, none of them text or narrow floats, is computed."""
+    """Return the template of an elementwise operation without operands of strings or narrow floats."""
     op, dtype = operation.op, operation.inputs[0].dtype
     kind = dtype.kind
     if op.name == "cast":
@@ -111,7 +112,10 @@ def _never_zero(operation: Operation) -> bool:
 
 
 def _cast(operation: Operation) -> Formula:
-    """NumPy's conversion; by the kernel where that takes a detour, as for floats to small integers."""
+    """Return the template of a cast: NumPy's conversion, or the kernel if it has special cases.
+
+    An example of a special case is a cast of floats to small integers.
+    """
     before, after = operation.inputs[0].dtype, operation.outputs[0].dtype
     detour = before.kind == "c" or (before.kind == "f" and after.kind in "iu" and after.name not in _DIRECT)
     return Formula((_COPY,) if detour else ("np.copyto({o}, {0}, casting='unsafe')",), ())
@@ -125,10 +129,13 @@ CHOICE = (
     "np.bitwise_and({t}, {m}, out={t})",
     "np.bitwise_xor({t}, {2}, out={o})",
 )
-"""`where` on bits, without a branch: `y ^ ((x ^ y) & m)`. The mask `m` is 0 or -1; `t` is `o` or what `x` is in."""
+"""`where` on bits, without a branch: `y ^ ((x ^ y) & m)`.
+
+The mask `m` is 0 or -1; `t` is `o` or the buffer of `x`.
+"""
 
 CHOICE_OF_ZERO = ("np.bitwise_and({1}, {m}, out={o})",)
-"""The same where `y` is 0."""
+"""`where` on bits if `y` is 0."""
 
 MASK = ("np.copyto({o}, {0})", "np.negative({o}, out={o})")
-"""The mask for a condition."""
+"""The mask of a condition."""

@@ -1,4 +1,4 @@
-"""Fused operations at work."""
+"""Run fused operations: tile by tile, on one or more threads."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from .tile_codegen import FusedKernelSource
 from .tiling import Layout, Part, lay_out
 
 PAYS = 1_000_000.0
-"""Nanoseconds of work that other threads are called for …"""
+"""Nanoseconds of work from which more threads are used …"""
 
 LONG = 25_000.0
-"""… where NumPy's calls take so many each: between two of them a thread waits for Python's lock, about as long."""
+"""… if each NumPy call takes this long on average: between calls a thread waits about as long for the GIL."""
 
 _MOST_LAYOUTS = 64
 
 _arenas: list[Any] = []
-"""Memory for buffers, that nobody uses now: each thread takes one for the time of its work."""
+"""Unused memory for buffers. Each thread takes one arena for the time of its work."""
 
 
 class Fused:
-    """A fused operation: `block` computes a block of it, `whole` all of it at once, for what is small."""
+    """A fused operation: `block` computes one tile, `whole` computes small tensors at once."""
 
     def __init__(self, recipe: FusedKernelSource, into: Sequence[int | None]) -> None:
         self.recipe = recipe
-        self.into = into  # for each result the operand whose array it may take
+        self.into = into  # by result, the operand that donates its array
         self.block: Callable[..., None]
         self.whole: Callable[..., tuple[Any, ...]]
         self._layouts: dict[tuple[Any, ...], Layout | None] = {}
 
     def bind(self, block: Callable[..., None], whole: Callable[..., tuple[Any, ...]]) -> None:
-        """Give it its functions."""
+        """Set the compiled functions of the operation."""
         self.block, self.whole = block, whole
 
     def __call__(self, *operands: Any) -> Sequence[Any]:
@@ -53,7 +53,7 @@ class Fused:
         try:
             return _Run(self, layout, operands).results()
         except Exception:
-            return self.whole(*operands)  # which fails at the operation that is to blame
+            return self.whole(*operands)  # fails at the operation that caused the exception
 
     def _laid_out(self, shapes: tuple[Any, ...]) -> Layout | None:
         layout = lay_out(self.recipe, shapes)
@@ -63,7 +63,7 @@ class Fused:
 
 
 class _Run:
-    """One run of a fused operation, which several threads may work on."""
+    """One run of a fused operation, which several threads may share."""
 
     def __init__(self, fused: Fused, layout: Layout, operands: Sequence[Any]) -> None:
         self.fused = fused
@@ -98,7 +98,7 @@ class _Run:
         ]
 
     def work(self) -> None:
-        """Compute blocks as long as there are any."""
+        """Compute tiles until there are none left."""
         try:
             arena = _arenas.pop()
         except IndexError:
@@ -141,17 +141,17 @@ class _Run:
 
 
 def _shaped(x: Any, plan: tuple[tuple[int, ...], bool] | None, is_reduced: bool) -> tuple[Any, bool]:
-    """An operand in the shape to cut it in, and whether to cut it."""
+    """Return an operand reshaped for tiling, and whether to tile it."""
     if plan is None:
         return (x.reshape(()) if isinstance(x, np.ndarray) else x), False
     shape, is_cut = plan
     if not is_reduced and not any(x.strides):
-        return x[(0,) * x.ndim], False  # one number, in the guise of many
+        return x[(0,) * x.ndim], False  # one number, broadcast to the shape
     return x.reshape(shape), is_cut
 
 
 def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
-    """An array for a result: `old`, if that is fit for it."""
+    """Return an array for a result: `old` if its shape and layout fit, else a new one."""
     if old is not None and old.shape == part.whole and old.flags.c_contiguous:
         return old.reshape(part.cut)
     if part.joined:
@@ -160,7 +160,10 @@ def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
 
 
 def _finished(array: Any, part: Part, reduction: Any, layout: Layout) -> Any:
-    """A result as the plan wants it: blocks joined, means divided, in its own shape, and a scalar in rank 0."""
+    """Return a result in its final form.
+
+    Partial reductions of the tiles are combined, means are divided, and rank 0 becomes a scalar.
+    """
     if reduction is None:
         return array.reshape(part.whole)
     if part.joined:

@@ -1,9 +1,9 @@
-"""The threads that help with big operations. They are started when first needed, and sleep between jobs.
+"""A thread pool for big operations. Threads start at first use, and sleep between jobs.
 
-    with_help(work, 3)        `work()` here, and in two more threads as soon as they are free
+    run_in_pool(work, 3)      runs `work()` here, and in two more threads as soon as they are free
 
-`work` takes pieces of a job from where all can see them, so it does not matter how many come to help. A process
-that is forked starts without threads.
+`work` takes parts of a job from a shared counter, so any number of threads can take part. A forked process
+starts without threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 
 class _Job:
-    """Work that helpers may join until it is closed, and that the caller waits for."""
+    """A job that threads may join until it is closed. The caller waits for the threads that joined."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self.work = work
@@ -36,7 +36,7 @@ class _Job:
                 self.lock.notify()
 
     def close(self) -> None:
-        """Let nobody join any more, and wait for those who have."""
+        """Let no more threads join, and wait for the threads that have."""
         with self.lock:
             self.closed = True
             while self.active:
@@ -74,7 +74,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_in_pool(work: Callable[[], None], threads: int) -> None:
-    """Run `work` here and in up to `threads - 1` others, and return when all have. It must not raise."""
+    """Run `work` here and in up to `threads - 1` other threads, and return when all are done.
+
+    `work` must not raise.
+    """
     crew = _crew
     if crew.size < threads - 1:
         crew.grow(threads - 1)

@@ -1,12 +1,12 @@
-"""The function that computes one block of a fused operation, as Python source.
+"""Generate the Python function that computes one tile of a fused operation.
 
     def block_s(x, s, axes_s, b0):
         np.multiply(x, x, out=b0)
         np.exp(b0, out=b0)
         np.add.reduce(b0, axes_s, None, s)
 
-It is given the block of each operand and of each result, the axes of reductions, and buffers for what lies
-between, which are used again as soon as their value is not needed any more.
+Its parameters are the tiles of the operands and results, the axes of reductions, and buffers for intermediate
+values. A buffer is reused as soon as its value is dead.
 """
 
 from __future__ import annotations
@@ -23,34 +23,38 @@ from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, form
 
 
 class Result(NamedTuple):
-    """A result of a fused operation: elements, or what a reduction makes of them."""
+    """A result of a fused operation: elements, or a reduction of elements."""
 
     dtype: Any
     reduction: Operation | None
 
 
 class FusedKernelSource(NamedTuple):
-    """What is known of a fused operation without the shapes; `lines` define the function `name`."""
+    """The source of a fused kernel, which does not depend on shapes; `lines` define the function `name`."""
 
     region: Graph
     name: str
     lines: list[str]
     results: tuple[Result, ...]
     buffers: tuple[Any, ...]  # their dtypes
-    cost: float  # nanoseconds for an element
+    cost: float  # nanoseconds per element
 
 
 def write(
     region: Graph, name: str, constant: Callable[[Any], str], kernel: Callable[..., str]
 ) -> FusedKernelSource:
-    """The recipe of a region. `constant` gives a name to an array; `kernel` writes the call of a kernel."""
+    """Return the fused kernel of a region.
+
+    `constant` returns a name for an array; `kernel` returns the call of a kernel.
+    """
     return _Writer(region, constant, kernel).recipe(name)
 
 
 def may_take(recipe: FusedKernelSource, result: int, operand: int) -> bool:
-    """Whether a result may be computed into the array of an operand: nothing reads this after it is written.
+    """Return whether no line reads the operand after the result is first written into its array.
 
-    A function of NumPy may write what it reads. Kernels may fail, and then the operands are needed once more.
+    A NumPy function may write to its own operand. Kernels may fail, and then the whole operation is run
+    again, so their operands must be intact.
     """
     reads = re.compile(rf"\bx{operand}(_bits)?\b")
     writes = re.compile(rf"out=y{result}(_bits)?\b|copyto\(y{result}\b|^    y{result}\b(?!_)")
@@ -72,7 +76,7 @@ class _Writer:
         self.results: dict[Operand, str] = {value: f"y{i}" for i, value in enumerate(region.outputs)}
         self.held: dict[str, Any] = {}  # buffers in use, and their dtypes
         self.uniform: dict[Operand, str] = {}
-        self.twins: dict[str, str] = {}  # buffers as integers of the same size
+        self.twins: dict[str, str] = {}  # integer views of buffers, of the same size
         self.masks: dict[tuple[Operand, int], str] = {}
         self.last: dict[Operand, int] = {}
         for i, operation in enumerate(region.operations):
@@ -136,7 +140,7 @@ class _Writer:
         self.lines += [statement.format(*texts, o=out, **holes) for statement in recipe.statements]
 
     def choose(self, operation: Operation, dtype: Any, place: int) -> None:
-        """`where`, on bits."""
+        """Emit `where` on bits."""
         value = operation.outputs[0]
         mask = self.mask(operation.inputs[0], dtype)
         own = self.taken(operation, (1,), place)
@@ -149,7 +153,7 @@ class _Writer:
         self.texts[value] = out
 
     def bits(self, name: str, dtype: Any) -> str:
-        """The name of the same elements as signed integers."""
+        """Return the name of a view of the same elements as signed integers."""
         if dtype.kind == "i":
             return name
         if name not in self.twins:
@@ -162,13 +166,13 @@ class _Writer:
         return any(f"{{{hole}}}" in statement for statement in recipe.statements)
 
     def is_zero(self, operand: Operand) -> bool:
-        """Whether an operand is a scalar of zero bits (and not -0.0)."""
+        """Return whether an operand is a scalar of zero bits (and not -0.0)."""
         if isinstance(operand, Constant):
             return not operand.value.ndim and not any(operand.value.tobytes())
         return self.texts[operand] == self.scalar(0, operand.dtype.numpy)
 
     def mask(self, condition: Operand, dtype: Any) -> str:
-        """The name of the mask for a condition, which is kept as long as that is."""
+        """Return the name of the mask of a condition, which is kept as long as the condition is live."""
         key = condition, dtype.itemsize
         if key not in self.masks:
             name = self.masks[key] = self.buffer(np.dtype(f"i{dtype.itemsize}"))
@@ -176,14 +180,14 @@ class _Writer:
         return self.masks[key]
 
     def taken(self, operation: Operation, reuses: tuple[int, ...] | None, place: int) -> str | None:
-        """The buffer of an operand that dies here, for the result."""
+        """Return the buffer of an operand that dies here, to be reused for the result."""
         dtype = operation.outputs[0].dtype.numpy
         for i in range(len(operation.inputs)) if reuses is None else reuses:
             operand = operation.inputs[i]
             once = reuses is None or operation.inputs.count(operand) == 1
             if isinstance(operand, Value) and once and self.last[operand] == place:
                 name = self.texts[operand]
-                if name in self.held and self.held[name] == dtype:  # for NumPy, float64 equals None
+                if name in self.held and self.held[name] == dtype:  # NumPy says that float64 equals None
                     return name
         return None
 
@@ -196,7 +200,7 @@ class _Writer:
         return names.pop()
 
     def release(self, operation: Operation, place: int) -> None:
-        """Give back the buffers of what dies here, unless the result has taken them."""
+        """Release the buffers of values that die here, unless the result reuses them."""
         kept = {self.texts.get(value) for value in operation.outputs}
         for operand in dict.fromkeys(operation.inputs):
             if self.last[operand] == place:

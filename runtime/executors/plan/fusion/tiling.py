@@ -1,9 +1,9 @@
-"""How tensors of given shapes are cut into blocks.
+"""Tiling: cut tensors of given shapes into blocks.
 
-    x: 64, 100, 128     y: 128            three axes, of which the first two go together: all operands have
-    whole: 6400, 128    rows: 128         both, or neither. A block has 128 rows of x, and the whole of y.
+    x: 64, 100, 128     y: 128            three axes; the first two are merged, since each operand has
+    whole: 6400, 128    rows: 128         both or neither. A block has 128 rows of x, and the whole of y.
 
-The first axis that is left is cut. When all operands have all axes there is just one.
+The first of the merged axes is cut. If all operands have all axes, there is only one merged axis.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ SMALLEST = 1 << 15
 """Tensors of fewer elements are not cut."""
 
 WORTH = 150_000.0
-"""Nor is work of fewer nanoseconds: one thread does it, and NumPy's calls for the whole take less than the blocks."""
+"""Work of fewer nanoseconds is not cut: one thread calls NumPy for the whole tensors in less time."""
 
 CACHE = 1024 * 1024
-"""How many bytes the blocks and buffers that are in use at once may take: most of a core's own cache."""
+"""The most bytes of all blocks and buffers in use at once: most of a core's own cache."""
 
 MOST = 1 << 16
 LEAST = 1 << 15
-"""How many elements a block has, at most and at least."""
+"""The largest and the smallest number of elements of a block."""
 
 Shape = tuple[int, ...]
 
 
 class Part(NamedTuple):
-    """What is made of a result: the shape of what it is made from, its own to cut, and the axes that go.
+    """The layout of a result: the shape before reduction, the merged shape to cut, and the axes to reduce.
 
-    A result with `joined` is one array for each block, which are reduced in the end.
+    If `joined`, each block has its own partial result, and these are reduced in the end.
     """
 
     whole: Shape
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """`operands` are the shapes to give to the operands, and whether to cut them; None leaves one as it is."""
+    """A tiling. `operands` has the shape of each operand and whether to cut it; None for a scalar."""
 
     shape: Shape
     operands: tuple[tuple[Shape, bool] | None, ...]
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> Layout | None:
-    """The layout for operands of these shapes; None where one function for the whole is better."""
+    """Return the layout for operands of these shapes; None if one call for the whole is faster."""
     shapes = _shapes(recipe, given)
     if shapes is None:
         return None
@@ -91,7 +91,7 @@ def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> Layout | None:
 
 
 def _shapes(recipe: FusedKernelSource, given: Sequence[Shape]) -> dict[Operand, Shape] | None:
-    """The shapes of all values but of the results of reductions; None when some do not broadcast."""
+    """Return the shapes of all values, before reductions; None if some do not broadcast."""
     shapes: dict[Operand, Shape] = dict(zip(recipe.region.inputs, given, strict=True))
     for operation in recipe.region.operations:
         found = [
@@ -117,7 +117,10 @@ def _aligned(shape: Shape, rank: int) -> Shape:
 
 
 def _merged(whole: Shape, operands: list[Shape], reduced: list[frozenset[int] | None]) -> list[list[int]]:
-    """Neighbouring axes in groups: within each, an operand has all of them or none, and so do reductions."""
+    """Return neighboring axes in groups.
+
+    Each operand has all axes of a group or none, and each reduction reduces all or none.
+    """
     groups: list[list[int]] = []
     last: Any = None
     for i, size in enumerate(whole):
@@ -141,7 +144,7 @@ def _operand(shape: Shape, groups: list[list[int]]) -> tuple[Shape, bool] | None
 def _part(whole: Shape, sizes: Shape, groups: list[list[int]], axes: frozenset[int] | None) -> Part:
     if axes is None:
         return Part(whole, sizes, (), False)
-    # An axis of size 1 may lie in a group of another kind: what the others do counts.
+    # An axis of size 1 may be in a group of another kind: only the larger axes count.
     gone = tuple(i for i, group in enumerate(groups) if _is_gone(group, whole, axes))
     left = tuple(size for i, size in enumerate(sizes) if i not in gone)
     return Part(whole, left, gone, 0 in gone)
@@ -153,7 +156,7 @@ def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
 
 
 def _elements(recipe: FusedKernelSource, given: Sequence[Shape]) -> int:
-    """How many elements make a block: as many as fit into the cache, as a power of two."""
+    """Return the number of elements of a block: as many as fit into the cache, as a power of two."""
     tensors = [
         value.dtype.size for value, shape in zip(recipe.region.inputs, given, strict=True) if len(shape)
     ]

@@ -1,4 +1,4 @@
-"""Scalars of loops as Python's own numbers, which cost a tenth of NumPy's: integers, bools and float64.
+"""Unboxing: scalars of loops as Python numbers, which cost a tenth of NumPy scalars.
 
     n, steps = while n, 0 …                         n_1, steps = int(n), 0
       body n, steps                                 while n_1 != 1:
@@ -8,8 +8,9 @@
     return steps                                        …
                                                     return (int32_0 + steps,)
 
-`choosing` finds the values that are numbers, and `ranges` between which they lie: an integer is wrapped only where it
-may leave its dtype. `expressions` has Python's text for operations. float32 stays NumPy's: Python cannot round to it.
+Numbers are integers, bools and float64. float32 remains a NumPy scalar, since Python cannot round to it.
+`unboxing_analysis` finds the values that are numbers. `range_analysis` computes their ranges: an integer is
+wrapped only if it can overflow its dtype. `scalar_expressions` has Python expressions for operations.
 """
 
 from .unboxing_analysis import UnboxedScalars

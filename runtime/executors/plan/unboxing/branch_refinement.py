@@ -1,4 +1,4 @@
-"""What a decision has found out about the numbers that it compares.
+"""Refine the ranges of compared numbers by the outcome of a condition.
 
 i < n, which is true        i is less than the largest n; n is more than the smallest i
 """
@@ -19,14 +19,14 @@ _SIGNS = {
     "equal": ("!=", "=="),
     "not_equal": ("==", "!="),
 }
-"""By operation: how two numbers are to each other where it gave False, and where it gave True."""
+"""By comparison, the relations of its operands if the result is False and if it is True."""
 
 Ranges = Mapping[Operand, Range | None]
-"""The ranges of numbers, and of constants that can be numbers; None for others."""
+"""The ranges of numbers and of constants that can be numbers; None for other operands."""
 
 
 def refine_by_condition(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> dict[Operand, Range]:
-    """What is known of operands where a decision was found true, or false."""
+    """Return the refined ranges of operands where the condition `decision` is true or false."""
     maker = uses.makers.get(decision)
     if maker is None or ranges[decision] is None:
         return {}

@@ -1,11 +1,11 @@
-"""Decisions that are written where they are made.
+"""Emit conditions at their only use.
 
     odd = equal rest, 1                     if (n % 2) == 1:
     m = cond odd, n              ==>            ...
       ...
 
-What is read once, by a decision or by something that is written there as well, needs no line of its own, if no line
-comes between the two.
+An operation needs no line of its own if its result is read once, by a condition or by another deferred
+operation. No line may come between the two.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .use_lists import Uses
 
 
 def deferred(numbers: UnboxedScalars, graph: Graph, is_test: bool) -> set[Operation]:
-    """The operations that are written where their only reader is. The result of a test is read by its loop."""
+    """Return the operations that are emitted at their only use. The result of a test is used by its loop."""
     if not numbers:
         return set()
     uses = numbers.uses_of(graph)
     place: dict[Operation, int] = {}
     found: set[Operation] = set()
-    number = written = len(uses.live)  # the latter is the place of the next operation that is not deferred
+    number = written = len(uses.live)  # `written` is the position of the next operation that is not deferred
     for operation in reversed(uses.live):
         number -= 1
         place[operation] = number
@@ -45,7 +45,7 @@ def _is_quiet(operation: Operation, numbers: UnboxedScalars) -> bool:
 def _place_of_reader(
     value: Value, uses: Uses, place: dict[Operation, int], found: set[Operation], is_test: bool
 ) -> int:
-    """Where a value is read, if it is read once, and by a decision or by what is deferred as well; or -1."""
+    """Return the position of the only reader if it is a condition or is deferred; -1 otherwise."""
     readers = uses.readers.get(value, [])
     if value in uses.outputs:
         return len(uses.live) if is_test and not readers else -1

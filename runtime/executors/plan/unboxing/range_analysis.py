@@ -1,4 +1,4 @@
-"""Between which numbers a value of a loop lies, when it lies between some when the loop begins.
+"""Interval arithmetic: the range of a result from the ranges of its operands.
 
 >>> of_result("add", (0, 9), (1, 1)), of_result("floormod", (-100, 100), (3, 3))
 ((1, 10), (0, 2))
@@ -14,7 +14,7 @@ from ....ir.graph import Constant
 from ....ir.value_types import TensorType
 
 Range = tuple[float, float]
-"""The smallest and the largest value. For integers both are `int`; of floats nothing is known."""
+"""The smallest and the largest value. Both are `int` for integers; floats have infinite ranges."""
 
 _INTEGERS = (
     dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
@@ -26,16 +26,16 @@ LIMITS: dict[dtypes.DType, Range] = {
     dtypes.bool_: (0, 1),
     dtypes.float64: (-math.inf, math.inf),
 }
-"""The dtypes that Python's numbers can stand for."""
+"""The dtypes that can be unboxed, with their limits."""
 
 
 def can_be_number(spec: object) -> bool:
-    """Whether a value of this kind can be a Python number."""
+    """Return whether a value of this type can be a Python number."""
     return isinstance(spec, TensorType) and spec.shape == () and spec.dtype in LIMITS
 
 
 def of_constant(constant: Constant) -> Range | None:
-    """The range of a constant; None for one that can be no number."""
+    """Return the range of a constant; None if it cannot be a number."""
     if not can_be_number(constant.spec):
         return None
     if constant.dtype.is_floating:
@@ -49,7 +49,10 @@ def joined(one: Range, other: Range) -> Range:
 
 
 def within(one: Range, other: Range) -> Range:
-    """What both have in common; the first where that is nothing, for what never runs may be anything."""
+    """Return the intersection of two ranges; the first one if it is empty.
+
+    An empty intersection belongs to code that never runs, so its range is arbitrary.
+    """
     low, high = max(one[0], other[0]), min(one[1], other[1])
     return (low, high) if low <= high else one
 
@@ -59,7 +62,7 @@ def holds(outer: Range, inner: Range) -> bool:
 
 
 def of_result(name: str, *operands: Range) -> Range | None:
-    """The range of a result in whole numbers, before it is wrapped; None where that is all of the dtype."""
+    """Return the range of an integer result before wrapping; None if nothing is known."""
     rule = _RULES.get(name)
     return None if rule is None else rule(*operands)
 
@@ -127,4 +130,4 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "identity": lambda x: x,
     "stop_gradient": lambda x: x,
 }
-"""By operation, what it makes of the ranges of its operands."""
+"""By operation, the function from the operands' ranges to the result's range."""

@@ -1,10 +1,10 @@
-"""Operations as expressions over Python's numbers, and the wrapping of integers.
+"""Expressions that compute operations on Python numbers, and the wrapping of integers.
 
     r = floormod m, 2 : int32[]       ==>       r = m % 2
     y = realdiv a, b : float64[]      ==>       y = a / b if b else number_realdiv(a, b)
 
-Python's integers do not end, and its floats refuse some operations: an expression leaves to the kernel what is rare.
-Where Python raises an error, such as for a division by zero, the kernel is asked for its own.
+Python's integers are unbounded, and its floats refuse some operations, so expressions leave rare cases to the
+kernel. If Python would raise an error, such as for a division by zero, the kernel raises its own error.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for
 """By operation and kind of the first operand's dtype."""
 
 FUNCTIONS = {"sqrt": math.sqrt}
-"""What expressions call besides Python's built-in functions."""
+"""The functions that expressions call besides Python's builtins."""
 
-#   from, to kinds         expression; a product with 1.0 rounds as a conversion does
+#   from, to kinds         expression; a product with 1.0 rounds like a conversion
 _CASTS = {
     ("b", "iu"):           "1 if {0} else 0",
     ("b", "f"):            "1.0 if {0} else 0.0",
@@ -83,21 +83,24 @@ _ELEMENT = "{0}.item({1})"
 _CHECKED_ELEMENT = "{0}.item({1}) if 0 <= {1} < len({0}) else {kernel}({0}, {1})"
 
 RING = frozenset({"add", "subtract", "multiply", "negative"})
-"""Operations whose operands need not be wrapped when the result is."""
+"""Operations of modular arithmetic: operands need no wrapping if the result is wrapped."""
 
 QUIET = frozenset({
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
     "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "floormod", "right_shift",
 })  # fmt: skip
-"""Operations that may be written where their result is read: they stay in the dtype, and only a division may fail."""
+"""Operations that may be written at their only use.
+
+Their results need no wrapping, and only division can fail.
+"""
 
 
 ELEMENTS = ("gather", "getitem")
-"""Operations that take elements of their first operand, at places that have to be numbers."""
+"""Operations that take elements of their first operand, by indices that must be numbers."""
 
 
 def is_element(operation: Operation) -> bool:
-    """Whether an operation takes one element of a tensor, as a number."""
+    """Return whether an operation takes one element of a tensor, as a number."""
     if not can_be_number(operation.outputs[0].spec):
         return False
     if operation.type == "gather":
@@ -110,9 +113,9 @@ def is_element(operation: Operation) -> bool:
 
 
 def expression(operation: Operation) -> str | None:
-    """The expression for an operation, if there is one.
+    """Return the expression for an operation on Python numbers; None if there is none.
 
-    It has holes for operands, `{kernel}`, those of FUNCTIONS, and those that `filled` knows.
+    It has holes for operands, `{kernel}`, the names of FUNCTIONS, and the holes that `filled` fills.
     """
     if len(operation.outputs) != 1 or not operation.inputs or not can_be_number(operation.outputs[0].spec):
         return None
@@ -129,7 +132,7 @@ def expression(operation: Operation) -> str | None:
 
 
 def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> str:
-    """The expression for operands in these ranges."""
+    """Return the expression for operands in these ranges."""
     if "{most}" in text:
         return text.replace("{most}", literal(LIMITS[operation.outputs[0].dtype][1]))
     if "{places}" in text:
@@ -140,13 +143,13 @@ def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> st
 
 
 def may_fail(operation: Operation, given: Sequence[Range | None]) -> bool:
-    """Whether an operation of QUIET may divide by zero."""
+    """Return whether an operation of QUIET may divide by zero."""
     divisor = given[1] if operation.type == "floormod" else None
     return divisor is not None and (operation.inputs[0].dtype.kind == "f" or divisor[0] <= 0 <= divisor[1])
 
 
 def result(operation: Operation, given: Sequence[Range | None]) -> Range:
-    """The range of the result before it is wrapped."""
+    """Return the range of the result before it is wrapped."""
     dtype = operation.outputs[0].dtype
     if dtype.kind not in "iu":
         return LIMITS[dtype]
@@ -161,7 +164,7 @@ def result(operation: Operation, given: Sequence[Range | None]) -> Range:
 
 
 def _places(operation: Operation, given: Sequence[Range | None]) -> str:
-    """Distances are cut to what the dtype has bits."""
+    """Return the shift distance as source, clamped to the number of bits of the dtype."""
     last, distance = operation.outputs[0].dtype.size * 8 - 1, given[1]
     if distance is not None and distance[0] >= 0 and distance[1] <= last:
         return "{1}"
@@ -169,7 +172,7 @@ def _places(operation: Operation, given: Sequence[Range | None]) -> str:
 
 
 def _by_way_of(dtype: dtypes.DType) -> dtypes.DType:
-    """What the kernel makes of floats on their way to integers of this dtype."""
+    """Return the dtype through which the kernel converts floats to integers of this dtype."""
     if dtype.size == 8:
         return dtype
     return dtypes.int64 if dtype is dtypes.uint32 else dtypes.int32
@@ -200,7 +203,7 @@ def _element(operation: Operation) -> str:
 
 
 def wrapped(name: str, dtype: dtypes.DType, raw: Range) -> tuple[str, str] | None:
-    """The test whether a number has left its dtype, and the text that brings it back; None where it cannot leave it."""
+    """Return a test for overflow and the expression that wraps the number; None if it cannot overflow."""
     low, high = LIMITS[dtype]
     if range_analysis.holds((low, high), raw):
         return None

@@ -1,4 +1,4 @@
-"""Operations on Python's numbers as statements: an expression, and behind it what wraps an integer.
+"""Emit operations on Python numbers as statements: an expression, followed by the wrapping of integers.
 
 m = add n, 1 : int32[]         ==>         m = n + 1
                                            if m > 2147483647:
@@ -18,7 +18,7 @@ _TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", 
 
 
 def takes_number(operation: Operation, operand: int) -> bool:
-    """Whether an operation that is not computed on numbers takes one for an operand all the same."""
+    """Return whether an operation on arrays accepts a Python number for the operand with this number."""
     if operation.type == "getitem":
         return operand > 0
     return operand == 1 and operation.type in _TAKE_INDEX
@@ -27,7 +27,7 @@ def takes_number(operation: Operation, operand: int) -> bool:
 def statement(
     module: Module, numbers: UnboxedScalars, operation: Operation, operands: Sequence[str], target: str
 ) -> tuple[str, tuple[str, str] | None]:
-    """The expression for an operation whose result is a number; and when to wrap the result, and how."""
+    """Return the expression of an unboxed operation, with the test and expression that wrap its result."""
     text = numbers.expression(operation)
     assert text is not None, "only what has an expression is chosen to be a number"
     text = filled(text, operation, numbers.given(operation))

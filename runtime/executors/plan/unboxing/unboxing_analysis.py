@@ -1,11 +1,11 @@
-"""Which values of a function are Python numbers, and between which they lie.
+"""Choose the values of a function that are unboxed to Python numbers, and compute their ranges.
 
-A number begins where a loop does: its state and what it is given, if their dtypes allow it. What is computed of numbers
-alone is one too, in the loop and behind it; a state is none where the body makes something else of it. So nothing is
-converted within a loop but for operations that work on arrays.
+Unboxing starts at loops: state and invariants become numbers if their dtypes allow it. A value computed only
+from numbers is a number too, inside the loop and after it. A state is no number if the body yields something
+else for it. So nothing is converted within a loop, except for operations on arrays.
 
-The state's ranges are guessed from where it begins, and widened to the whole dtype where a round leads beyond them.
-What a test has found out narrows the ranges of its branches:
+The first range of a state is a guess from its initial value. It is widened to the limits of the dtype if an
+iteration leaves it. A condition narrows the ranges in its branches:
 
     while i < n:        i is at most the largest number less 1, so `i + 1` needs no wrapping
 """
@@ -23,11 +23,11 @@ from .scalar_expressions import ELEMENTS, RING, expression, result
 from .use_lists import Uses
 
 _MOST_RAW = 1 << 96
-"""Numbers that are not wrapped at once may become so large."""
+"""The largest magnitude of numbers that are not wrapped at once."""
 
 
 class _Ranges(dict[Operand, "Range | None"]):
-    """The ranges of numbers, and of constants that can be numbers; None for others."""
+    """The ranges of numbers and of constants that can be numbers; None for other operands."""
 
     def __missing__(self, operand: Operand) -> Range | None:
         found = self[operand] = of_constant(operand) if type(operand) is Constant else None
@@ -35,16 +35,16 @@ class _Ranges(dict[Operand, "Range | None"]):
 
 
 class UnboxedScalars:
-    """The numbers of one function, with the regions that are written within it."""
+    """The unboxed numbers of one function and of the regions that are emitted within it."""
 
     def __init__(self, graph: Graph) -> None:
         self._ranges = _Ranges()
         self._found: set[Operand] = set()  # the numbers
-        self._arrays: set[Operand] = set()  # what has turned out not to be a number
-        self._raw: set[Value] = set()  # what is not wrapped, since all that is computed of it is
+        self._arrays: set[Operand] = set()  # values found not to be numbers
+        self._raw: set[Value] = set()  # unwrapped values; results computed from them are wrapped
         self._uses: dict[Graph, Uses] = {}
         self._expressions: dict[Operation, str | None] = {}
-        self._given: dict[Operation, list[Range | None]] = {}  # what was known of its operands before
+        self._given: dict[Operation, list[Range | None]] = {}  # the operands' ranges at the last visit
         self._in_loop = self._is_new = False
         if "while" in graph.types:
             self._graph(self.uses_of(graph), 1)
@@ -56,27 +56,27 @@ class UnboxedScalars:
         return operand in self._found
 
     def expression(self, operation: Operation) -> str | None:
-        """The expression for an operation on numbers, if there is one."""
+        """Return the expression for an operation on numbers; None if there is none."""
         known = self._expressions
         if operation not in known:
             known[operation] = expression(operation)
         return known[operation]
 
     def given(self, operation: Operation) -> list[Range | None]:
-        """The ranges of an operation's operands; None for those that are not numbers."""
+        """Return the ranges of an operation's operands; None for operands that are not numbers."""
         return list(map(self._ranges.__getitem__, operation.inputs))
 
     def unwrapped(self, operation: Operation) -> Range | None:
-        """The range of an operation's result before it is wrapped into its dtype; None where it need not be."""
+        """Return the range of an operation's result before wrapping; None if it needs no wrapping."""
         return None if operation.outputs[0] in self._raw else result(operation, self.given(operation))
 
     def uses_of(self, graph: Graph) -> Uses:
-        """Who reads the values of a graph."""
+        """Return the use lists of a graph."""
         if graph not in self._uses:
             self._uses[graph] = Uses(graph)
         return self._uses[graph]
 
-    # The values of a graph, in the order in which it is written.
+    # The transfer functions, in program order.
 
     def _graph(self, uses: Uses, depth: int) -> None:
         for operation in uses.live:
@@ -97,7 +97,7 @@ class UnboxedScalars:
             return
         given = self.given(operation)
         if self._given.get(operation) == given:
-            return  # as in the round before
+            return  # unchanged since the last visit
         self._given[operation] = given
         if not self._is_computed(operation, given):
             self._are_arrays(operation.outputs)
@@ -113,7 +113,10 @@ class UnboxedScalars:
         self._set(value, raw)
 
     def _is_computed(self, operation: Operation, given: Sequence[Range | None]) -> bool:
-        """Whether an operation is computed on numbers: on at least one, or to get an element of a tensor."""
+        """Return whether an operation is computed on numbers.
+
+        At least one operand is a number, or the operation takes an element of a tensor in a loop.
+        """
         if operation.outputs[0] in self._arrays:
             return False
         is_element = operation.type in ELEMENTS
@@ -122,7 +125,7 @@ class UnboxedScalars:
         return (is_element and self._in_loop) or not self._found.isdisjoint(operation.inputs)
 
     def _stays_raw(self, value: Value, raw: Range, uses: Uses) -> bool:
-        """Whether a result need not be wrapped. It is looked at once more after what is computed of it."""
+        """Return whether a result needs no wrapping; checked again if a reader turns out to be an array."""
         if value.dtype.kind not in "iu" or max(-raw[0], raw[1]) > _MOST_RAW or not self._in_loop:
             return False
         return value not in uses.outputs and all(
@@ -184,10 +187,10 @@ class UnboxedScalars:
             self._in_loop = False
 
     def _round(self, loop: Operation, depth: int) -> None:
-        """One round of a loop; the outermost one is gone through until nothing new is found.
+        """Visit a loop once; the outermost loop is visited until a fixed point is reached.
 
-        New is what leads to other ranges of what a round has come by already: a state of which the end of the body
-        tells more than its beginning, and what has turned out not to be a number.
+        A visit is needed again if a result of the body exceeds the range of its state, or if a value is found
+        not to be a number.
         """
         test, body = loop.regions
         for number in range(len(loop.inputs)):
@@ -205,7 +208,7 @@ class UnboxedScalars:
                 self._is_new = True
 
     def _begin(self, loop: Operation, number: int) -> None:
-        """Begin a round with a state, or what is given, by its names outside, in the test, and in the body."""
+        """Set the ranges of one operand of the loop: of its result and of the inputs of test and body."""
         start, is_state = loop.inputs[number], number < len(loop.outputs)
         inside = [region.inputs[number] for region in loop.regions]
         values = [loop.outputs[number], *inside] if is_state else inside
@@ -218,12 +221,12 @@ class UnboxedScalars:
             found = self._guess(loop, number, found)
         whole = self._widened(values[0], found)
         if is_state:
-            self._set(inside[0], whole)  # the body's is narrower
+            self._set(inside[0], whole)  # the body's range is narrower
 
     def _guess(self, loop: Operation, number: int, start: Range) -> Range:
-        """Where a state will be, which ends the rounds if it is right.
+        """Return a guess of the range of a state; a right guess ends the analysis early.
 
-        What the test reads counts upwards, mostly; other state that changes goes anywhere.
+        State that the test reads mostly counts upwards; other state that changes may have any value.
         """
         test, body = loop.regions
         value = body.inputs[number]
@@ -236,7 +239,7 @@ class UnboxedScalars:
         return self._arrays.isdisjoint(values) and all(can_be_number(value.spec) for value in values)
 
     def _widened(self, value: Value, found: Range) -> Range:
-        """What is beyond the range that was known may be anything: so this ends soon."""
+        """Widen a range that has grown to the limits of the dtype, so that the analysis terminates soon."""
         old = self._ranges.get(value)
         if old is not None:
             low, high = LIMITS[value.dtype]
@@ -255,7 +258,7 @@ class UnboxedScalars:
         for value in values:
             if value not in self._arrays:
                 self._arrays.add(value)
-                if value in self._found or self._raw:  # what is raw may be read by it
+                if value in self._found or self._raw:  # raw values may be operands of this one
                     self._found.discard(value)
                     self._ranges[value] = None
                     self._is_new = True
@@ -263,7 +266,7 @@ class UnboxedScalars:
 
 
 def _takes_raw(reader: Operation, value: Value) -> bool:
-    """Whether the result of an operation is the same for an operand that was not wrapped, once it is wrapped itself."""
+    """Return whether an unwrapped operand does not change the operation's wrapped result."""
     if reader.type == "bitwise_and":
         other = reader.inputs[reader.inputs[0] is value]
         return isinstance(other, Constant) and bool(other.value >= 0)

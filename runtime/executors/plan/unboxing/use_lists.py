@@ -1,4 +1,4 @@
-"""Who reads the values of a graph."""
+"""Use lists: the operations that define and use the values of a graph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....ir.graph import Graph, Operand, Operation
 
 
 class Uses:
-    """Of each value of one graph: the operations that read it; and the results of the graph."""
+    """The uses of one graph: each value's defining operation and readers, and the graph's outputs."""
 
     def __init__(self, graph: Graph) -> None:
         self.live = graph.live_operations()
