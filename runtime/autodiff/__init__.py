@@ -1,11 +1,11 @@
-"""Reverse-mode differentiation: what a tape has recorded is walked backwards, by the gradient of each operation.
+"""Reverse-mode differentiation: a backward sweep over the records of a tape, by the VJP of each operation.
 
     with GradientTape() as tape:            records        y = multiply x, x
         y = x * x                                          z = sin y
         z = sin(y)
     tape.gradient(z, x)                     sweep          dz → dy = dz * cos(y) → dx = dy * x + dy * x
 
-Everything is written with operations, so a gradient can be recorded, traced and differentiated again.
+VJPs consist of operations, so a gradient can be recorded, traced and differentiated again.
 """
 
 from __future__ import annotations

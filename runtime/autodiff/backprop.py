@@ -1,9 +1,9 @@
-"""The way back: gradients of sources from those of targets, through records in the reverse of their order.
+"""The backward sweep: gradients of sources from those of targets, through the records in reverse order.
 
     x ──square──▶ y ──sin──▶ z          records: square, sin
-    dx ◀───────── dy ◀────── 1          gradients that meet are added
+    dx ◀───────── dy ◀────── 1          cotangents of one value are added
 
-Only records on a way from a source to a target are looked at.
+The sweep visits only records on a path from a source to a target.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ops.lists import tensor_array_gradients  # noqa: F401  (the gradients of lists are told)
+from ..ops.lists import tensor_array_gradients  # noqa: F401  (registers the gradients of lists)
 from .sparse_gradients import HANDING_ON, dense, public, total
 from .tape_records import Key, Record, carries_gradient, key_of
 
 
 class CotangentAccumulator:
-    """Gradients by key, added up when they are asked for."""
+    """The cotangents of each key; they are added when they are read."""
 
     def __init__(self) -> None:
         self._parts: dict[Key, list[Any]] = {}
@@ -26,7 +26,7 @@ class CotangentAccumulator:
         self._parts.setdefault(key, []).append(grad)
 
     def get(self, key: Key) -> Any:
-        """The sum; None where nothing was added."""
+        """Return the sum of the cotangents; None if there are none."""
         parts = self._parts.get(key)
         if parts is None:
             return None
@@ -48,10 +48,10 @@ def gradients(
     stops: Sequence[Any] = (),
     in_parts: bool = False,
 ) -> list[Any]:
-    """The gradient of each source, None where no target depends on it.
+    """Return the gradient of each source, None if no target depends on it.
 
-    `targets` come with their own gradients; `since` says from which record on a source counts. What is in `stops`
-    counts as constant. Gradients of which only some parts are there are handed out so when they may be `in_parts`.
+    `targets` are pairs of a tensor and its cotangent. `since` maps a source to the first record in which it counts.
+    The tensors in `stops` are constants. With `in_parts` a gradient may be IndexedSlices or a `ScatteredGradient`.
     """
     wanted = {key_of(source) for source in sources}
     stopped = {key_of(x) for x in stops}
@@ -72,7 +72,7 @@ def gradients(
             grads = list(map(dense, grads))
         if all(grad is None for grad in grads):
             continue
-        inputs = record.inputs  # before the way back gives the operation more of them
+        inputs = record.inputs  # before the VJP of the operation adds inputs to it
         for x, grad in zip(inputs, record.back(grads, flags), strict=True):
             if grad is not None:
                 sums.add(key_of(x), grad)
@@ -83,7 +83,7 @@ def gradients(
 def _depending(
     records: Sequence[Record], sources: set[Key], since: Mapping[Key, int], stops: set[Key]
 ) -> dict[int, list[bool]]:
-    """The records that depend on the sources, by number, and which of their inputs do."""
+    """Return the records that depend on the sources, by index, with a flag for each of their inputs."""
     active = set(sources)
     found = {}
     for i, record in enumerate(records):

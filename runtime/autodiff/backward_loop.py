@@ -1,11 +1,11 @@
-"""The loop that goes back through the rounds of another one, from the last to the first.
+"""The backward loop, which visits the iterations of a forward loop from the last to the first.
 
-while rounds, dx, sum, y, xs, W           dx: gradients of the state; sum: those of what all rounds read, added up
+while rounds, dx, sum, y, xs, W           dx: cotangents of the state; sum: those of the loop invariants, accumulated
   body rounds, dx, sum, y, xs, W
-    xs.1, x = list_pop xs, -1             what was stacked
-    left = subtract rounds, 1             what counted is counted down
-    ...                                   the way back through a round
-    yield left, dx.1, sum.1, x, xs.1      what is handed on: x is the y of the round before
+    xs.1, x = list_pop xs, -1             a stacked residual
+    left = subtract rounds, 1             an induction variable, counted down
+    ...                                   the VJP of one iteration
+    yield left, dx.1, sum.1, x, xs.1      a handed-on residual: x is the y of the previous iteration
 """
 
 from __future__ import annotations
@@ -36,23 +36,27 @@ INT = TensorType(dtypes.int32, ())
 
 
 def number(value: int, dtype: Any = dtypes.int32) -> EagerTensor:
-    """A known integer."""
+    """Return a constant integer."""
     return EagerTensor(np.array(value, dtype.numpy))
 
 
 def sum_spec(spec: AnySpec, grad: Any) -> Any:
-    """The sum of gradients in parts is a running one: a round adds to it, and makes nothing of the size of it."""
+    """Return the type of a sum of cotangents.
+
+    If `grad` is in parts, the sum is a running list, so that no iteration makes a dense tensor of the whole size.
+    """
     return ListType(content(spec)) if is_in_parts(grad) else content(spec)
 
 
 class BackwardLoop:
-    """What is known of the way back through one round; `record` makes a loop of it.
+    """The VJP of one iteration; `record` makes a loop of it.
 
     Args:
-        reversal: the way back through the body, `saving`: what it reads.
-        operation: the loop, as it was before it saved anything.
-        gathered: the numbers of those inputs that all rounds read, of which the gradients are added up.
-        outputs: the gradients of the state.
+        reversal: the VJP of the body.
+        saving: the policy for the residuals of the body.
+        operation: the loop before residuals were added.
+        gathered: the indices of the loop invariants that have a cotangent, which is accumulated.
+        outputs: the cotangents of the state.
     """
 
     def __init__(
@@ -76,11 +80,11 @@ class BackwardLoop:
 
     @property
     def state(self) -> list[Value]:
-        """What goes from round to round besides their number and what is stacked."""
+        """The loop-carried values besides the number of iterations and the lists."""
         return [*self.own, *self.sums, *self.handed]
 
     def _handed(self) -> list[Value]:
-        """What was the state behind a round: in the round before it is what that round began with."""
+        """Return the residuals that are the next state of the forward loop, as inputs of the backward body."""
         found = []
         for value, place in self.saving.handed.items():
             inner = self.inner[value]
@@ -97,10 +101,11 @@ class BackwardLoop:
         inputs: Any,
         first: Any = None,
     ) -> list[Any]:
-        """Record the loop in the graph that is being built; the state that it ends with.
+        """Record the loop in the graph that is being built; return its final state.
 
-        `passed` says what stands for what is the same in every round, `inputs` what the loop was given, `first` the
-        number of the first round.
+        `passed` maps residuals that are loop invariants to their values, `inputs` are the operands of the forward
+        loop,
+        `first` is the number of its first iteration.
         """
         builder = current()
         assert builder is not None
@@ -136,7 +141,7 @@ class BackwardLoop:
         return [wrap(value, builder) for value in values[1 : 1 + len(state)]]
 
     def _counted_down(self, count: Value, first: Value | None, begun: dict[Value, Value]) -> Value:
-        """The number of the rounds that are left, and what counted as it was in this one."""
+        """Return the number of remaining iterations, and compute the induction variables of this iteration."""
         back = self.reversal.back
         left = subtract(wrap(count, back), number(1))
         at = left if first is None else add(left, wrap(first, back))
@@ -150,7 +155,7 @@ class BackwardLoop:
 
 
 def counted(builder: Builder, at: Any, counter: Counter, start: Any, value: Value) -> None:
-    """Let `value` be what counts, in the round with the number `at`."""
+    """Let `value` be the induction variable of `counter` in the iteration with the number `at`."""
     dtype = value.dtype
     now = at if at.dtype is dtype else cast(at, dtype)
     if counter.step != 1:
@@ -167,14 +172,14 @@ def _with(so_far: Any, grad: Any) -> Any:
 
 
 def _of_spec(operand: Operand, spec: AnySpec) -> Operand:
-    """A sum, which has the shape of what it is the gradient of."""
+    """Return a sum with the type `spec`, which is that of its primal."""
     if isinstance(operand, Value):
         operand.spec = spec
     return operand
 
 
 def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], list[Value]]:
-    """Operations that take the last element off each list, and the shorter lists."""
+    """Return operations that pop the last element of each list, and the shorter lists."""
     last = Constant(np.array(-1, np.int32))
     shorter = [Value(stack.name, stack.spec) for stack in stacks]
     rows = zip(stacks, shorter, elements, strict=True)

@@ -1,13 +1,13 @@
-"""Calls of functions while tapes of eager code record.
+"""Calls of concrete functions while eager tapes record.
 
-    y = f(x)               y, s = forward(x)           for the tape: one step with a way back
-    dx of dy     ==>       dx = backward(dy, s)        when nobody records the way back
-                           dx = slope(x, dy)           forward and backward as one function, when somebody does
+    y = f(x)               y, s = forward(x)           for the tape: one record with a VJP
+    dx of dy     ==>       dx = backward(dy, s)        if no tape records the backward call
+                           dx = slope(x, dy)           forward and backward as one function, if a tape does
 
-The forward graph gives also what it saves. Each of these graphs is planned once for a function and for what is asked of
-it. Tapes of tapes, and persistent ones, may want derivatives of the way back: that is a call of a function as well,
-`slope`, of which there is a way back in turn. It computes f once more; so a graph with effects (random numbers,
-assignments, printing) runs operation by operation where that may be asked for, and each tape records what it wants.
+The forward graph also returns its residuals. Each of these graphs is planned once for a function and the inputs that
+need a gradient. Outer tapes, and persistent ones, may need derivatives of the backward call. That is a call of the
+function `slope`, which has a VJP in turn. It computes f again. So a graph with effects (random numbers, assignments,
+printing) runs operation by operation in this case, and each tape records the operations that it needs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Planner = Callable[[Graph], Runner]
 
 
 def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
-    """The results of a call that the tapes record."""
+    """Call `concrete` and record the call on the tapes; return the results."""
     given = list(map(state_leaves.carried, inputs))
     tapes = recording_tapes([*given, *concrete.variables])
     if not tapes:
@@ -60,7 +60,7 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
 
 
 def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
-    """The tapes that record what is computed of these."""
+    """Return the tapes that record operations on these arguments."""
     return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
 
 
@@ -75,7 +75,7 @@ def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
 
 
 def _native_where_possible(graph: Graph) -> Runner:
-    """Native code for a way there or back; the plan where operations of gradients cannot be compiled."""
+    """Return a runner of a forward or backward graph: native code, or a plan if its operations cannot be compiled."""
     from ..executors.llvm import CompilationError, JitFunction
 
     native, plans = JitFunction(graph), list[Runner]()
@@ -92,7 +92,7 @@ def _native_where_possible(graph: Graph) -> Runner:
 
 
 def of_contents(graph: Graph) -> Graph | None:
-    """The graph that takes the contents of variables in place of references; None for one with other effects."""
+    """Return the graph with the contents of variables in place of references; None if it has other effects."""
     references = only_read([graph])
     if references != set(graph.variables):
         return None
@@ -110,7 +110,7 @@ def of_contents(graph: Graph) -> Graph | None:
 class Differentiable:
     """A graph that is called while tapes record.
 
-    One that is pure reads no variables, either; one that is repeatable does nothing but read them.
+    A pure graph has no effects and reads no variables. A repeatable one has no effects, but may read variables.
     """
 
     def __init__(
@@ -118,10 +118,10 @@ class Differentiable:
     ) -> None:
         self.graph, self.plan, self.is_pure = graph, plan, is_pure
         self.is_repeatable = is_pure or is_repeatable
-        self.ways: dict[tuple[bool, ...], _Ways] = {}  # for the inputs whose gradients are wanted
+        self.ways: dict[tuple[bool, ...], _Ways] = {}  # by the inputs that need a gradient
 
     def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
-        """The results; each of the tapes records the call."""
+        """Call the graph and record the call on each of the tapes; return the results."""
         flags = [tape.wants(arguments) for tape in tapes]
         wanted = tuple(any(column) for column in zip(*flags, strict=True))
         if wanted not in self.ways:
@@ -137,7 +137,7 @@ class Differentiable:
 
 
 class _Ways:
-    """There and back for some of a graph's inputs, both planned."""
+    """The forward and the backward graph for some of a graph's inputs, both planned."""
 
     def __init__(self, called: Differentiable, wanted: Sequence[bool]) -> None:
         graph = called.graph
@@ -145,18 +145,18 @@ class _Ways:
         reversal = GraphVjp(graph, given, wanted, lambda grad, _: public(grad))
         outputs = reversal.outputs(reversal.has_gradient)
         self.called = called
-        self.saved = reversal.saved()  # what the backward graph reads of the forward one
+        self.saved = reversal.saved()  # the residuals
         own = {*graph.inputs, *graph.outputs}
-        self.extra = [value for value in self.saved if value not in own]  # what is given besides the results
+        self.extra = [value for value in self.saved if value not in own]  # those that are no inputs or results
         self.forward_graph, back = reversal.forward_graph(self.extra), reversal.back
         self.backward_graph = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
         self.forward, self.backward = called.plan(self.forward_graph), called.plan(self.backward_graph)
-        self.sizes = reversal.sizes  # of how many tensors the gradient of each input consists
+        self.sizes = reversal.sizes  # the number of tensors in the gradient of each input
         self.specs = [output.spec for output in outputs]
 
     @functools.cached_property
     def slope(self) -> Differentiable:
-        """The gradients as a function of the inputs and of the gradients of the results."""
+        """The gradients as a function of the inputs and of the cotangents of the results."""
         forward, backward = self.forward_graph, self.backward_graph
         inputs = list(map(clone_value, forward.inputs))
         count = len(backward.inputs) - len(self.saved)
@@ -174,7 +174,7 @@ class _Ways:
 
 
 class _Call:
-    """One call, between its way there and its way back."""
+    """One call, which keeps its residuals for the backward call."""
 
     def __init__(self, ways: _Ways, arguments: Sequence[Any]) -> None:
         self.ways = ways
@@ -183,7 +183,7 @@ class _Call:
         self.saved: list[Any] = []
 
     def forward(self) -> list[Any]:
-        """The results; what is saved stays here."""
+        """Run the forward graph; return the results and keep the residuals."""
         graph = self.ways.called.graph
         given = self.ways.forward(list(map(_value, self.arguments)))
         count = len(graph.outputs)
@@ -197,7 +197,7 @@ class _Call:
         return self.results
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
-        """The gradients of the arguments."""
+        """Return the gradients of the arguments."""
         outputs = self.ways.called.graph.outputs
         dys = [
             zeros_for(result) if grad is None else grad

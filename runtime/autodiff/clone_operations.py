@@ -1,4 +1,4 @@
-"""Operations once more, with values of their own; variables that they read are values that they are given.
+"""Clone operations with new values. A reference to a variable may be replaced by its contents.
 
 w = read_variable W                             (given W as w.1)
 y = while x, W                                  y.1 = while x.1, w.1
@@ -19,9 +19,9 @@ from .loop_invariants import READ
 
 
 def copied(operations: Sequence[Operation], known: Substitution) -> list[Operation]:
-    """Copies of operations, for which `known` says what stands for the values around them.
+    """Return clones of operations; `known` maps the live-in values to their replacements.
 
-    It gets their results as well. Where a plain value stands for a reference, it is what the variable contains.
+    The results are added to `known`. A plain value that replaces a reference is the contents of the variable.
     """
     copies = []
     for operation in operations:
@@ -35,7 +35,7 @@ def copied(operations: Sequence[Operation], known: Substitution) -> list[Operati
 
 
 def of(operand: Operand, known: Substitution) -> Operand:
-    """What stands for an operand."""
+    """Return the replacement of an operand."""
     return operand if isinstance(operand, Constant) else known[operand]
 
 

@@ -1,4 +1,4 @@
-"""Gradients that the user gives: `custom_gradient`, and what is made with it.
+"""Gradients defined by the user: `custom_gradient` and its relatives.
 
     @custom_gradient
     def log1pexp(x):
@@ -8,7 +8,7 @@
         return log(1 + e), grad
 
 In eager code a tape records the call with `grad`. In a graph `grad` is traced at once, into a region of an operation
-that hands the results on: so the graph has its gradient with it, wherever it is called from.
+that returns the results unchanged. So the graph contains its gradient, wherever it is called.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .tape_records import Grads, Pullback
 
 
 class _VariableWatcher:
-    """Finds out which trainable variables are read."""
+    """A recorder of the trainable variables that are read."""
 
     def __init__(self) -> None:
         self.found: dict[int, Variable] = {}
@@ -55,7 +55,7 @@ class _VariableWatcher:
                     self._look_at([outer.deref()])
 
     def grown(self, operation: Operation, added: Sequence[Value]) -> None:
-        """Nothing to be found there."""
+        """Do nothing: new outputs read no variables."""
 
     def wants(self, inputs: Sequence[Any]) -> list[bool]:
         self._look_at(inputs)
@@ -68,14 +68,17 @@ class _VariableWatcher:
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Decorator: a function that gives its result, and a function for the gradients.
+    """Decorate a function that returns its result and a function for its gradients.
 
-    That takes the gradient of each tensor of the result and gives that of each tensor among the positional arguments
-    (a single one, or a list; None where there is none). When the function reads trainable variables it must take
-    `variables`, a list of them, and give a pair: the gradients of the arguments, and a list of the variables' ones.
+    The gradient function takes the cotangent of each tensor of the result. It returns the gradient of each tensor
+    among
+    the positional arguments (a single one, or a list; None where there is none). When the function reads trainable
+    variables, the gradient function must take `variables`, a list of them. It then returns a pair: the gradients of
+    the
+    arguments, and a list of the gradients of the variables.
 
-    Raises TypeError when it does not take `variables` though there are some, ValueError when it gives another number
-    of gradients.
+    Raises TypeError when the gradient function does not take `variables` though there are some, ValueError when it
+    returns another number of gradients.
 
     >>> from agc.runtime import constant
     >>> @custom_gradient
@@ -102,7 +105,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 def _called(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], hidden: bool = False
 ) -> Any:
-    """The result of a call, which has the gradient that the function gives. What is hidden no tape records."""
+    """Call the function; return its result with its custom gradient. If `hidden`, no tape records its operations."""
     converted = api.convert(function) if current() is not None else function
     args = nest.map_structure(_tensor, args)
     watcher = _VariableWatcher()
@@ -122,7 +125,7 @@ def _tensor(x: Any) -> Any:
 
 
 class _Way:
-    """The user's function for gradients, called in one way."""
+    """The user's gradient function for one call."""
 
     def __init__(
         self, grad: Callable[..., Any], count: int, are_tensors: list[bool], variables: list[Variable]
@@ -139,7 +142,7 @@ class _Way:
             )
 
     def back(self, grads: Sequence[Any]) -> Grads:
-        """The gradients of the tensors among the arguments, then those of the variables."""
+        """Return the gradients of the tensors among the arguments, then those of the variables."""
         if self.variables:
             found, of_variables = self.grad(*grads, variables=self.variables)
             of_variables = list(of_variables)
@@ -156,7 +159,7 @@ class _Way:
             raise ValueError(
                 f"custom_gradient function expected to return {tensors} gradients, but returned {len(flat)} instead."
             )
-        if len(flat) == tensors:  # what is no tensor has none: the object of a method, a number
+        if len(flat) == tensors:  # an argument that is no tensor has no gradient
             own = flat
         else:
             own = [grad for grad, is_tensor in zip(flat, self.are_tensors, strict=True) if is_tensor]
@@ -169,7 +172,7 @@ def _takes_variables(grad: Callable[..., Any]) -> bool:
 
 
 def _eagerly(flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
-    """New tensors with the same values, whose gradients the tapes ask `way` for."""
+    """Return new tensors with the same values, and record them with the gradient `way` on the tapes."""
     outputs: list[Any] = [EagerTensor(x._array) for x in flat]
 
     def back(grads: Grads, wanted: Sequence[bool]) -> Grads:
@@ -183,7 +186,7 @@ def _eagerly(flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
 
 
 def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
-    """The results, handed on by an operation that has the gradient as a region."""
+    """Return the results of an operation that forwards `flat` and has the gradient as a region."""
     region = Builder("gradient", builder)
     with region, recording_by([]):
         dys = [region.input_tensor("dy", builder.operand(x).spec) for x in flat]  # type: ignore[arg-type]
@@ -198,7 +201,7 @@ def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which is computed again on the way back, so that nothing of it has to be kept until then.
+    """Return the same function, which is computed again in the backward pass instead of keeping its residuals.
 
     >>> from agc.runtime import constant, exp
     >>> x = constant(0.0)
@@ -236,7 +239,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose gradients are handed on as if it were the identity.
+    """Return the same function with the gradient of the identity.
 
     >>> from agc.runtime import constant, round
     >>> x = constant(2.4)

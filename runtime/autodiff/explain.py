@@ -1,4 +1,4 @@
-"""Why a gradient is None or zero: the operations from a source to a target, the place where the way is cut, and a fix.
+"""Explain a None or zero gradient: the path of operations from source to target, where it is cut, and a fix.
 
 the gradient of <tensor, shape ()> with respect to <tensor, shape ()> is None
   square          train.py:4, in loss        float32[]
@@ -22,7 +22,7 @@ from .sparse_gradients import dense
 from .tape_records import Key, Record, carries_gradient, key_of
 
 Step = tuple[Record, Any]
-"""An operation, and the result of it by which the way goes on."""
+"""An operation on a path, and its result that the next operation reads."""
 
 
 JUMPS = frozenset({"ceil", "floor", "rint", "round"})
@@ -39,7 +39,7 @@ After the last line nothing is recorded that leads to the target. What cuts the 
 def explained(
     records: Sequence[Record], seed: tuple[Any, Any], source: Any, unwatched: str, since: Mapping[Key, int]
 ) -> str:
-    """The text; `unwatched` says why the tape does not watch the source, and is empty if it does."""
+    """Return the explanation; `unwatched` says why the tape does not watch the source, and is empty if it does."""
     target = seed[0]
     head = heading(target, source)
     if unwatched:
@@ -74,7 +74,7 @@ def _named(x: Any) -> str:
 
 
 def out_of_reach(x: Any) -> bool:
-    """Whether a tensor belongs to the graph of a function that is not being traced."""
+    """Return whether a tensor belongs to the graph of a function that is not being traced."""
     builder = current()
     while isinstance(x, SymbolicTensor) and builder is not None and builder is not x._builder:
         builder = builder.parent
@@ -82,7 +82,7 @@ def out_of_reach(x: Any) -> bool:
 
 
 def why_unwatched(source: Any, accessed_variables: bool) -> str:
-    """What to do for a source that a tape does not watch."""
+    """Return the reason why the tape does not watch a source, and a fix."""
     if not carries_gradient(source):
         return f"{source.dtype.name} has no derivatives. Fix: make it of floating-point numbers"
     if not isinstance(source, Variable):
@@ -99,7 +99,7 @@ def why_unwatched(source: Any, accessed_variables: bool) -> str:
 
 
 def _made_by(records: Sequence[Record], x: Any) -> str:
-    """Which recorded operation a tensor is the result of."""
+    """Return the name and line of the recorded operation that computed `x`; empty if there is none."""
     for record in records:
         if any(key_of(y) == key_of(x) for y in record.outputs):
             where = f" ({record.origin})" if record.origin else ""
@@ -118,9 +118,10 @@ def _arrivals(
     start: int,
     passes: Callable[[Record, Any, Any], bool] | None = None,
 ) -> dict[Key, tuple[Step, Key]]:
-    """For each result that depends on the source: the operation it comes from, and the input that depends on it.
+    """Map each result that depends on the source to its step, and to the key of the input that depends on the
+    source.
 
-    Only operations count that `passes` lets through: from an input to a result.
+    Only edges from an input to a result count for which `passes` returns true.
     """
     reached: dict[Key, tuple[Step, Key]] = {}
     origin = key_of(source)
@@ -138,10 +139,10 @@ def _arrivals(
 def _open_way(
     records: Sequence[Record], grads: Mapping[Key, Any], target: Any, source: Any, since: Mapping[Key, int]
 ) -> list[Step] | None:
-    """A way on which every operation hands a gradient on, if there is one among those that are cut."""
+    """Return a path along which every operation propagates a gradient; None if there is none."""
 
     def passes(record: Record, x: Any, y: Any) -> bool:
-        dy = dense(grads.get(key_of(y)))  # a branch may have been given more results for its way back
+        dy = dense(grads.get(key_of(y)))  # a branch may have more results, which were added for its VJP
         if _is_nothing(dy) or _cut(record, y):
             return False
         return not _is_nothing(dense(gradients([record], [(y, dy)], [x])[0]))
@@ -161,7 +162,7 @@ def _way(arrivals: Mapping[Key, tuple[Step, Key]], target: Key) -> list[Step] | 
 
 
 def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
-    """The last results that depend on the source; those where the way is cut, if there are any."""
+    """Return the lines of the paths to the last results that depend on the source, or to the cuts if there are any."""
     used = {before for _, before in arrivals.values()}
     last = [step for key, (step, _) in arrivals.items() if key not in used]
     cuts = [step for step in last if _cut(*step)]
@@ -175,7 +176,7 @@ def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
 
 
 def _along(head: str, way: list[Step], source: Any, grads: Mapping[Key, Any]) -> str:
-    """The way that was found, with what the gradient is at each place of it."""
+    """Return the text for a path, with the state of the gradient at each step."""
     found = [dense(grads[key_of(place)]) for place in (source, *(y for _, y in way))]
     lines = []
     for place, (record, y) in enumerate(way):
@@ -194,7 +195,7 @@ def _state(grad: Any) -> str:
 
 
 def _cut(record: Record, y: Any) -> str:
-    """Why nothing comes back through an operation; empty where something may."""
+    """Return the reason why an operation propagates no gradient; empty if it may."""
     if record.name == "stop_gradient":
         return "stop_gradient makes it a constant"
     if record.op is not None and record.op.has_no_gradient is not None:

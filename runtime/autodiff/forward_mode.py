@@ -1,11 +1,11 @@
-"""`ForwardAccumulator`: derivatives along a direction, found while going forward through the operations.
+"""`ForwardAccumulator`: forward-mode differentiation, which computes Jacobian-vector products.
 
     with ForwardAccumulator(x, direction) as acc:
         y = f(x)
     acc.jvp(y)                      # the derivative of y when x moves in that direction
 
-It is computed from the way back: that is linear in the gradient u of the target, `u -> J^T u`, so the gradient of
-`<J^T u, direction>` with respect to u is `J direction`, whatever u is.
+The JVP is computed from the VJP. The VJP is linear in the cotangent u of the target, `u -> J^T u`. So the gradient of
+`<J^T u, direction>` with respect to u is `J direction`, for any u.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tape import GradientTape, UnconnectedGradients, choice, filled, known
 
 
 class ForwardAccumulator(GradientTape):
-    """Records operations, for their derivatives along one direction.
+    """Record operations, for their derivatives along one direction.
 
     Args:
         primals: tensors and variables, in a nest.
@@ -60,11 +60,11 @@ class ForwardAccumulator(GradientTape):
         return self
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The derivatives of results along the direction; None for those that do not depend on the primals."""
+        """Return the derivatives of results along the direction; None for those that do not depend on the primals."""
         unconnected = choice(unconnected_gradients)
         others = [recorder for recorder in recorders() if recorder is not self]
         others += [tape for tape in self._around if tape not in others and tape.still_records]
-        # Those around it see the derivatives as if they had been computed in the block.
+        # Outer tapes record the derivatives as if they were computed in the block.
         with recording_by(others):
             flat = [filled(self._derivative(known(y)), y, unconnected) for y in nest.flatten(primals)]
         return nest.pack_sequence_as(primals, flat)

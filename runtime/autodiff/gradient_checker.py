@@ -1,4 +1,4 @@
-"""`compute_gradient`: the derivatives of a function, by its gradients and by differences."""
+"""`compute_gradient`: the Jacobians of a function, by its gradients and by finite differences."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .tape import GradientTape
 def compute_gradient(
     f: Callable[..., Any], x: Sequence[Any], delta: float | None = None
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The Jacobians of `f` at the arguments `x`, by tape and by central differences.
+    """Return the Jacobians of `f` at the arguments `x`, by tape and by central differences.
 
     Each is a matrix for one argument: a row for each element of the result, a column for each of the argument.
-    `delta` is the width of the differences, 1/1024 unless given.
+    `delta` is the step of the differences, 1/1024 by default.
 
     Raises ValueError when `x` is no list.
 

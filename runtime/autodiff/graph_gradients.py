@@ -32,13 +32,13 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:
-    """The derivatives of the sum of `ys` with respect to each of `xs`, as a list; only in a graph.
+    """Return the derivatives of the sum of `ys` with respect to each of `xs`, as a list; only in a graph.
 
     Args:
-        ys, xs: a tensor, or several; variables will do for `xs`.
-        grad_ys: what the derivatives of each of `ys` are multiplied by; None stands for ones.
+        ys, xs: a tensor, or several; `xs` may be variables.
+        grad_ys: factors of the derivatives of each of `ys`; None means ones.
         stop_gradients: tensors that count as constants.
-        unconnected_gradients: "zero" gives zeros instead of None for what `ys` do not depend on.
+        unconnected_gradients: "zero" returns zeros instead of None if `ys` do not depend on one of `xs`.
         gate_gradients, aggregation_method: accepted for compatibility.
 
     Raises RuntimeError outside of graphs: there, a GradientTape has to record first.
@@ -58,7 +58,7 @@ def gradients(
 
 
 def _records(builder: Builder | None, constants: Mapping[int, EagerTensor]) -> list[Record]:
-    """All operations that the graph, and those around it, have so far."""
+    """Return records of all operations of the graph and of those around it."""
     if builder is None:
         return []
     own: list[Record] = [GraphRecord(operation, builder, constants) for operation in builder.operations]
@@ -72,7 +72,9 @@ def hessians(
     aggregation_method: Any = None,
     name: str = "hessians",
 ) -> list[Any]:
-    """The second derivatives of the sum of `ys` by each of `xs`, in the shape of it twice; only in a graph.
+    """Return the second derivatives of the sum of `ys` by each of `xs`; only in a graph.
+
+    Each has the shape of x followed by the shape of x.
 
     Raises RuntimeError outside of graphs, ValueError where `ys` do not depend on one of `xs`.
     """

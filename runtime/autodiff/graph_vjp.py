@@ -1,11 +1,11 @@
-"""A graph's way back, as a graph.
+"""The VJP of a graph, as a graph.
 
     graph f(x) -> y            forward f(x) -> y, a           backward f(dy, x, a) -> dx
       a = sin x         ==>      a = sin x              and     da = multiply dy, a ...
       y = multiply a, x          y = multiply a, x
 
-`GraphVjp` differentiates the operations of a finished graph. What the backward graph reads of the forward one is
-*saved*: the forward graph gives it in addition to its own results. The finished graph itself stays as it is.
+`GraphVjp` differentiates the operations of a finished graph. The *residuals* are the values of the forward graph that
+the backward graph reads. The forward graph returns them after its own results. The original graph is unchanged.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from .sparse_gradients import dense, taken_apart
 from .tape_records import GraphRecord
 
 HOISTED = frozenset({"shape", "size", "rank", "list_size", "array_size", "array_lengths"})
-"""Operations that only measure: the forward graph does it, and saves a few integers in place of what is measured."""
+"""Operations that only measure. The forward graph runs them, so that the residuals are a few integers."""
 
 
 class GraphVjp:
-    """The way back through `graph`.
+    """The VJP of `graph`.
 
     Args:
-        given: which outputs come with a gradient.
-        wanted: which inputs shall have one.
-        form: what becomes of the gradient of an input, given with its number: it may be in parts.
+        given: for each output, whether it has a cotangent.
+        wanted: for each input, whether its cotangent is needed.
+        form: converts the cotangent of an input, given with its index; it may be in parts.
 
-    Attributes: `grads`, what the inputs get (None where nothing does); `forward` and `back`, the builders of both
-    graphs; `originals`, of which of the graph's operations those of the forward graph are copies.
+    Attributes: `grads`, the cotangents of the inputs (None if there is none); `forward` and `back`, the builders of
+    both
+    graphs; `originals`, a map from the operations of the forward graph to those of `graph` that they are copies of.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class GraphVjp:
 
     @property
     def sizes(self) -> list[int]:
-        """Of how many tensors the gradient of each input consists."""
+        """The number of tensors in the cotangent of each input."""
         return [len(taken_apart(grad)) for grad in self.grads]
 
     @property
@@ -87,14 +88,14 @@ class GraphVjp:
         return [grad is not None for grad in self.grads]
 
     def fill(self, needed: Sequence[bool]) -> None:
-        """Zeros for the inputs that need a gradient and have none."""
+        """Set the cotangent to zeros for the inputs that need one and have none."""
         with self.back:
             for i, need in enumerate(needed):
                 if need and self.grads[i] is None:
                     self.grads[i] = zeros_for(wrap(self.graph.inputs[i], self.forward))
 
     def outputs(self, flags: Sequence[bool]) -> list[Operand]:
-        """The gradients of the flagged inputs as operands of the backward graph."""
+        """Return the cotangents of the flagged inputs as operands of the backward graph."""
         found = []
         for value, grad, flag in zip(self.graph.inputs, self.grads, flags, strict=True):
             if flag:
@@ -105,9 +106,9 @@ class GraphVjp:
         return found
 
     def saved(self, steady: Container[Value] = ()) -> list[Value]:
-        """What the backward graph reads of the forward one, in the order of its inputs. To be asked at the end.
+        """Return the residuals in the order of the backward graph's inputs. Call this last.
 
-        What is `steady` costs nothing to save: it is measured where it is read.
+        Values in `steady` are free residuals: the backward graph measures them itself.
         """
         self._drop_what_is_unused()
         self._hoist(steady)
@@ -119,7 +120,7 @@ class GraphVjp:
         return [outer for outer in self.back.captured_outer() if isinstance(outer, Value)]
 
     def _drop_what_is_unused(self) -> None:
-        """Leave out gradients of what nobody asked for: nothing has to be saved for them."""
+        """Drop operations of unused cotangents, so that they need no residuals."""
         needed = self._read(())
         kept = []
         for operation in reversed(self.back.operations):
@@ -129,12 +130,14 @@ class GraphVjp:
         self.back.operations = kept[::-1]
 
     def _read(self, operations: Sequence[Operation]) -> set[Operand]:
-        """What these operations of the backward graph read, and its results."""
+        """Return the operands of `operations` of the backward graph, and its results."""
         read = {operand for operation in operations for operand in operation.inputs}
         return read.union(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
 
     def _hoist(self, steady: Container[Value]) -> None:
-        """Measure in the forward graph what only the forward graph has."""
+        """Move measuring operations to the forward graph if the backward graph does not need their operands
+        otherwise.
+        """
         originals: dict[Operand, Hashable] = dict(self.back.outers.items())
         read = self._read([each for each in self.back.operations if each.type not in HOISTED])
         kept = []
@@ -154,31 +157,31 @@ class GraphVjp:
         self.back.operations = kept
 
     def forward_graph(self, extra: Sequence[Operand]) -> Graph:
-        """The forward graph, which gives also what is saved."""
+        """Return the forward graph with the residuals as additional outputs."""
         outputs = (*self.graph.outputs, *extra)
         return Graph(self.graph.name, tuple(self.forward.inputs), tuple(self.forward.operations), outputs)
 
 
 def _measured(operand: Operand, originals: Mapping[Operand, Hashable]) -> Value | None:
-    """What an input of the backward graph stands for in the forward graph."""
+    """Return the value of the forward graph that an input of the backward graph corresponds to."""
     found = originals.get(operand)
     return found if isinstance(found, Value) else None
 
 
 def content(spec: AnySpec) -> AnySpec:
-    """The spec of a gradient: that of the content for a variable."""
+    """Return the type of a cotangent: for a variable, that of its contents."""
     return spec.content if isinstance(spec, VariableType) else spec
 
 
 def _sharpen(operand: Operand, spec: AnySpec) -> None:
-    """A gradient has the shape of what it is the gradient of."""
+    """Refine the shape of a cotangent by that of its primal."""
     like = content(spec)
     if isinstance(operand, Value) and isinstance(operand.spec, TensorType) and isinstance(like, TensorType):
         operand.spec = operand.spec.with_shape(merge(operand.spec.shape, like.shape))
 
 
 def zeros_for(x: Any) -> Any:
-    """A gradient of zeros, in the builder that is current."""
+    """Return a cotangent of zeros, made in the current builder."""
     spec = x.spec if not hasattr(x, "dtype") else TensorType(x.dtype, x.shape.dims)
     like = content(spec)
     if isinstance(like, ListType):
@@ -191,12 +194,12 @@ def zeros_for(x: Any) -> Any:
 
 
 def blank(spec: TensorType) -> EagerTensor:
-    """Zeros that take no memory; of size 0 along dimensions that are not known."""
+    """Return zeros that take no memory; unknown dimensions have size 0."""
     return EagerTensor(of_size_zero(spec))
 
 
 def making_list(spec: ListType) -> list[Operation]:
-    """Operations, to be put into a graph by hand, the last of which makes an empty list."""
+    """Return detached operations, the last of which makes an empty list."""
     made = Value("none", spec)
     if isinstance(spec.element, ListType):
         inner = making_list(spec.element)

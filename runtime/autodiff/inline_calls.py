@@ -1,4 +1,4 @@
-"""Calls of functions, opened for explanations: the operations that a call ran stand in its place.
+"""Inline recorded calls for explanations: replace the record of a call by the records of its operations.
 
 rounded  v → y           ==>       multiply  v → a       each at its own line
                                    round     a → b
@@ -16,9 +16,9 @@ from .tape_records import Grads, Key, Pullback, Record, carries_gradient
 
 
 class CallRecord(Pullback):
-    """A call of a graph that has no effects, so that it can be run once more.
+    """A call of a graph without effects, so that it can be run again.
 
-    What it reads of variables is then what they hold now.
+    Variables are then read with their current contents.
     """
 
     __slots__ = ("graph",)
@@ -35,7 +35,7 @@ class CallRecord(Pullback):
 
 
 def opened(records: Sequence[Record], since: Mapping[Key, int]) -> tuple[list[Record], dict[Key, int]]:
-    """The records with what calls have done inside, and from which of these on sources count."""
+    """Return the records with calls inlined, and `since` with the new indices."""
     found: list[Record] = []
     places = []
     for record in records:

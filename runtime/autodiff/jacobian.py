@@ -1,4 +1,4 @@
-"""Jacobians: the way back is gone once for each element of the target.
+"""Jacobians: one backward sweep for each element of the target.
 
 jacobian(y, x)[i, j] = dy[i] / dx[j]
 """
@@ -19,11 +19,13 @@ from ..ops.arrays.shape_ops import shape, size
 from .sparse_gradients import dense
 
 Gradient = Callable[[Any, Any], list[Any]]
-"""From a target and its gradient to those of the sources."""
+"""A function from a target and its cotangent to the gradients of the sources."""
 
 
 def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
-    """The derivatives of each element of the target, in the shape of the target and that of the source."""
+    """Return the derivatives of each element of the target, in the shape of the target followed by that of the
+    source.
+    """
     count = size(target)
 
     def row(i: Any) -> list[Any]:
@@ -37,7 +39,7 @@ def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
 
 
 def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
-    """As `jacobian`, for each row of the first axis by itself: a row of the target depends on its own of the source."""
+    """Return the Jacobian of each row of the target by the row of `source` with the same index."""
     batch = shape(target)[:1]
     rows = reshape(target, join([batch, [-1]], 0)) if target.shape.num_elements() != 0 else target
     count = shape(rows)[1]
@@ -54,8 +56,8 @@ def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
 
 
 def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) -> list[Any]:
-    """The rows 0, 1, … of all sources, each stacked; None for a source that has none."""
-    first = row(0)  # which sources have a gradient at all; a graph drops what nobody reads
+    """Return the rows 0, 1, … of all sources, each stacked; None for a source that has no gradient."""
+    first = row(0)  # which sources have a gradient at all; a graph drops unused operations
     there = [i for i, grad in enumerate(first) if grad is not None]
     if not there:
         return [None] * len(sources)

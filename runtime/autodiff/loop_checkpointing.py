@@ -1,19 +1,19 @@
-"""The way back through a loop that keeps its state every few rounds only.
+"""Gradient checkpointing of loops: the VJP of a loop that keeps its state every few iterations only.
 
-    while n, h        [checkpoint_every=k]      while n, h, hs                        every k rounds hs gets an h
+    while n, h        [checkpoint_every=k]      while n, h, hs                        every k iterations hs gets an h
       h = f(h)                                    hs = cond n is due: list_append hs, h
                                           ==>     n, h = n + 1, f(h)
-                                                while n, dh, hs                       the last k rounds first
+                                                while n, dh, hs                       the last k iterations first
                                                   hs, h = list_pop hs
-                                                  while i, h, as                      the k rounds once more; they save
-                                                    a, h = f'(h)                      what their way back reads
+                                                  while i, h, as                      the k iterations once more, with
+                                                    a, h = f'(h)                      their residuals
                                                     i, as = i + 1, list_append as, a
-                                                  while i, dh, as                     and the way back through them
+                                                  while i, dh, as                     and the VJP of these iterations
                                                     ...
 
-So n rounds take memory for n / k states and for k rounds. Where k is "auto" the distances grow, 1, 2, 3 …, so that both
-are about the square root of 2 n. What cannot be computed again (random numbers, results of Python functions, contents
-of variables that the loop assigns) is kept from every round.
+So n iterations take memory for n / k states and for k iterations. If k is "auto" the segments grow, 1, 2, 3 …, so
+that both numbers are about the square root of 2 n. Results that cannot be recomputed (random numbers, results of
+Python functions, contents of variables that the loop assigns) are kept from every iteration.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ AUTO = "auto"
 
 
 def checkpointed(record: GraphRecord, way: BackwardLoop, state: Sequence[Any], every: int | str) -> list[Any]:
-    """Keep the state every few rounds; go back through these rounds at a time. The state of the way back at its end."""
+    """Record the loop with checkpoints, and its backward loop by segments; return the final state of the latter."""
     segment = Segment(record, way)
     rounds, firsts, *saved = _save(record, segment, every)
     segment.receive(saved)
@@ -67,9 +67,10 @@ def checkpointed(record: GraphRecord, way: BackwardLoop, state: Sequence[Any], e
 
 
 def _save(record: GraphRecord, segment: Segment, every: int | str) -> list[Any]:
-    """Let the loop keep what the segments start with.
+    """Add the checkpoints to the forward loop.
 
-    The number of rounds, those of the segments' first rounds, lists of states, and of what is never computed again.
+    Return the number of iterations, the first iteration of each segment, the lists of states, and the results that
+    cannot be recomputed.
     """
     body = Builder("body")
     body.inputs = list(segment.body.inputs)
@@ -91,7 +92,7 @@ def _save(record: GraphRecord, segment: Segment, every: int | str) -> list[Any]:
 
 
 def _first_of(segment: Any, every: int | str) -> Any:
-    """The number of the round that a segment starts with."""
+    """Return the number of the first iteration of a segment."""
     if every == AUTO:
         return floordiv(multiply(segment, add(segment, number(1))), number(2))
     return multiply(segment, number(int(every)))
@@ -111,9 +112,9 @@ def _appended_if(due: Any, lists: Sequence[Any], values: Sequence[Any]) -> list[
 
 
 class Segment:
-    """Some rounds of a loop that run once more, and save what their way back reads.
+    """A segment of consecutive iterations that is run again to compute its residuals.
 
-    Attributes: `kept`, the parts of the state that they start with; `unique`, what they cannot compute again.
+    Attributes: `kept`, the state at the start of a segment; `unique`, the results that cannot be recomputed.
     """
 
     def __init__(self, record: GraphRecord, way: BackwardLoop) -> None:
@@ -133,7 +134,9 @@ class Segment:
         self.contents: dict[Value, Any] = {}
 
     def _needed(self) -> tuple[list[Operation], list[int], set[Operation]]:
-        """The operations to run once more, the parts of the state that they read, and what is not to be run again."""
+        """Return the operations to run again, the indices of the state that they read, and the operations not to
+        repeat.
+        """
         saving, body = self.saving, self.body
         moving = {
             value: i
@@ -160,7 +163,7 @@ class Segment:
             needed.update(body.outputs[place] for place in more)
 
     def forward_operations(self) -> list[Operation]:
-        """The body's operations as they were, but for those whose results have to be kept."""
+        """Return the original operations of the body, except for those with results that have to be kept."""
         unique = set(self.unique)
         chosen: list[Operation] = []
         needed: set[Operand] = set()
@@ -175,7 +178,7 @@ class Segment:
         return chosen[::-1]
 
     def receive(self, saved: list[Any]) -> None:
-        """What the loop has kept, and the contents of variables."""
+        """Receive the values that the loop has kept, and read the contents of variables."""
         self.stacks, self.never_again = saved[: len(self.kept)], saved[len(self.kept) :]
         read = {*self.saving.read, *(x for each in self.operations for x in each.inputs)}
         read = {self.saving.reads.get(value, value) for value in read if isinstance(value, Value)}
@@ -184,7 +187,7 @@ class Segment:
         )
 
     def run(self, size: Any, first: Any, begin: Sequence[Any]) -> tuple[dict[Value, Any], list[Any]]:
-        """Record the loop of so many rounds; what stays the same, for the way back, and the lists."""
+        """Record the loop over a segment; return its loop-invariant residuals, and the lists of the others."""
         outer = current()
         assert outer is not None
         saving = self.saving
@@ -209,7 +212,7 @@ class Segment:
         return passed, results[len(saving.last) :]
 
     def _receive_steady(self, body: Builder, known: Substitution, round_: Any) -> None:
-        """What stands for counters, for what is the same in every round, and for what is never computed again."""
+        """Bind the induction variables, the loop invariants and the results that cannot be recomputed."""
         saving = self.saving
         read = {x for operation in self.operations for x in operation.inputs}
         read.update(self.body.outputs[place] for place in self.places)
@@ -231,7 +234,7 @@ class Segment:
 def recorded_loop(
     going: Callable[[Any], Any], body: Builder, after: Sequence[Any], begin: Sequence[Any], **attrs: Any
 ) -> list[Any]:
-    """Record a loop whose test asks the first part of its state; the state at its end."""
+    """Record a loop with `going` as its test of the first loop-carried value; return the final state."""
     outer = current()
     assert outer is not None
     with body:

@@ -1,10 +1,10 @@
-"""What is known of a loop before it runs: what is the same in every round, and what counts the rounds.
+"""Analysis of a loop: its loop invariants and induction variables.
 
 total = while i, total, xs, W
-  body i, total, xs, W               xs and W are the same in every round
-    j = add i, 1                     i counts: in round n it is what it was at first, and n more
-    w = read_variable W              the same in every round, as nothing in the loop assigns W
-    s = reduce_sum w                 as is what is computed of such things alone
+  body i, total, xs, W               xs and W are the same in every iteration
+    j = add i, 1                     i is an induction variable: in iteration n it is its initial value plus n
+    w = read_variable W              loop-invariant, as the loop does not assign W
+    s = reduce_sum w                 loop-invariant, as its operands are
     ...
 """
 
@@ -21,20 +21,20 @@ from ..ir.value_types import TensorType, VariableType
 READ = "read_variable"
 CUSTOM = "custom_gradient"
 CALLS = frozenset({"py_function", "numpy_function", "iterator_advance", "iterator_next"})
-"""Operations that run Python: nobody knows what they assign."""
+"""Operations that run Python, which may assign any variable."""
 REFUSALS = frozenset({"assert", "check_numerics", "raise"})
-"""Operations that do nothing, if they have let something pass once."""
+"""Operations that have no effect when they are repeated after a success."""
 
 
 class Counter(NamedTuple):
-    """Which part of the state counts, and how far it gets in a round."""
+    """An induction variable: its index in the state, and its step."""
 
     place: int
     step: int
 
 
 def steady_inputs(operation: Operation) -> dict[Value, int]:
-    """The inputs of the body that are the same in every round, with their numbers."""
+    """Return the inputs of the body that are loop invariants, with their indices."""
     _, body = operation.regions
     count = len(operation.outputs)
     return {
@@ -45,7 +45,7 @@ def steady_inputs(operation: Operation) -> dict[Value, int]:
 
 
 def counters(operation: Operation) -> dict[Value, Counter]:
-    """The inputs of the body to which every round adds the same integer."""
+    """Return the inputs of the body that are induction variables."""
     _, body = operation.regions
     places = induction_steps(operation).items()
     return {
@@ -59,7 +59,7 @@ def _is_count(value: Value) -> bool:
 
 
 def only_read(regions: Sequence[Graph]) -> set[Value]:
-    """The references among the inputs of an operation's regions that none of the regions assigns."""
+    """Return the references among the inputs of an operation's regions that none of the regions assigns."""
     if any(operation.type in CALLS for region in regions for operation in region.walk()):
         return set()
     found: set[Value] = set()
@@ -81,7 +81,7 @@ def _only_reads(graph: Graph, reference: Value) -> bool:
 
 
 def _given(operation: Operation, value: Operand) -> Iterator[tuple[Graph, Value]]:
-    """The inputs of the operation's regions that stand for a value."""
+    """Yield the inputs of the operation's regions that correspond to an operand."""
     for region in operation.regions:
         first = len(operation.inputs) - len(region.inputs)
         for place, operand in enumerate(operation.inputs):
@@ -90,7 +90,7 @@ def _given(operation: Operation, value: Operand) -> Iterator[tuple[Graph, Value]
 
 
 def is_repeatable(operation: Operation, read: set[Value]) -> bool:
-    """Whether an operation gives the same once more: it has no effects but reading variables that stay."""
+    """Return whether an operation can be repeated with the same results; it may only read variables in `read`."""
     if not operation.stateful or operation.type in REFUSALS:
         return True
     if operation.type == READ:
@@ -98,7 +98,7 @@ def is_repeatable(operation: Operation, read: set[Value]) -> bool:
     if operation.op.stateful or not operation.regions:
         return False
     if operation.type == CUSTOM:
-        return True  # the region is run on the way back only
+        return True  # only the backward pass runs the region
     for region in operation.regions:
         first = len(operation.inputs) - len(region.inputs)
         inside = {
@@ -112,7 +112,7 @@ def is_repeatable(operation: Operation, read: set[Value]) -> bool:
 
 
 def unchanging(operations: Sequence[Operation], steady: set[Value]) -> set[Value]:
-    """What is computed of steady things alone, without effects; `steady` included."""
+    """Return the values computed from loop invariants alone without effects, including `steady`."""
     found = set(steady)
     for operation in operations:
         if not operation.stateful and all(isinstance(x, Constant) or x in found for x in operation.inputs):

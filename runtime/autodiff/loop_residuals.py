@@ -1,4 +1,4 @@
-"""Loops that keep more than their state: what they compute in every round goes to lists.
+"""Add loop-carried values to a loop, so that it keeps the residuals of every iteration in lists.
 
 h = while h, xs                       h, n, as = while h, 0, [], xs
   body h, xs                            body h, n, as, xs
@@ -27,7 +27,7 @@ from .tape_records import GraphRecord
 
 
 class LoopResiduals(NamedTuple):
-    """More parts of a loop's state, and what a round makes of them."""
+    """Additional loop-carried values, and their values after an iteration."""
 
     parts: list[Value]
     after: list[Operand]
@@ -36,7 +36,7 @@ class LoopResiduals(NamedTuple):
 def append_residuals(
     body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool = True
 ) -> LoopResiduals:
-    """Let a body under construction count, keep the last value of some things, and all values of others."""
+    """Extend a body with an iteration counter, the last values of `last`, and lists of the values of `stacked`."""
     parts = [Value("rounds", INT)] if counts else []
     with body:
         after: list[Operand] = [body.operand(add(wrap(part, body), number(1))) for part in parts]
@@ -50,12 +50,12 @@ def append_residuals(
 
 
 def appended(array: Any, value: Any) -> Any:
-    """The list with one more element, which may be a list."""
+    """Return the list with one more element, which may be a list."""
     return list_keep(array, value) if isinstance(array.spec.element, ListType) else list_append(array, value)
 
 
 def round_counter(operation: Operation, saving: ResidualPlan) -> int | None:
-    """The part of the state that counts the rounds anyway."""
+    """Return the index of an induction variable that counts the iterations from 0; None if there is none."""
     for counter in saving.counters.values():
         start = operation.inputs[counter.place]
         is_zero = isinstance(start, Constant) and start.spec == INT and not start.value
@@ -65,7 +65,7 @@ def round_counter(operation: Operation, saving: ResidualPlan) -> int | None:
 
 
 def grown(record: GraphRecord, kept: LoopResiduals, body: Graph) -> list[Any]:
-    """Give a loop of the graph under construction more state, with a body that does not know it; that at its end."""
+    """Add loop-carried values to a loop of the graph under construction; return their final values."""
     operation = record.operation
     test, _ = operation.regions
     count = len(operation.outputs)
@@ -84,7 +84,7 @@ def grown(record: GraphRecord, kept: LoopResiduals, body: Graph) -> list[Any]:
 
 
 def _empty(record: GraphRecord, spec: AnySpec) -> Operand:
-    """What more state starts with: a new list, made before the loop, or zeros."""
+    """Return the initial value of an additional loop-carried value: an empty list, made before the loop, or zeros."""
     if isinstance(spec, ListType):
         made = making_list(spec)
         place = record.builder.operations.index(record.operation)

@@ -1,12 +1,12 @@
-"""Ways back through operations with regions: `cond`, `switch`, `call`, `while`.
+"""VJPs of operations with regions: `cond`, `switch`, `call`, `while`.
 
     y = cond p, x                 y, s = cond p, x                  dx = cond p, dy, s
       then x        ==>             then x                 and        then dy, s
         s = sin x                     s = sin x                         ...
         yield ...                     yield ..., s
 
-The operation that stands in the graph is given more outputs: what its regions have to save. A loop saves in lists, one
-element each time round; what does not change from round to round is not saved again.
+The operation in the graph gets more outputs: the residuals of its regions. A loop appends residuals to lists, one
+element in each iteration. Loop invariants are not saved again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .while_gradient import while_back
 
 
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """The callee gives what it saves, and another call goes back through it."""
+    """Return the cotangents of a call: the callee returns its residuals, and a call of the VJP reads them."""
     (callee,) = record.operation.regions
     reversal = GraphVjp(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
     flags = reversal.has_gradient
@@ -62,7 +62,7 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
 
 
 def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """The region says it, which is called with the gradients of the results."""
+    """Return the cotangents of a custom gradient: call its region with the cotangents of the results."""
     (region,) = record.operation.regions
     inputs, count = record.inputs, len(grads)
     dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, record.outputs, strict=True)]
@@ -75,7 +75,11 @@ def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gr
 
 
 def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """Each branch gives what it saves (and blanks for what others save); the same choice is made on the way back."""
+    """Return the cotangents of a `cond` or `switch`.
+
+    Each branch returns its residuals, and blanks for those of other branches. The backward operation makes the same
+    choice.
+    """
     operation = record.operation
     given = [grad is not None for grad in grads]
     reversals = [
@@ -121,7 +125,7 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
 
 
 def _agree(reversals: Sequence[GraphVjp], place: int) -> None:
-    """Let all branches give the gradient of an input in one form: as IndexedSlices where none has to be dense."""
+    """Convert the cotangents of an input to one form in all branches: IndexedSlices if no branch has a dense one."""
     grads = [reversal.grads[place] for reversal in reversals]
     like: Any = content(reversals[0].graph.inputs[place].spec)
     if not any(isinstance(grad, IndexedSlices) for grad in grads):
@@ -142,7 +146,7 @@ def _agree(reversals: Sequence[GraphVjp], place: int) -> None:
 
 
 def _with_blanks(reversal: GraphVjp, own: list[Value], everybody: list[list[Value]]) -> Graph:
-    """The forward region, with blanks in the places of what the other regions save."""
+    """Return the forward region with blanks for the residuals of the other regions."""
     extra: list[Operand] = []
     for values in everybody:
         for value in values:
@@ -170,7 +174,7 @@ def _blank_operand(reversal: GraphVjp, spec: AnySpec) -> Operand:
 def _taking(
     reversal: GraphVjp, count: int, saved: list[Value], used: list[Value], outputs: list[Operand]
 ) -> Graph:
-    """The backward region, which takes all that any of the regions has saved."""
+    """Return the backward region with the residuals of all regions as inputs."""
     inner = dict(zip(saved, reversal.back.inputs[count:], strict=True))
     inputs = [inner.get(value) or Value(value.name, value.spec) for value in used]
     own = reversal.back.inputs[:count]
@@ -178,7 +182,7 @@ def _taking(
 
 
 def extend(record: GraphRecord, regions: list[Graph], specs: list[AnySpec]) -> list[Any]:
-    """Give an operation of a graph under construction other regions, which have more outputs; those outputs."""
+    """Replace the regions of an operation under construction by ones with more outputs; return these outputs."""
     operation = record.operation
     names = [value.name for value in _last(regions[0].outputs, len(specs))]
     added = tuple(Value(name, spec) for name, spec in zip(names, specs, strict=True))
@@ -198,7 +202,7 @@ def _last(outputs: Sequence[Operand], count: int) -> list[Any]:
 def add_structure(
     op: Any, arguments: Sequence[Any], regions: list[Graph], attrs: dict[str, Any]
 ) -> list[Any]:
-    """Record an operation with regions in the graph that is being built; its results."""
+    """Record an operation with regions in the graph that is being built; return its results."""
     builder = current()
     assert builder is not None
     operands = [builder.operand(argument) for argument in arguments]
@@ -223,4 +227,4 @@ BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
     "while": while_back,
     "custom_gradient": custom_back,
 }
-"""The way back through an operation with regions, by its name."""
+"""The VJPs of operations with regions, by operation name."""

@@ -1,4 +1,4 @@
-"""Running a graph operation by operation, as eager code does: so that tapes can record each of them."""
+"""Run a graph operation by operation like eager code, so that tapes can record each operation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def replayed(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
-    """The outputs of `graph`; arguments and results are tensors, states of TensorArrays, and variables."""
+    """Run `graph` and return its outputs; arguments and results are tensors, states of TensorArrays, and variables."""
     return Replay().outputs(graph, arguments)
 
 
 class Replay:
-    """One run of a graph; a subclass may look at what each operation has done."""
+    """One run of a graph; a subclass may observe each operation."""
 
     def outputs(self, graph: Graph, arguments: Sequence[Any]) -> list[Any]:
         values: dict[Operand, Any] = dict(zip(graph.inputs, arguments, strict=True))
@@ -61,7 +61,7 @@ class Replay:
 
 
 class Located(Replay):
-    """A run whose records, on these tapes, are at the lines that their operations were traced from."""
+    """A run that gives each record on these tapes the source line that its operation was traced from."""
 
     def __init__(self, tapes: Sequence[GradientTape]) -> None:
         self._known = [(tape, len(tape._records or ())) for tape in tapes]
@@ -69,7 +69,7 @@ class Located(Replay):
     def results(self, operation: Operation, inputs: list[Any]) -> list[Any]:
         found = super().results(operation, inputs)
         for tape, count in self._known:
-            for record in (tape._records or ())[count:]:  # those of operations within it are located already
+            for record in (tape._records or ())[count:]:  # nested operations have a line already
                 record.site = operation.origin
         self._known = [(tape, len(tape._records or ())) for tape, _ in self._known]
         return found
@@ -92,7 +92,7 @@ def _computed(operation: Operation, inputs: list[Any]) -> list[Any]:
 
 
 def _custom(operation: Operation, inputs: list[Any]) -> list[Any]:
-    """The results again, whose gradients the region tells the tapes."""
+    """Return copies of the results, and record them with the region as their gradient."""
     (region,) = operation.regions
     count = len(operation.outputs)
     outputs = [EagerTensor(x._array) for x in inputs[:count]]

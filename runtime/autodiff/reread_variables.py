@@ -1,7 +1,7 @@
-"""What an operation with regions reads of variables, read once more behind it.
+"""Read variables again after an operation with regions, as residuals of its VJP.
 
 y = while x, W                     y = while x, W
-  ... read_variable W      ==>     w = read_variable W             what the way back needs of W
+  ... read_variable W      ==>     w = read_variable W             the residual
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .tape_records import GraphRecord
 
 
 def reread_variables_after(record: GraphRecord, references: Mapping[Value, Operand]) -> dict[Value, Any]:
-    """The contents of variables right behind an operation of the graph that is being built.
+    """Insert reads of variables right after an operation of the graph that is being built; return their contents.
 
     Args:
-        references: what stands for a variable in a region of the operation, and what in the graph itself.
+        references: a map from references in a region of the operation to those in the graph itself.
     """
     found: dict[Operand, Any] = {}
     for outer in dict.fromkeys(references.values()):
@@ -36,7 +36,9 @@ def reread_variables_after(record: GraphRecord, references: Mapping[Value, Opera
 
 
 def given_references(record: GraphRecord, inner: Iterable[Value], first: int = 0) -> dict[Value, Operand]:
-    """The operands that references among a region's inputs stand for; `first` is the number of the first operand."""
+    """Return the operands for references among a region's inputs; `first` is the index of the region's first
+    operand.
+    """
     wanted = set(inner)
     operands = record.operation.inputs[first:]
     return {

@@ -1,16 +1,16 @@
-"""How the way back of a loop's body comes by what it reads of the body.
+"""The policy for the residuals of a loop body: how the backward body gets each value of the forward body.
 
-    body i, h, xs, W                              the way back reads
-      x = gather xs, i                              xs      given: the same in every round
-      w = read_variable W                           w       read once, behind the loop
-      s = matmul w, w                               s       the last one, which is that of every round
+    body i, h, xs, W                              the backward body reads
+      x = gather xs, i                              xs      given: a loop invariant
+      w = read_variable W                           w       read once, after the loop
+      s = matmul w, w                               s       the last one, which is that of every iteration
       a = matmul x, s                               i       counted down
-      y = add a, h                                  x       computed again: that is cheap
-      g = tanh y                                    h       stacked: an element in every round
-      j = add i, 1                                  g       handed on: it is the h of the round before
+      y = add a, h                                  x       recomputed: that is cheap
+      g = tanh y                                    h       stacked: an element in every iteration
+      j = add i, 1                                  g       handed on: g of iteration k is h of iteration k + 1
       yield j, g, xs, W
 
-Only what is stacked takes memory in every round.
+Only stacked residuals take memory in every iteration.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ CHEAP = frozenset(
         "stop_gradient", "subtract", "tile", "transpose", "where", "zeros", "zeros_like",
     }
 )  # fmt: skip
-"""Operations that take no longer than to keep their results, and to get them back."""
+"""Operations that cost no more than saving and loading their results."""
 
 MOST = 4
-"""How many cheap operations may be done again to spare one value."""
+"""The maximum number of cheap operations to recompute in order to save one residual."""
 
 
 class ResidualPlan:
-    """What the way back of a body reads, by the way in which it comes by it; see the module's picture."""
+    """The residuals of a body, by the way in which the backward body gets them; see the module's picture."""
 
     def __init__(self, reversal: GraphVjp, operation: Operation) -> None:
         body = reversal.graph
@@ -67,7 +67,7 @@ class ResidualPlan:
 
 
 def steady_reads(operations: list[Operation], references: set[Value]) -> dict[Value, Value]:
-    """The contents of variables that nothing assigns meanwhile, and the references by which they are read."""
+    """Return a map from the loop-invariant contents of variables to the references that they are read from."""
     return {
         each.outputs[0]: each.inputs[0]
         for each in operations
@@ -76,7 +76,7 @@ def steady_reads(operations: list[Operation], references: set[Value]) -> dict[Va
 
 
 def compute_again(reversal: GraphVjp, is_at_hand: Callable[[Value], bool]) -> list[Value]:
-    """Compute in the backward graph what is cheap to find there; what it reads of the forward graph then."""
+    """Recompute cheap residuals in the backward graph; return the residuals that remain."""
     back = reversal.back
     saved = {value for value in back.captured_outer() if isinstance(value, Value)}
     made, found = _findable(reversal, saved, is_at_hand)
@@ -106,7 +106,7 @@ def compute_again(reversal: GraphVjp, is_at_hand: Callable[[Value], bool]) -> li
 def _findable(
     reversal: GraphVjp, saved: set[Value], is_at_hand: Callable[[Value], bool]
 ) -> tuple[set[Value], set[Value]]:
-    """What could be computed again cheaply, and what of that is worth it: those of `saved`."""
+    """Return the values that are cheap to recompute, and those of `saved` that are worth it."""
     inputs = reversal.forward.inputs
     costs: dict[Operand, int] = {value: 0 for value in inputs if is_at_hand(value) or value in saved}
     made, found = set(), set()
@@ -127,7 +127,7 @@ def _findable(
 
 
 def _inside(operand: Operand, inner: dict[Value, Value], reversal: GraphVjp) -> Operand:
-    """What stands in the backward graph for an operand of the forward graph."""
+    """Return the operand of the backward graph for an operand of the forward graph."""
     if isinstance(operand, Constant):
         return operand
     return inner.get(operand) or reversal.back.input_for(operand)

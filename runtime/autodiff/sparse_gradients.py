@@ -1,11 +1,11 @@
-"""Gradients that are zero in most places: `IndexedSlices`, and parts that stand somewhere in a tensor.
+"""Sparse gradients: `IndexedSlices`, and `ScatteredGradient` for parts selected by an index.
 
     y = gather x, indices           dx = IndexedSlices(dy, indices, shape of x)
-    y = getitem x, i [key='_']      dx = Scattered([dy at i], shape of x)
+    y = getitem x, i [key='_']      dx = ScatteredGradient([dy at i], shape of x)
 
-Such gradients of one thing are added up by putting them one behind the other. IndexedSlices stay what they are
-through what hands values on (a variable that is read, `identity`), and out of the functions that they come from.
-Everything else gets one tensor, to which the parts are added one by one: none of them is made as large as the whole.
+Sparse gradients of one tensor are added by concatenation. They stay IndexedSlices through `read_variable` and
+`identity`, and as results of functions. All other operations get a dense tensor, to which the parts are added one by
+one: no part is expanded to the size of the whole.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..ops.math.arithmetic import add
 from ..ops.math.cast import cast
 
 HANDING_ON = frozenset({"identity", "read_variable"})
-"""Operations whose gradient may be given slices."""
+"""Operations with a gradient that accepts slices."""
 
 PARTS = 3
-"""Tensors that slices consist of."""
+"""The number of tensors in IndexedSlices."""
 
 
 class Part(NamedTuple):
-    """A gradient at a key, whose holes have `places`."""
+    """A gradient of the elements that `key` selects; `places` are the tensors in the key."""
 
     value: Any
     key: str
@@ -64,12 +64,12 @@ def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
 
 
 def summed(one: Any, other: Any) -> Any:
-    """The sum of two gradients of one thing: tensors, or lists of TensorArrays."""
+    """Return the sum of two gradients: tensors, or lists of TensorArrays."""
     return add(one, other) if isinstance(one, Tensor) else array_sum(one, other)
 
 
 def total(grads: Sequence[Any]) -> Any:
-    """The sum of gradients of one thing, in the order of the program."""
+    """Return the sum of gradients of one tensor, in the order of the program."""
     if len(grads) == 1:
         return grads[0]
     if all(isinstance(grad, IndexedSlices) for grad in grads):
@@ -88,7 +88,7 @@ def total(grads: Sequence[Any]) -> Any:
 
 
 def dense(grad: Any) -> Any:
-    """A gradient as one tensor; lists of TensorArrays, and None, as they are."""
+    """Return a gradient as one tensor; lists of TensorArrays and None stay unchanged."""
     if isinstance(grad, IndexedSlices):
         return put_back(grad.values, grad.indices, grad.dense_shape, 0, 0)
     if not isinstance(grad, ScatteredGradient):
@@ -100,12 +100,12 @@ def dense(grad: Any) -> Any:
 
 
 def public(grad: Any) -> Any:
-    """A gradient as users get it: a tensor or IndexedSlices."""
+    """Return a gradient in its public form: a tensor or IndexedSlices."""
     return dense(grad) if isinstance(grad, ScatteredGradient) else grad
 
 
 def added(running: Any, grad: Any) -> Any:
-    """A running sum with the parts of a gradient."""
+    """Return a running sum with the parts of a gradient added."""
     whole = _scattered(grad)
     for value, key, places in whole.parts:
         running = array_add(running, value, places, whole.shape, key)
@@ -133,7 +133,7 @@ def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
 
 
 def taken_apart(grad: Any) -> list[Any]:
-    """The tensors of a gradient; none of None."""
+    """Return the tensors of a gradient; an empty list for None."""
     if isinstance(grad, IndexedSlices):
         return [grad.values, grad.indices, grad.dense_shape]
     if isinstance(grad, ScatteredGradient):
@@ -142,7 +142,7 @@ def taken_apart(grad: Any) -> list[Any]:
 
 
 def put_together(parts: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
-    """Tensors and IndexedSlices again, of so many tensors each."""
+    """Return gradients made of their tensors; `sizes` are the numbers of tensors of each."""
     rest = iter(parts)
     grads = []
     for size in sizes:

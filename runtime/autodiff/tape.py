@@ -1,11 +1,11 @@
-"""`GradientTape`: records the operations of a `with` block, and differentiates them.
+"""`GradientTape`: record the operations of a `with` block, and differentiate them.
 
     with GradientTape() as tape:
         loss = reduce_mean(square(model(x) - y))
     grads = tape.gradient(loss, model.trainable_variables)
 
-A tape of eager code records eager operations; one that is made while a graph is being built records those that go into
-that graph. Trainable variables are watched when they are read, other things when `watch` says so.
+A tape of eager code records eager operations. A tape that is made while a graph is being built records the operations
+of that graph. Trainable variables are watched when they are read, other tensors after a call of `watch`.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ LOG = logging.getLogger("agc")
 
 
 class UnconnectedGradients(enum.Enum):
-    """What stands for the gradient of a source that a target does not depend on: None, or zeros."""
+    """The result for a source that the target does not depend on: None, or zeros."""
 
     NONE = "none"
     ZERO = "zero"
 
 
 class GradientTape:
-    """Records operations, to differentiate what they compute.
+    """Record operations, to differentiate what they compute.
 
     Args:
-        persistent: whether `gradient` may be called more than once; the tape then keeps what it holds.
+        persistent: whether `gradient` may be called more than once; the tape then keeps its records.
         watch_accessed_variables: whether trainable variables are watched when they are read.
 
     >>> from agc.runtime import constant
@@ -71,10 +71,10 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._records: list[Record] | None = None  # from when it is entered until it has given its gradients
+        self._records: list[Record] | None = None  # from `__enter__` until the gradients were computed
         self._tracked: set[Key] = set()
-        self._watched: dict[Key, int] = {}  # what counts, and from which record on
-        self._alive: list[Any] = []  # keys are identities of what is alive
+        self._watched: dict[Key, int] = {}  # keys, and the first record in which each counts
+        self._alive: list[Any] = []  # keys are identities, so the objects are kept alive
         self._variables: dict[int, Variable] = {}
         self._builder: Builder | None = None
         self._recording = self._entered = False
@@ -113,18 +113,18 @@ class GradientTape:
     def computed(
         self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
-        """An operation ran at once."""
+        """Record an operation that ran eagerly."""
         if self._builder is None:
             self.keep(Record(op, inputs, attrs, outputs))
 
     def added(self, operation: Operation, builder: Builder) -> None:
-        """An operation became part of a graph."""
+        """Record an operation that was added to a graph."""
         if self._builder is not None and is_inside(builder, self._builder):
             self.keep(GraphRecord(operation, builder))
 
     @property
     def is_in_graph(self) -> bool:
-        """Whether it records what goes into a graph."""
+        """Whether the tape records the operations of a graph."""
         return self._builder is not None
 
     @property
@@ -133,11 +133,11 @@ class GradientTape:
 
     @property
     def still_records(self) -> bool:
-        """Whether it has what it needs for gradients."""
+        """Whether the tape still has its records."""
         return self._records is not None
 
     def wants(self, inputs: Sequence[Any]) -> list[bool]:
-        """Which of the inputs of an eager operation are watched, or depend on what is."""
+        """Return for each input of an eager operation whether it is watched or depends on a watched tensor."""
         if self._builder is not None:
             return [False] * len(inputs)
         if self._watch_accessed_variables:
@@ -147,7 +147,7 @@ class GradientTape:
         return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
 
     def keep(self, record: Record) -> None:
-        """Record what depends on something watched."""
+        """Record an operation if one of its inputs is watched or depends on a watched tensor."""
         if self._watch_accessed_variables:
             for x in record.inputs:
                 if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
@@ -160,12 +160,12 @@ class GradientTape:
             self._tracked.update(key_of(y) for y in record.outputs if carries_gradient(y))
 
     def grown(self, operation: Operation, added: Sequence[Value]) -> None:
-        """An operation of a graph was given more outputs, for a way back through it."""
+        """Track the outputs that were added to an operation of a graph for its VJP."""
         if not self._tracked.isdisjoint(operation.outputs):
             self._tracked.update(value for value in added if spec_carries_gradient(value.spec))
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from a tensor or variable, or each of a nest of them, from now on."""
+        """Record operations on a tensor or variable, or on each of a nest of them, from now on."""
         for x in map(_tensor_in, nest.flatten(tensor)):
             if not isinstance(x, (Tensor, Variable)):
                 raise ValueError(
@@ -192,12 +192,12 @@ class GradientTape:
             self._alive.append(x)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that are watched, in the order in which they came."""
+        """Return the watched variables, in the order in which they were watched."""
         return tuple(self._variables.values())
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """What happens in the `with` block is not recorded.
+        """Suspend recording in the `with` block.
 
         Raises RuntimeError when the tape does not record.
         """
@@ -229,14 +229,13 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
-        """The derivatives of the sum of all that is in `target`, in the structure of `sources`.
+        """Return the derivatives of the sum of all tensors in `target`, in the structure of `sources`.
 
         Args:
             target: a tensor, or a nest of them.
             sources: tensors and variables, in a nest. Those that the target does not depend on get None.
-            output_gradients: what the derivatives of each target are multiplied by, in the structure of `target`;
-                None stands for ones.
-            unconnected_gradients: "zero" gives zeros instead of None.
+            output_gradients: factors of the derivatives of each target, in the structure of `target`; None means ones.
+            unconnected_gradients: "zero" returns zeros instead of None.
 
         Raises RuntimeError when the tape was used before and is not persistent.
         """
@@ -252,9 +251,9 @@ class GradientTape:
         return nest.pack_sequence_as(sources, list(map(_like_source, given, grads)))
 
     def explain(self, target: Any, source: Any) -> str:
-        """Why the gradient of a target is None or zero: the operations on the way, and where it is cut.
+        """Explain why the gradient of a target is None or zero: the operations on the path, and where it is cut.
 
-        It leaves the tape as it is: call it before `gradient`, or on a persistent tape.
+        The tape stays unchanged: call this before `gradient`, or on a persistent tape.
 
         >>> from agc.runtime import constant, stop_gradient
         >>> x = constant(3.0)
@@ -285,9 +284,9 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The derivatives of each element of `target`, in the structure of `sources`.
+        """Return the derivatives of each element of `target`, in the structure of `sources`.
 
-        The shape of each is that of the target and then that of the source. `parallel_iterations` and
+        The shape of each is that of the target followed by that of the source. `parallel_iterations` and
         `experimental_use_pfor` are accepted for compatibility. Raises as `gradient` does.
 
         >>> from agc.runtime import constant
@@ -319,7 +318,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The Jacobian of each row of `target` by the row of `source` that it depends on: shape [b, *y, *x].
+        """Return the Jacobian of each row of `target` by the row of `source` with the same index: shape [b, *y, *x].
 
         >>> from agc.runtime import constant
         >>> x = constant([[1.0, 2.0], [3.0, 4.0]])
@@ -349,18 +348,18 @@ class GradientTape:
         return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
 
     def _read(self, targets: Any) -> None:
-        """A target that is a variable is read, which watches it."""
+        """Watch the trainable variables among the targets, since using a variable as a target reads it."""
         for y in nest.flatten(targets):
             if isinstance(y, Variable) and y.trainable and self._watch_accessed_variables:
                 self._watch(y)
 
     def _sought(self, source: Any) -> Any:
-        """A source as the records know it; nothing that they know, if the tape does not watch it."""
+        """Return a source as it is in the records; if the tape does not watch it, a tensor that is in no record."""
         x = known(source)
         return x if key_of(x) in self._tracked else EagerTensor(None)
 
     def _to_be_used(self) -> list[Record]:
-        """The records, to go back through them once."""
+        """Return the records for one use. Raise RuntimeError if they were used before."""
         if self._records is None:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
@@ -391,14 +390,14 @@ def choice(value: Any) -> UnconnectedGradients:
 
 
 def is_inside(builder: Builder | None, outer: Builder) -> bool:
-    """Whether `builder` is `outer`, or that of a region or function in it."""
+    """Return whether `builder` is `outer`, or builds a region or function inside of it."""
     while builder is not None and builder is not outer:
         builder = builder.parent
     return builder is outer
 
 
 def known(x: Any) -> Any:
-    """A tensor as the records know it."""
+    """Return a tensor as it is in the records: its value in the graph, if there is one."""
     builder = current()
     if builder is not None and type(x) is EagerTensor:
         stand_in = builder.stand_in(x)
@@ -407,7 +406,9 @@ def known(x: Any) -> Any:
 
 
 def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
-    """A known tensor that a tape of a graph watches: the graph has it as a value, and no longer as a constant."""
+    """Make an eager tensor that a graph's tape watches a value of the graph instead of a constant; return that
+    value.
+    """
     found = builder.stand_in(x)
     if found is None:
         found = identity(x)
@@ -416,7 +417,7 @@ def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
 
 
 def seeded(target: Any, output_gradients: Any) -> list[tuple[Any, Any]]:
-    """The targets with their gradients."""
+    """Return pairs of the targets and their cotangents."""
     targets = nest.flatten(target)
     given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
     if len(given) != len(targets):
@@ -435,12 +436,12 @@ def _as_gradient(dy: Any, y: Any) -> Any:
 
 
 def _tensor_in(x: Any) -> Any:
-    """The tensor of a ragged, sparse or other composite tensor that has derivatives; others as they are."""
+    """Return the differentiable tensor of a ragged, sparse or other composite tensor; return others unchanged."""
     return x._differentiated if nest.is_composite(x) else x
 
 
 def _like_source(source: Any, grad: Any) -> Any:
-    """The derivatives in the form of the source."""
+    """Return a gradient in the form of the source."""
     if grad is None or not nest.is_composite(source):
         return grad
     return source._with_differentiated(dense(grad))

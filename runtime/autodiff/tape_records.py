@@ -1,7 +1,7 @@
-"""What a tape knows of an operation: its inputs and outputs as tensors, and how to go back from these to those.
+"""Tape records: an operation with its inputs, outputs and VJP.
 
-Tensors are known by their `key`: a value of a graph by itself, whoever wraps it; a known tensor, and a variable, by its
-identity.
+Tensors are identified by their `key`. The key of a tensor of a graph is its value. The key of an eager tensor or a
+variable is its `id`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Grads = list[Any]
 
 
 def key_of(x: Any) -> Key:
-    """By what a tensor, the state of a TensorArray or a variable is recognised."""
+    """Return the key that identifies a tensor, the state of a TensorArray or a variable."""
     return x._value if isinstance(x, (SymbolicTensor, SymbolicArray)) else id(x)
 
 
 def carries_gradient(x: Any) -> bool:
-    """Whether its elements are numbers that may change by a little."""
+    """Return whether the elements are of a continuous dtype."""
     if isinstance(x, Tensor):
         return is_continuous(x.dtype)
     return spec_carries_gradient(x.spec)
@@ -45,7 +45,7 @@ def is_continuous(dtype: dtypes.DType) -> bool:
 
 
 class Record:
-    """An operation that ran at once, or something else with a way back."""
+    """One recorded operation that ran eagerly, or another computation with a VJP."""
 
     __slots__ = ("attrs", "inputs", "op", "outputs", "site")
 
@@ -60,23 +60,23 @@ class Record:
 
     @property
     def origin(self) -> Origin | None:
-        """The line of the user's program."""
+        """The line of user code."""
         site = self.site
         return site if site is None or isinstance(site, Origin) else origin_at(site)
 
     @property
     def name(self) -> str:
-        """The operation's name; empty where there is none."""
+        """The operation's name; empty if there is none."""
         return "" if self.op is None else self.op.name
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
-        """The gradients of the inputs, from those of the outputs (None where nothing depends on an output)."""
+        """Return the cotangents of the inputs, given those of the outputs (None if nothing depends on an output)."""
         assert self.op is not None
         return pulled_back(self.op, self.attrs, self.inputs, self.outputs, grads, wanted)
 
 
 class Pullback(Record):
-    """A computation that knows its way back by itself, such as one with a custom gradient."""
+    """A computation with a VJP of its own, such as one with a custom gradient."""
 
     __slots__ = ("function",)
 
@@ -94,9 +94,10 @@ class Pullback(Record):
 
 
 class GraphRecord(Record):
-    """An operation of a graph that is being built. It may be given more inputs and outputs later.
+    """An operation of a graph that is being built. It may get more inputs and outputs later.
 
-    `constants` are tensors by the identity of their arrays: these are meant where the operation has such a constant.
+    `constants` are eager tensors by the `id` of their arrays. They replace constants of the operation with these
+    arrays.
     """
 
     __slots__ = ("_known", "builder", "constants", "operation")
@@ -138,7 +139,7 @@ class GraphRecord(Record):
 
 
 def _original(operand: Operand, builder: Builder, constants: Mapping[int, Any]) -> Any:
-    """An operand as the tensor or variable that it stands for, where that was made."""
+    """Return the tensor or variable of an operand, in the graph in which it was made."""
     if isinstance(operand, Constant):
         found = constants.get(id(operand.value))
         return EagerTensor(operand.value) if found is None else found
@@ -154,7 +155,7 @@ def pulled_back(
     grads: Grads,
     wanted: Sequence[bool],
 ) -> Grads:
-    """What the operation's own gradient says, one for each input."""
+    """Return the result of the operation's own gradient function, one cotangent for each input."""
     if op.differentiate is None:
         if op.has_no_gradient is not None:
             return [None] * len(inputs)
@@ -177,5 +178,5 @@ def pulled_back(
 
 
 def _called(grad: Any) -> Any:
-    """A gradient may be a function without arguments, to be called only if somebody wants it."""
+    """Return a cotangent, which may be a function without arguments that computes it lazily."""
     return grad() if callable(grad) else grad

@@ -1,11 +1,11 @@
-"""The way back through a `while`.
+"""The VJP of a `while`.
 
-    while x:            while x, n, xs:                     while n, dx, xs:          from the last round to the first
+    while x:            while x, n, xs:                     while n, dx, xs:          last iteration first
       x = f(x)     ==>    xs = list_append xs, x     and      xs, x = list_pop xs
                           x, n = f(x), n + 1                  dx, n = f'(x) * dx, n - 1
 
-The loop counts its rounds and appends to lists what its body's way back reads and cannot find again: `saving` says how
-it comes by the rest. Where the loop is to keep its state every few rounds only, `checkpoints` takes over.
+The forward loop counts its iterations and appends residuals to lists. `residual_policy.py` decides which residuals
+are not stacked. If the loop is to keep its state every few iterations only, see `loop_checkpointing.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .tape_records import Grads, GraphRecord, spec_carries_gradient
 
 
 def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
-    """Count and save in the loop; go back through its rounds in another one."""
+    """Add residuals to the loop, and record the backward loop; return the cotangents of its operands."""
     operation, inputs, results = record.operation, record.inputs, record.outputs
     count = len(operation.outputs)
     reversal, moving = _reversed_body(operation, grads, wanted)
@@ -64,12 +64,12 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
 
 
 def _start(x: Any, spec: AnySpec, grad: Any) -> Any:
-    """What the sum over all rounds starts with, when each gives such a gradient."""
+    """Return the initial value of the sum over all iterations, for cotangents of the form of `grad`."""
     return new_list(sum_spec(spec, grad)) if is_in_parts(grad) else zeros_for(x)
 
 
 def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
-    """The sum as a tensor."""
+    """Return the sum as a tensor."""
     like: Any = content(spec)
     if is_static(like.shape):
         return array_item(running, 0, like.shape, like.dtype)
@@ -79,9 +79,11 @@ def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
 
 
 def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -> tuple[GraphVjp, list[bool]]:
-    """The way back through one round, and which parts of the state have a gradient there.
+    """Return the VJP of one iteration, and for each part of the state whether it has a cotangent.
 
-    One round gives a gradient to parts of the state of which the loop's end had none; so do earlier rounds with these.
+    One iteration may give a cotangent to a part of the state that had none at the end of the loop. The analysis
+    repeats
+    until there are no more such parts.
     """
     _, body = operation.regions
     count = len(operation.outputs)
@@ -98,9 +100,9 @@ def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -
 
 
 def _count_and_save(record: GraphRecord, reversal: GraphVjp, saving: ResidualPlan) -> list[Any]:
-    """Let the loop of the graph under construction count its rounds, and keep what has to be saved.
+    """Add an iteration counter and the residuals to the loop of the graph under construction.
 
-    The number of rounds comes first, then what is the same in every round, then the lists.
+    Return the number of iterations, then the loop invariants, then the lists.
     """
     counter = round_counter(record.operation, saving)
     kept = append_residuals(reversal.forward, saving.last, saving.stacked, counts=counter is None)
