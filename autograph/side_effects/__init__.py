@@ -1,6 +1,6 @@
-"""What a staged block changes without saying so is carried as well, or refused: see `retrace.py`.
+"""Side effects of a staged block: its mutations become carried state, or are refused. See `retrace.py`.
 
-Looking for it takes much code that a program needs only when it stages something, so it is loaded then.
+Most programs never stage a block with side effects, so the modules of this package are imported on first use.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ def staged(
     gives: Sequence[str] | None = None,
     besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
-    """What `run` gives: a backend's operation on `blocks`, with all places that they change.
+    """Stage `blocks` by calling `run`, and carry every location that the blocks mutate; return the results of
+    `run`.
 
-    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
-    further objects that the blocks get.
+    `state` and `names` are the variables that all blocks take. `gives` names the results of a conditional; it
+    is None for a loop. `besides` are further objects that are passed to the blocks.
     """
     from .retrace import stage_tracking_side_effects as load_and_stage
 
@@ -34,7 +35,11 @@ def staged(
 
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
-    """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
+    """Return `function` wrapped so that a side effect raises an error.
+
+    `function` computes an operand that the graph may skip. `what` names the operand in the error. `blocks`
+    are its code.
+    """
     from .retrace import pure as load_and_guard
 
     return load_and_guard(function, what, blocks)

@@ -1,11 +1,12 @@
-"""What a walk has gone by without noting it as state: as long as that is the same, another walk finds the same.
+"""Guards of a heap walk: objects that it visited without a snapshot, and that decide what another walk finds.
 
-    a function       its code, its defaults           code may be exchanged
+    a function       its code, its defaults           code may be replaced
     a class          its members, its bases           a method may be replaced
     an object        its class, its dictionary
-    a module         its variables, and which names it has not
+    a module         its variables, and the names that it lacks
 
-What a walk notes as state is compared as well, in `snapshot_cache.py`."""
+Snapshots are compared as well, in `snapshot_cache.py`.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ _parts_of_function = operator.attrgetter("__code__", "__defaults__", "__kwdefaul
 
 
 class SnapshotGuards:
-    """Everything that a walk has depended on."""
+    """Everything that the result of a walk depends on."""
 
     def __init__(self) -> None:
-        self.is_complete = True  # nothing was met that cannot be watched
+        self.is_complete = True  # nothing was found that cannot be guarded
         self.holders: list[ObjectSnapshot] = []
         self.conditions: list[Callable[[], bool]] = []
         self._functions: list[FunctionType] = []
@@ -59,15 +60,15 @@ class SnapshotGuards:
         self._bases.append(policy.bases_of(owner))
 
     def mapping(self, mapping: Mapping[str, Any]) -> None:
-        """The variables of a module, the members of a class."""
+        """Guard the variables of a module, or the members of a class."""
         self._mappings.append((mapping, dict(mapping)))
 
     def absent(self, variables: dict[str, Any], names: Set[str]) -> None:
-        """Of these names of some code, those that its module does not define."""
+        """Guard that the module does not define those of these `names` that it lacks now."""
         self._absent.append((variables, frozenset(names - variables.keys())))
 
     def hold(self) -> bool:
-        """Whether everything is as it was."""
+        """Return whether all guards hold."""
         return (
             self.is_complete
             and _are(map(type, self._objects), self._kinds)
@@ -85,5 +86,5 @@ class SnapshotGuards:
 
 
 def _are(now: Any, kept: Any) -> bool:
-    """Whether these are the very objects."""
+    """Return whether both iterables yield the very same objects."""
     return all(map(operator.is_, now, kept))

@@ -1,4 +1,4 @@
-"""When two values are one for a block that is traced."""
+"""Value identity: when two values are the same for a traced block."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from ..staging import Maybe, Undefined
 
-NOTHING = object()  # stands for a value that is not there
+NOTHING = object()  # marks a missing value
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether nobody can tell two values apart.
+    """Return whether two values are indistinguishable.
 
     >>> same((1, "a"), (1, "a")), same(0.0, -0.0), same([], [])
     (True, False, False)
@@ -31,7 +31,9 @@ def _is_no_value(value: Any) -> bool:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values are the same, or functions that do the same, such as the factories of two defaultdicts."""
+    """Return whether two values are the same, or equivalent functions, such as the factories of two
+    defaultdicts.
+    """
     if isinstance(one, FunctionType) and isinstance(other, FunctionType):
         return (one.__code__, one.__defaults__, one.__closure__) == (
             other.__code__, other.__defaults__, other.__closure__

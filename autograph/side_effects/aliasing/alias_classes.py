@@ -1,8 +1,8 @@
-"""Which objects in the results of a block's runs are one, and in which runs only.
+"""Alias classes: which paths in the results of a block lead to one object, in every trace or only in some.
 
-if x > 0:              run 1     a: (0,) → D1    b: (1,) → D1        one in run 1, two in run 2:
-    a = b = D(x)                                                     (0,) and (1,) disagree
-else:                  run 2     a: (0,) → D2    b: (1,) → D3
+if x > 0:              trace 1     a: (0,) → D1    b: (1,) → D1        one object in trace 1, two in trace 2:
+    a = b = D(x)                                                       (0,) and (1,) conflict
+else:                  trace 2     a: (0,) → D2    b: (1,) → D3
     a, b = D(x), D(x)
 """
 
@@ -16,7 +16,7 @@ from .object_paths import Path
 
 
 class BranchResult(NamedTuple):
-    """The objects in the results of a block's function, and those that are perhaps one."""
+    """The objects in the results of one trace of a branch or body, and the may-alias groups of that trace."""
 
     objects: dict[Path, Any]
     doubts: Sequence[Sequence[Any]] = ()
@@ -25,7 +25,7 @@ class BranchResult(NamedTuple):
         return id(self.objects.get(path))
 
     def may_be(self, path: Path) -> Iterator[Any]:
-        """The object in a result, and those that are perhaps the same one."""
+        """Yield the object at `path` in the results, then the objects that may alias it."""
         if path in self.objects:
             value = self.objects[path]
             yield value
@@ -35,13 +35,13 @@ class BranchResult(NamedTuple):
 
 
 class Known(NamedTuple):
-    """An object itself, beside the way to one."""
+    """An object itself, given in place of a path to an object."""
 
     value: Any
 
 
 def classes(runs: Sequence[BranchResult], paths: Iterable[Path]) -> dict[Path, Path]:
-    """Of the ways that lead to one object in every run, the first."""
+    """Return for each path the first path that leads to the same object in every trace."""
     first: dict[tuple[int, ...], Path] = {}
     return {path: first.setdefault(tuple(run.key(path) for run in runs), path) for path in paths}
 
@@ -49,7 +49,10 @@ def classes(runs: Sequence[BranchResult], paths: Iterable[Path]) -> dict[Path, P
 def alias_conflicts(
     runs: Sequence[BranchResult], paths: Iterable[Path]
 ) -> Iterator[tuple[Path, Path | Known]]:
-    """Ways that lead to one object in some of the runs only; and ways with an object that others know, perhaps."""
+    """Yield the pairs that alias in some traces only.
+
+    Each pair is two paths, or a path and an object that was known before the block.
+    """
     paths = list(paths)
     first = classes(runs, paths)
     told: set[Any] = set()

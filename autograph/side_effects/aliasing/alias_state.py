@@ -1,15 +1,16 @@
-"""A list, a dict or an object with fields in a block's state stays one object, whoever else knows it.
+"""Object identity in carried state: a list, a dict or an object with fields stays one object for all its
+aliases.
 
-    d = self.totals            the backend carries the items of `d`, and packs them into a new dict for each trace:
-    while i < n:               these are poured into the one dict that there is, so that `self.totals` is `d`
-        d = add(d, i)   ==>    in the block as well; and after it, so are the backend's results
+    d = self.totals            The backend carries the items of `d`, and packs them into a new dict for each trace.
+    while i < n:               They are written into the existing dict, so that `self.totals` is `d` in the block
+        d = add(d, i)   ==>    as well. After the block, so are the backend's results.
 
-An object has no identity for a backend: where it is given one twice, it gives two. So of each *run* of the block's
-functions the objects in its results are noted, and after the block they are compared:
+An object has no identity for a backend: if it is passed twice, the backend returns two. So the objects in the
+results of each trace of the block's functions are recorded. After the block they are compared:
 
-    one object in every run             stays one object: that of before the block, or a new one
-    another one in every run            are two
-    one in some runs, two in others     are in doubt: see `may_alias.py`
+    one object in every trace               stays one object: that of before the block, or a new one
+    another object in every trace           two objects
+    one in some traces, two in others       may alias: see `may_alias.py`
 """
 
 from __future__ import annotations
@@ -31,60 +32,68 @@ from .object_paths import Path, are_plain, drawn, fits, holds, objects, rebuilt
 from .object_selection import ObjectSelection
 
 Held = dict[int, tuple[Any, dict[Any, Any]]]
-"""Containers that are filled with something else for a trace, and what they held, by their numbers."""
+"""id → a container that a trace has filled with other parts, and the parts that it held before."""
 Came = dict[Path, tuple[Any, dict[Any, Any]]]
-"""The objects with which a trace begins, and what they hold then."""
+"""path → an object with which a trace begins, and its parts at that time."""
 
 
 class AliasObserver(Reaches, object_selection.Watch, Protocol):
-    """Who knows the code around a block, and what that goes on to do."""
+    """The queries about the code around a block, and what that code does after it."""
 
     def target(self, path: Path) -> str:
-        """The variable that gets the result of a choice that is an expression, or of an item of it."""
+        """Return the variable that gets the result of a conditional expression, or of an item of it."""
         ...
 
     def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
-        """A loop changes a list or dict, and gives its variable another value: nobody else may know it.
+        """Raise an error if a list or dict that a loop mutates, and whose variable it rebinds, has an alias.
 
-        It is in the variables `own` before the loop; the loop assigns the variables `results`.
+        `own` are the variables that hold the container before the loop. `results` are the variables that the
+        loop assigns.
         """
         ...
 
     def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
-        """A variable has a container of before the block, or another one, `result`: the graph decides.
+        """Raise an error if it is observable that a variable holds `container` or `result`, as the graph
+        decides.
 
-        The block assigns the variables `results`.
+        `results` are the variables that the block assigns.
         """
         ...
 
     def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
-        """Two variables have one object, or two: the graph decides."""
+        """Raise an error if it is observable that two variables hold one object, or two, as the graph
+        decides.
+        """
         ...
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
-        """These objects, of which a variable has one, are perhaps one when a round of a loop begins."""
+        """Record that these objects, one of which a variable holds, may alias when an iteration of a loop
+        begins.
+        """
         ...
 
     def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
-        """Whether code goes on to change an object that is perhaps two, while others use it.
+        """Return whether later code mutates an object that may be either of two, while an alias is in use.
 
-        One variable has the container or another object, or two variables have one object or two.
+        One variable holds `container` or another object, or two variables hold one object or two.
         """
         ...
 
     def chooses(self, name: str, objects: Sequence[Any]) -> None:
-        """A variable has one of several objects, as the graph decides: nobody may ask which."""
+        """Raise an error if code compares the identity of `name`, which holds one of several objects."""
         ...
 
     def unlike(self, name: str, what: str) -> Exception:
-        """What to raise when the runs give objects that differ in something which is none of their parts."""
+        """Return the error for traces whose objects differ in something other than their parts."""
         ...
 
 
 class AliasState:
-    """The objects in a block's state and in its results, which `names` and `gives` name; others are `known`, too.
+    """The objects in a block's state and in its results, which `names` and `gives` name; others are in
+    `known`.
 
-    In a choice one of the runs takes place; in a loop perhaps none does. `entry` is what is known of a loop already.
+    Of the branches of a conditional one is executed; the body of a loop may not be executed at all. `entry`
+    holds what earlier attempts have found out about a loop.
     """
 
     def __init__(
@@ -109,7 +118,9 @@ class AliasState:
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
     def enter(self, state: State) -> tuple[State, Held]:
-        """The state with the containers themselves in it, filled with what came in; and what they held."""
+        """Return the state with the original containers, filled with the incoming parts, and what they held
+        before.
+        """
         held: Held = {}
         if self._are_plain(state):
             return state, held
@@ -130,7 +141,7 @@ class AliasState:
         return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(state)), held
 
     def came(self, state: State) -> Came:
-        """The objects with which a run begins; what may be one of them and of others is noted."""
+        """Return the objects with which a trace begins; record those that may alias."""
         if self._are_plain(state):
             return {}
         now = self._choosing.by_items(dict(objects(state)))
@@ -139,8 +150,8 @@ class AliasState:
         return {path: (value, parts(value)) for path, value in now.items()}
 
     def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
-        """The results as the backend may have them."""
-        extra = len(results) - len(self.gives)  # such as whether a loop goes on
+        """Return the results in the form in which the backend gets them."""
+        extra = len(results) - len(self.gives)  # such as whether a loop continues
         own = results[extra:]
         if self._are_plain(own):
             self._runs.append(BranchResult({}, may_alias.groups()))
@@ -153,7 +164,7 @@ class AliasState:
         run = BranchResult(found, may_alias.groups())
         self._runs.append(run._replace(objects={**found, **self._lists.given(own)}))
         if not self.is_choice:
-            if not self._entry.apart:  # otherwise rounds begin with objects of their own
+            if not self._entry.apart:  # otherwise iterations begin with objects of their own
                 self._entry.moving = self._moving(run)
             if self._entry.learn(self.before, run, self.names, self._watch):
                 raise self._watch.again()
@@ -171,20 +182,20 @@ class AliasState:
         )
 
     def _are_plain(self, values: Sequence[Any]) -> bool:
-        """Whether there are no objects, neither before the block nor in what a run of it gets or gives."""
+        """Return whether there are no mutable objects, neither before the block nor in these values."""
         return self._begins_plain and not self._numbers.objects and are_plain(values)
 
     def _moving(self, run: BranchResult) -> dict[Path, list[Any]]:
-        """Where a round of a loop ends with another object than the one with which it began."""
+        """Return the paths where an iteration ends with another object than it began with, and both objects."""
         given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
         return {path: [old, new] for path, (old, new) in given.items() if old is not None and old is not new}
 
     def number_moving(self) -> bool:
-        """Carry by numbers what a loop puts in place of another object; whether that can be for any."""
+        """Carry the objects that a loop replaces by their indices; return whether that is possible for any."""
         return self._choosing.number(self._entry.moving)
 
     def decide(self) -> None:
-        """After all runs: an object that is changed later, and perhaps one of others, is carried by its number."""
+        """After all traces, carry objects by index that may alias and are mutated later, and trace again."""
         paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
         ways: set[Path] = set()
         for path, other in alias_conflicts(self._all_runs(), paths) if paths else ():
@@ -201,9 +212,9 @@ class AliasState:
             raise self._watch.again()
 
     def _look_for_lost(self, run: BranchResult, came: Came) -> None:
-        """Where a loop changes an object that its variable loses: who knows that of the first round must not notice.
+        """Raise an error if a loop mutates an object that its variable loses, and an alias can observe that.
 
-        Objects that change places are each in the place of the other in a later round.
+        Two objects that are swapped are each at the path of the other in the next iteration.
         """
         moving = {path: value for path, value in self.before.items() if run.objects.get(path) is not value}
         given = {id(value) for value in run.objects.values()}
@@ -219,12 +230,12 @@ class AliasState:
                 raise
 
     def put_back(self, held: Held) -> None:
-        """Fill the containers with what they held before: the very same objects, all the way down."""
+        """Write the previous parts back into the containers: the very same objects, at every level."""
         for container, kept in held.values():
             refill(container, kept)
 
     def settle(self, results: State) -> State:
-        """The results after the block, in which is one object what is one in every run."""
+        """Return the results after the block; paths that lead to one object in every trace share one object."""
         if self._are_plain(results):
             return tuple(results)
         runs = self._all_runs()
@@ -254,9 +265,9 @@ class AliasState:
         return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(results))
 
     def _replaced(self) -> list[Any]:
-        """Objects without numbers in whose place a round of a loop leaves another: the next begins with that.
+        """Return the objects without an index that an iteration of a loop replaces by others.
 
-        So no number would be true of them in all rounds.
+        The next iteration begins with the new object, so no index would be right in all iterations.
         """
         if self.is_choice:
             return []
@@ -266,13 +277,13 @@ class AliasState:
         ]
 
     def _all_runs(self) -> list[BranchResult]:
-        """The runs, and what the results are when a loop does not run."""
+        """Return the traces, and the state before a loop as the results of a loop with no iterations."""
         if self.is_choice:
             return self._runs
         return [BranchResult({**self.before, **self._lists.before}, may_alias.groups()), *self._runs]
 
     def _was_at(self, path: Path, value: Any) -> bool:
-        """Whether an object was there before the block already: then the results are what it holds."""
+        """Return whether `value` was at `path` before the block: then the results are its contents."""
         name, rest = self.gives[path[0]], path[1:]
         return any(
             other == name and self.before.get((number, *rest)) is value
@@ -280,14 +291,14 @@ class AliasState:
         )
 
     def _named(self, path: Path) -> str:
-        """The variable of the results in which an object is."""
+        """Return the variable of the results that holds the object at `path`."""
         return self.gives[path[0]] or self._watch.target(path)
 
     def _knows(self, value: Any) -> bool:
         return isinstance(value, MutableValue) or id(value) in self._own or self._watch.knows(value)
 
     def _compare(self, path: Path, given: Sequence[Any]) -> None:
-        """Objects between which the graph chooses differ in their parts, and in nothing else."""
+        """Check that the objects between which the graph selects differ in nothing but their parts."""
         one, *others = [extras(value) for value in given if value is not None] or [{}]
         for other in others:
             for what in {**one, **other}:
@@ -295,7 +306,7 @@ class AliasState:
                     raise self._watch.unlike(self._named(path), what)
 
     def tell(self) -> None:
-        """When everything is in its place: tell of what is one object in some runs, and two in others."""
+        """Once all locations are written, report the paths that alias in some traces only."""
         for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):
@@ -307,5 +318,5 @@ class AliasState:
 
 
 def changed(came: Came) -> list[Path]:
-    """Where the objects are that do not hold any more what came in."""
+    """Return the paths of the objects that no longer hold their initial parts."""
     return [path for path, (value, kept) in came.items() if not holds(value, kept)]

@@ -1,10 +1,12 @@
-"""Lists that a backend holds, in a block's state and results: each is an object, too, which somebody else may know.
+"""Lists that a backend holds, in the state and the results of a block: they can be aliased like Python lists.
 
-    long = first if x > 0 else [x, x]       lists of different lengths: the backend gives one of its own for both
-    long.append(x)                          if `first` is used later, that is an error, as with lists of Python's
+    long = first if x > 0 else [x, x]       lists of different lengths: the backend returns a list of its own for both
+    long.append(x)                          an error if `first` is used later, as with Python lists
 
-A backend takes such a list apart and makes it anew, for each trace and for the results. It has no parts to be poured
-into another one. So a new one stands for that of before as long as it is not changed."""
+A backend takes such a list apart and makes a new one, for each trace and for the results. The list has no
+parts that could be written into another list. So the new list represents the old one as long as it is not
+mutated.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from .object_paths import Path, references
 
 
 class BackendLists:
-    """The lists of one attempt to trace a block."""
+    """The backend lists in one attempt to trace a block."""
 
     def __init__(self, initial: State, is_choice: bool) -> None:
         self.before = {} if is_choice else _lists_in(initial)
-        self._stand: dict[Path, tuple[Any, dict[str, Any]]] = {}  # for those of before, and what they hold
+        self._stand: dict[Path, tuple[Any, dict[str, Any]]] = {}  # list, initial attributes
 
     def enter(self, state: State) -> None:
-        """A run of a loop's body begins with this state."""
+        """Record the lists of `state`, with which a trace of the loop's body begins."""
         if self.before:
             found = _lists_in(state)
             self._stand = {
@@ -34,18 +36,20 @@ class BackendLists:
             }
 
     def changed(self) -> list[Path]:
-        """Where the run has changed a list in place that it began with."""
+        """Return the paths of the lists that the trace has mutated in place."""
         return [path for path, (value, kept) in self._stand.items() if not _holds(value, kept)]
 
     def given(self, results: Sequence[Any]) -> dict[Path, Any]:
-        """The lists in the results of a run; one of before is the one that it was."""
+        """Return the lists in the results of a trace; an unmutated list is replaced by the list before the
+        block.
+        """
         one = {
             id(value): self.before[path] for path, (value, kept) in self._stand.items() if _holds(value, kept)
         }
         return {path: one.get(id(value), value) for path, value in _lists_in(results).items()}
 
     def settled(self, results: Sequence[Any], runs: Sequence[BranchResult]) -> dict[Path, Any]:
-        """The lists in the results after the block, of which is one what is one in every run."""
+        """Return the lists in the results after the block; paths that alias in every trace share one list."""
         found = {
             path: value
             for path, value in _lists_in(results).items()
@@ -63,7 +67,7 @@ class BackendLists:
 
 
 def _lists_in(values: Sequence[Any]) -> dict[Path, Any]:
-    """The lists of a backend in values, other than copies that nobody else knows."""
+    """Return the backend's lists in `values` that may be aliased; copies that have no alias are left out."""
     found = references(values)
     return {path: value for path, value in found if isinstance(value, MutableValue) and not value.is_own}
 

@@ -1,11 +1,13 @@
-"""With which objects the rounds of a loop begin.
+"""Alias analysis at loop entry: the objects with which the iterations of a loop begin.
 
-    first = last = [x]             the first round begins with one list, which `first` is as well; the later ones with
-    for i in range(n):             another list each. A trace that began with the first one would take what `last` has
-        last = f(first, last)      in later rounds for what `first` has.
+    first = last = [x]             The first iteration begins with one list, which `first` is as well. Later
+    for i in range(n):             iterations begin with another list each. A trace that began with the first list
+        last = f(first, last)      would confuse `last` of later iterations with `first`.
 
-A loop's body is traced as for the first round. Where that shows that later rounds begin with other objects, and
-somebody may notice, it is traced once more: with objects of its own, which are in doubt with those of before."""
+A loop's body is traced first as for the first iteration. If an observer can notice that later iterations
+begin with other objects, the body is traced again. That trace has objects of its own, which may alias those
+before the loop.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +19,28 @@ from .object_paths import Path
 
 
 class Reaches(Protocol):
-    """Who knows what a block reaches."""
+    """The queries about what a block reaches."""
 
     def knows(self, value: Any) -> bool:
-        """Whether a container or object was there before the block, within its reach."""
+        """Return whether a container or object existed before the block, within its reach."""
         ...
 
     def is_elsewhere(self, value: Any, names: Set[str]) -> bool:
-        """Whether the block reaches an object otherwise than by these of its variables."""
+        """Return whether the block reaches `value` other than through these of its variables."""
         ...
 
 
 class LoopEntryAliases:
-    """What the traces of a loop's body have shown so far."""
+    """The aliases at loop entry that the traces of a loop's body have shown so far."""
 
     def __init__(self) -> None:
-        self.apart: set[Path] = set()  # where later rounds begin with another object
-        self.first: dict[Path, Path] = {}  # of the ways that lead to one object in each round, the first
-        self.moving: dict[Path, list[Any]] = {}  # where a round ends with another object, and which these are
+        self.apart: set[Path] = set()  # where later iterations begin with another object
+        self.first: dict[Path, Path] = {}  # path → the first path to the same object in each iteration
+        self.moving: dict[Path, list[Any]] = {}  # objects before and after an iteration
         self._doubtful: dict[tuple[Path, Any], Path | Known] = {}
 
     def forget(self) -> None:
-        """A round without objects: there is nothing to be known of them."""
+        """Forget the aliases: this trace has no mutable objects."""
         self.first = {}
         if not self.apart:
             self.moving = {}
@@ -46,7 +48,10 @@ class LoopEntryAliases:
     def learn(
         self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], watch: Reaches
     ) -> bool:
-        """Look at the objects after a round; whether the trace was wrong about those at the beginning of one."""
+        """Record the aliases after a trace of the body.
+
+        Return whether the trace made a wrong assumption about the objects at the beginning of an iteration.
+        """
         runs = BranchResult(before, run.doubts), run
         paths = list(dict.fromkeys((*before, *run.objects)))
         self.first = classes(runs, paths)
@@ -65,7 +70,9 @@ class LoopEntryAliases:
     def _matters(
         self, other: Path | Known, before: dict[Path, Any], names: tuple[str, ...], watch: Reaches
     ) -> bool:
-        """Whether the block would notice; of its own variables one is compared with the other."""
+        """Return whether the block can observe the difference; its own variables are compared with each
+        other.
+        """
         if not isinstance(other, Known):
             return True
         own = [path for path, value in before.items() if value is other.value]
@@ -74,7 +81,7 @@ class LoopEntryAliases:
         return watch.is_elsewhere(other.value, {names[path[0]] for path in own})
 
     def doubts(self, before: dict[Path, Any], now: dict[Path, Any]) -> Iterator[tuple[Path, Any, Any]]:
-        """What may be one object when a round begins, with the objects that are there `now`."""
+        """Yield each path whose object may alias another when an iteration begins, with both objects."""
         for (path, _), other in self._doubtful.items():
             found = other.value if isinstance(other, Known) else now.get(other)
             if path in now and found is not None and found is not now[path]:

@@ -1,11 +1,12 @@
-"""Objects that are one or two, as the graph decides: none of them may be changed while the others are in use.
+"""May-alias groups: objects that are one or two, as the graph decides, so that none may be mutated.
 
-    if x > 0:                   after this, `a` is `b` or another list with the same items, and only the run knows
-        a = b
+    if x > 0:                   after this, `a` is `b`, or another list with the same items: only the executed graph
+        a = b                   decides
     a.append(x)                 does `b` have one more item?
 
-Nothing can carry that, so it is an error. Code may change an object by names that no analysis knows. So what the
-objects hold is noted when the doubt arises, and compared at the end of what is traced then: a block, or a function.
+No carried state can express that, so it is an error. Code may mutate an object through names that no analysis
+finds. So the contents of the objects are recorded when the group is made. They are compared at the end of the
+trace of the innermost block or function.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .object_paths import contents, holds
 
 
 class MayAlias(NamedTuple):
-    """Objects that are perhaps one, and what is wrong when one is changed."""
+    """Objects that may alias, and the error to raise when one is mutated."""
 
     objects: tuple[Any, ...]
     error: Exception
@@ -34,7 +35,9 @@ _memory = _Memory()
 
 
 class AliasScope:
-    """The trace of a block or function: it is opened when that begins, checked when it ends, and closed."""
+    """The may-alias groups of one trace of a block or function: opened at its start, checked and closed at
+    its end.
+    """
 
     def __init__(self) -> None:
         self._kept: list[tuple[MayAlias, list[Any]]] = []
@@ -67,7 +70,7 @@ class AliasScope:
             yield doubt
 
     def check(self) -> None:
-        """Whether everything still holds what it held; an error otherwise."""
+        """Raise the error of a group whose objects have been mutated."""
         for doubt, kept in self._kept:
             if not all(map(_is_as_kept, doubt.objects, kept)):
                 raise doubt.error
@@ -84,17 +87,17 @@ def _is_as_kept(value: Any, kept: tuple[dict[Any, Any], dict[str, Any]]) -> bool
 
 
 def all_doubts() -> Iterator[MayAlias]:
-    """All doubts in what is being traced."""
+    """Return all may-alias groups of the current trace."""
     return _memory.scopes[-1].doubts() if _memory.scopes else iter(())
 
 
 def groups() -> list[tuple[Any, ...]]:
-    """The objects that are perhaps one, of each doubt."""
+    """Return the objects of each may-alias group."""
     return [doubt.objects for doubt in all_doubts()]
 
 
 def note(objects: Sequence[Any], error: Exception) -> bool:
-    """From now on, until the end of the innermost block or function, these are perhaps one; whether one is traced."""
+    """Record that `objects` may alias until the innermost trace ends; return whether there is such a trace."""
     if _memory.scopes:
         _memory.scopes[-1].watch(MayAlias(tuple(objects), error))
     return bool(_memory.scopes)

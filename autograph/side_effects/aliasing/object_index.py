@@ -1,11 +1,12 @@
-"""Where a block's state or results have an object that is one of several: a backend carries its number there.
+"""Select indices: where a block's state or results hold one of several objects, the backend carries an index.
 
     for p in ...:                        objects of `best`      [a, b, c], all from before the loop
-        if p.x > best.x:          ==>    state of the loop      best = 0, then 1 or 2: what the graph chooses
-            best = p                     in the body, after it  a `Chosen` object made of both
+        if p.x > best.x:          ==>    state of the loop      best = 0, then 1 or 2: the graph selects
+            best = p                     in the body, after it  a select proxy made of both
 
-That is how it goes where an object with the values of the right one would not do: because it is changed later and
-others see that, or because the backend does not take such objects apart. See `select_proxy.py`."""
+This is used where an equal copy of the object would not do: the object is mutated later and an alias observes
+that, or the backend does not take such objects apart. See `select_proxy.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +19,23 @@ from .select_proxy import can_be_chosen, choice_of, make_select_proxy, number_in
 
 
 class ObjectIndex:
-    """The ways to such objects, and which objects each can be."""
+    """The paths that lead to such objects, and the candidates at each path."""
 
     def __init__(self) -> None:
         self.objects: dict[Path, list[Any]] = {}
         self._behind: dict[int, OpaqueLeaf] = {}
-        self._never: set[Path] = set()  # the ways at whose end a trace has found a new object
+        self._never: set[Path] = set()  # the paths at which a trace has found a new object
 
     def covers(self, path: Path) -> bool:
-        """Whether a way leads to such an object, or to something in it."""
+        """Return whether `path` leads to such an object, or into one."""
         return any(is_within(path, way) for way in self.objects)
 
     def add(
         self, given: Mapping[Path, Sequence[Any]], knows: Callable[[Any], bool], also_one: bool = False
     ) -> bool:
-        """Have numbers for the objects that these ways lead to; whether that is possible for any.
+        """Carry the objects at these paths by index; return whether that is possible for any.
 
-        With `also_one` there may be but one object at the end of a way.
+        With `also_one` a path may have a single candidate.
         """
         ways = [path for path in given if path not in self._never and not self.covers(path)]
         fit = [path for path in ways if _are_fit(given[path], knows, also_one)]
@@ -45,9 +46,10 @@ class ObjectIndex:
         return bool(fit)
 
     def hidden(self, values: Sequence[Any]) -> dict[Path, Any]:
-        """What the backend gets in place of objects in these values: their numbers; new ones are added.
+        """Return what the backend gets in place of objects in `values`: their indices; new candidates are
+        added.
 
-        What stands for one of several already goes by as it is.
+        A select proxy is passed on as an opaque leaf.
         """
         hidden: dict[Path, Any] = {}
         for path, objects in self.objects.items():
@@ -61,12 +63,14 @@ class ObjectIndex:
         return hidden
 
     def way_to(self, value: Any) -> Path | None:
-        """Where an object is one of those that are told by numbers."""
+        """Return a path at which `value` is one of the candidates."""
         ways = (path for path, objects in self.objects.items() if any(one is value for one in objects))
         return next(ways, None)
 
     def drop_new(self, values: Sequence[Any], knows: Callable[[Any], bool]) -> bool:
-        """Have no numbers where these values have an object that is new; whether there is one."""
+        """Stop carrying indices where `values` hold an object that is new; return whether there is such a
+        path.
+        """
         found = {path: choice_of(at(values, path)).objects for path in self.objects}
         new = [
             path for path, objects in found.items() if not all(one is None or knows(one) for one in objects)
@@ -80,7 +84,7 @@ class ObjectIndex:
         return [len(objects) for objects in self.objects.values()]
 
     def shown(self, values: Sequence[Any], name_of: Callable[[Path], str]) -> dict[Path, Any]:
-        """The objects in place of what the backend has got."""
+        """Return the objects that replace the indices and opaque leaves which the backend got."""
         shown: dict[Path, Any] = {}
         for path, objects in self.objects.items():
             number = at(values, path)

@@ -1,10 +1,11 @@
-"""The mutable objects in nests of values: where they are, what they hold, and nests with other objects in their places.
+"""Paths to the mutable objects in pytrees: search, comparison of contents, and replacement of objects.
 
-    ([x, {"n": y}], z)         a way           the object there
+    ([x, {"n": y}], z)         path            object at the path
                                (0,)            the list
                                (0, 1)          the dict in it
 
-A nest is a tuple, a dataclass, a list, ...; what is not taken apart is a leaf. See `mutable_values.py`."""
+A node of a pytree is a tuple, a dataclass, a list, ... Every other value is a leaf. See `mutable_values.py`.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from ..value_identity import same
 
 
 class OpaqueLeaf:
-    """What a backend gets in place of an object that it shall not look into."""
+    """An opaque leaf: the backend gets it in place of an object that it must not take apart."""
 
     __slots__ = ("value",)
 
@@ -41,18 +42,18 @@ class OpaqueLeaf:
 
 @functools.lru_cache(maxsize=1024)
 def behind(kind: Any) -> type[OpaqueLeaf]:
-    """A `OpaqueLeaf` with the name of the user's class, for messages."""
+    """Return a subclass of `OpaqueLeaf` that has the name of the user's class, for messages."""
     return type(kind.__name__, (OpaqueLeaf,), {"__slots__": ()})
 
 
 Path = tuple[Any, ...]
 NOTHING_ELSE: Mapping[Path, Any] = MappingProxyType({})
 Choose = Callable[[Path, Any], tuple[Any, bool]]
-"""The object that stands for one of a nest's, and whether it is to be filled with what that one holds."""
+"""Return the object that replaces one of the pytree, and whether to fill it with the parts of that one."""
 
 
 def objects(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
-    """The mutable objects among values and in them, the outer before the inner, each with its way.
+    """Yield the path and the object of each mutable object in `values`, outer objects before inner ones.
 
     >>> list(objects(([{"n": [1]}], 2)))
     [((0,), [{'n': [1]}]), ((0, 0), {'n': [1]}), ((0, 0, 'n'), [1])]
@@ -77,14 +78,17 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
 
 
 def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
-    """The objects in values that are not taken apart, each with its way: users' own, and lists of a backend."""
+    """Yield path and object of each reference in `values`: the user's own objects, and lists of a backend.
+
+    These objects are not taken apart.
+    """
     if not are_plain(values):
         for number, value in enumerate(values):
             yield from _references(value, (number,), ())
 
 
 def are_plain(values: Sequence[Any]) -> bool:
-    """Whether there are no objects among values and in them: most are tensors and numbers.
+    """Return whether `values` contain no objects at any depth: most values are tensors and numbers.
 
     >>> are_plain((1, "a", None)), are_plain((1, [2]))
     (True, False)
@@ -117,7 +121,7 @@ def _is_reference_kind(kind: Any) -> bool:
 
 
 def is_within(path: Path, way: Path) -> bool:
-    """Whether a way leads to the end of another, or beyond it.
+    """Return whether `path` begins with `way`.
 
     >>> is_within((0, "n", 1), (0, "n")), is_within((0,), (0, "n"))
     (True, False)
@@ -126,7 +130,7 @@ def is_within(path: Path, way: Path) -> bool:
 
 
 def circular(found: Mapping[Path, Any]) -> list[Path]:
-    """Which of these objects, with all that are in them, contain themselves.
+    """Return the paths of the outermost objects among `found` that contain themselves.
 
     >>> items = ["a"]; items.append([items])
     >>> circular(dict(objects([items])))
@@ -151,26 +155,26 @@ def _mutable_parts(value: Any) -> Iterator[Any]:
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a value is not taken apart."""
+    """Return whether `value` is a leaf."""
     kind: Any = type(value)
     return _is_leaf_kind(kind)
 
 
 @functools.lru_cache(maxsize=1024)
 def _is_leaf_kind(kind: Any) -> bool:
-    """Whether the values of a class have no parts: most are tensors and numbers."""
+    """Return whether the instances of a class have no parts: most are tensors and numbers."""
     return not (issubclass(kind, (tuple, UnescapedList, Maybe)) or has_parts(kind))
 
 
 def children(value: Any) -> Mapping[Any, Any]:
-    """The parts of a nest, mutable or not; none of a leaf."""
+    """Return the children of a node, mutable or not, by their keys; empty for a leaf."""
     if is_mutable(value):
         return parts(value)
     return dict(enumerate(value)) if isinstance(value, (tuple, UnescapedList)) else fixed_fields(value)
 
 
 def at(values: Any, path: Path) -> Any:
-    """What is at the end of a way; None where the way leads nowhere."""
+    """Return the value at the end of `path`, or None if there is none."""
     for key in path:
         value = values.value if isinstance(values, Maybe) else values
         values = children(value).get(key)
@@ -178,7 +182,11 @@ def at(values: Any, path: Path) -> Any:
 
 
 def rebuilt(value: Any, path: Path, choose: Choose, instead: Mapping[Path, Any] = NOTHING_ELSE) -> Any:
-    """A nest in which other objects stand for its own, filled with what these hold; `instead` is what stands there."""
+    """Return the pytree with its mutable objects replaced by those that `choose` returns.
+
+    A replacement is filled with the rebuilt parts if `choose` says so. `instead` maps paths to values that
+    are used as they are.
+    """
     if isinstance(value, Maybe):
         return Maybe(value.name, rebuilt(value.value, path, choose, instead), value.defined)
     if path in instead:
@@ -205,7 +213,7 @@ def rebuilt(value: Any, path: Path, choose: Choose, instead: Mapping[Path, Any] 
 
 
 def fits(container: Any, value: Any) -> bool:
-    """Whether the items of one container can become those of another of the same structure."""
+    """Return whether two containers have the same class and the same keys."""
     return type(container) is type(value) and parts(container).keys() == parts(value).keys()
 
 
@@ -215,10 +223,10 @@ def drawn(
     path: Path = (),
     instead: Mapping[Path, Any] = NOTHING_ELSE,
 ) -> Any:
-    """A copy of a nest: other containers, the same items, or what stands there `instead`.
+    """Return a copy of a pytree: new containers with the same leaves. `instead` maps paths to other values.
 
-    Of objects with fields only those are copied in which `knows` is true of a part: a backend may know new ones as
-    they are.
+    An object with fields is copied only if `knows` is true of an object in it, or `instead` has a path into
+    it. The backend may share other objects, since these are new.
     """
 
     def choose(path: Path, container: Any) -> tuple[Any, bool]:
@@ -231,11 +239,11 @@ def drawn(
 
 
 def holds(container: Any, kept: dict[Any, Any]) -> bool:
-    """Whether a container holds just these parts; what is not taken apart holds none."""
+    """Return whether a container has exactly the parts `kept`; a leaf has no parts."""
     now = parts(container) if is_mutable(container) else {}
     return now.keys() == kept.keys() and all(same(part, kept[key]) for key, part in now.items())
 
 
 def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """What a container holds, and attributes of it that are no parts."""
+    """Return the parts of a container, and its attributes that are no parts."""
     return (parts(value) if is_mutable(value) else {}), attributes(value)

@@ -1,13 +1,15 @@
-"""Which variables lead to an object, whatever it is in, and however deep.
+"""Referrer search: find the variables from which an object is reachable, through any containers and at any
+depth.
 
     log = [x]
     rows = {"all": [[log]]}                  `rows`        a dict, a list, a list
     push = functools.partial(f, log)         `push`        its arguments
-    Box.log = log                            `Box`         what the class holds, as any module or closure may
+    Box.log = log                            `Box`         attributes of the class, as of any module or closure
 
-The search goes by what Python's garbage collector knows: what holds an object tells it so. It takes all that is
-equally far away at once, so that 100,000 records take tenths of a second, and goes by what leads to no data of the
-program: values of a backend, libraries' classes and modules, frames."""
+The search is breadth-first and uses the references that Python's garbage collector knows. A whole level is
+expanded at once, so that 100,000 objects take tenths of a second. It does not expand values of a backend,
+classes and modules of libraries, or frames, since these lead to no data of the program.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from ... import policy
 from ...staging import PYTHON, backends
 
 _OF_PYTHON = frozenset({"__builtins__", "__loader__", "__spec__"})
-"""The names by which modules know the import system, which leads far and to nothing of the program's."""
+"""Names through which modules reach the import system, which is large and leads to no data of the program."""
 _CLOSED = CodeType, FrameType, TracebackType
 _NOBODY = object()
 
@@ -31,34 +33,38 @@ Parts = Callable[["ReferrerSearch", Any], Iterable[Any]]
 
 
 class ReferrerSearch:
-    """A search for the variables that lead to an object, of one mapping after the other.
+    """A search of several mappings in turn for the variables from which an object is reachable.
 
-    What leads there no more than an `earlier` search has found is not searched again.
+    Objects that an `earlier` search has visited are not searched again.
     """
 
     def __init__(self, sought: Any = _NOBODY, earlier: ReferrerSearch | None = None) -> None:
         self._sought = sought
         self._earlier: set[int] = set() if earlier is None else earlier._without
-        # The numbers of what has been searched, and does not lead to the object.
+        # The ids of the objects that have been searched and do not lead to `sought`.
         self._without: set[int] = set()
-        self._seen: set[int] = set()  # those of what the search at hand has come by
-        self._alive: list[Any] = []  # so that no other object gets such a number
+        self._seen: set[int] = set()  # the ids that the current search has visited
+        self._alive: list[Any] = []  # keeps objects alive, so that no other object gets their ids
         self._rules: dict[type, Parts | None] = {}
 
     def pass_by(self, variables: Any) -> None:
-        """Leave out these variables where they are met as those of a module: they are looked at by themselves."""
+        """Do not expand `variables` when they are met as those of a module: the caller searches them
+        separately.
+        """
         self._without.add(id(variables))
 
     def meet(self, variables: Mapping[str, Any]) -> None:
-        """Come by everything that these lead to; nothing is sought."""
+        """Visit everything reachable from `variables`, without an object to find."""
         self._leads([value for name, value in variables.items() if name not in _OF_PYTHON])
 
     def has_met(self, value: Any) -> bool:
-        """Whether the search has come by an object, or perhaps has: the collector does not track some dicts."""
+        """Return whether the search has visited `value`, or may have: the collector does not track some
+        dicts.
+        """
         return id(value) in self._without or not gc.is_tracked(value)
 
     def names(self, variables: Mapping[str, Any]) -> Iterator[str]:
-        """Those that lead to the object; also their attributes that do.
+        """Yield the variables from which the object is reachable, and their attributes from which it is.
 
         >>> d = {}
         >>> list(ReferrerSearch(d).names({"d": d, "e": [1], "all": [d], "far": ({"d": [d]},), "__spec__": [d]}))
@@ -71,7 +77,7 @@ class ReferrerSearch:
                 yield from (f"{name}.{key}" for key, part in attributes.items() if self._leads(part))
 
     def _leads(self, value: Any) -> bool:
-        """Whether a value is the object, or leads to it."""
+        """Return whether a value is the object, or leads to it."""
         level = [value]
         self._seen = set()
         while level:
@@ -84,7 +90,7 @@ class ReferrerSearch:
         return False
 
     def _new(self, values: list[Any]) -> list[Any]:
-        """Those of these values that may hold objects, which the collector tracks, and that have not been met."""
+        """Return the values that have not been visited and may hold objects, which the collector tracks."""
         kinds = set(map(type, values))
         for kind in kinds - self._rules.keys():
             self._rules[kind] = _rule_for(kind)
@@ -101,7 +107,7 @@ class ReferrerSearch:
         return tracked
 
     def _parts(self, values: list[Any]) -> list[Any]:
-        """What these values refer to."""
+        """Return the objects to which these values refer."""
         ruled = {kind for kind in set(map(type, values)) if self._rules[kind] is not None}
         if not ruled:
             return gc.get_referents(*values)
@@ -113,14 +119,14 @@ class ReferrerSearch:
         return parts
 
     def variables_of(self, variables: dict[str, Any]) -> Iterator[Any]:
-        """What a module holds, once."""
+        """Yield the variables of a module, unless they have been visited."""
         if not any(id(variables) in ids for ids in (self._earlier, self._without, self._seen)):
             self._seen.add(id(variables))
             yield from (value for name, value in variables.items() if name not in _OF_PYTHON)
 
 
 def _rule_for(kind: type) -> Parts | None:
-    """How the search goes on from instances of a class; None: to all that they refer to."""
+    """Return the rule that expands instances of a class; None stands for all their referents."""
     if issubclass(kind, _CLOSED) or backends[kind] is not PYTHON:
         return _nothing
     if any((base.__module__, base.__name__) == ("numpy", "ndarray") for base in policy.bases_of(kind)):
@@ -133,7 +139,7 @@ def _nothing(search: ReferrerSearch, value: Any) -> Iterable[Any]:
 
 
 def _function(search: ReferrerSearch, function: FunctionType) -> Iterable[Any]:
-    """What a function shares with others, and with its module."""
+    """Yield the parts of a function that it shares with others, and the variables of its module."""
     yield from (function.__closure__, function.__defaults__, function.__kwdefaults__, function.__dict__)
     if policy.is_user_code(function):
         yield from search.variables_of(function.__globals__)
@@ -152,7 +158,7 @@ def _reference(search: ReferrerSearch, reference: weakref.ref[Any]) -> Iterable[
 
 
 def _array(search: ReferrerSearch, array: Any) -> Iterable[Any]:
-    """The objects in an array of NumPy's, of which the collector does not know."""
+    """Yield the objects in a NumPy array, which the collector does not track."""
     yield from gc.get_referents(array)
     if array.dtype.hasobject:
         yield from array.ravel().tolist()

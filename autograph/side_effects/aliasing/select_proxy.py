@@ -1,11 +1,14 @@
-"""An object that is one of several which were there before: the graph decides which, by a number.
+"""Select proxy: an object that stands in for one of several existing objects, which the graph selects by an
+index.
 
-    acc = a if x > 0 else b         `acc` stands for (a, b)[number], and holds nothing itself
-    acc.total                       (a.total, b.total)[number], which the graph chooses
-    acc.total = y                   a.total = y if number is 0, b.total = y if it is 1
+    acc = a if x > 0 else b         `acc` stands for (a, b)[index], and holds nothing itself
+    acc.total                       (a.total, b.total)[index], which the graph selects
+    acc.total = y                   a.total = y if index is 0, b.total = y if it is 1
 
-So whatever is changed by one name is seen by all the others. The class is made from that of the objects, so that
-methods, properties and `isinstance` are the user's; items are dealt with in `select_proxy_items.py`."""
+So a mutation through one alias is observed through all others. The proxy class derives from the class of the
+objects, so that methods, properties and `isinstance` work as in user code. See `select_proxy_items.py` for
+items.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _PYTHONS = frozenset({object, list, dict})
 
 
 class Select(NamedTuple):
-    """What an object stands for; `name` is how the user calls it."""
+    """The candidates of a proxy and the index of the selected one; `name` is the user's name for the proxy."""
 
     number: Any
     objects: tuple[Any, ...]
@@ -37,7 +40,7 @@ class Select(NamedTuple):
 
 
 def choice_of(value: Any) -> Select:
-    """What an object stands for: itself alone, if it is an ordinary one."""
+    """Return the candidates of a proxy; an ordinary object is its own only candidate."""
     if not is_chosen(type(value)):
         return Select(0, (value,), "")
     found: Select = object.__getattribute__(value, "__chosen__")
@@ -45,7 +48,10 @@ def choice_of(value: Any) -> Select:
 
 
 def can_be_chosen(kinds: Iterable[type]) -> bool:
-    """Whether an object can stand for some of these classes: it is one, and nothing but items and attributes counts."""
+    """Return whether a proxy can stand in for objects of these classes.
+
+    They must be one class, in which nothing but items and attributes matters.
+    """
     own = {kind.__chosen_from__ if is_chosen(kind) else kind for kind in kinds}  # type: ignore[attr-defined]
     only: Any = own.pop() if len(own) == 1 else None
     return only is not None and _is_fit(only)
@@ -63,11 +69,11 @@ def _is_fit(kind: Any) -> bool:
     return all(base.__flags__ & _IS_HEAP and not _HOOKS & vars(base).keys() for base in own)
 
 
-_IS_HEAP = 1 << 9  # a class that was made while the program runs, not one of Python's own
+_IS_HEAP = 1 << 9  # a class that was made at run time, not built into Python
 
 
 def chosen(number: Any, values: Sequence[Any], name: str) -> Any:
-    """The value that has this number, all being objects: one of them if all are the same."""
+    """Return the value with this index as a proxy; all values are objects. One object needs no proxy."""
     objects: list[Any] = []
     number = select_object(number, [number_in(value, objects) for value in values], name)
     if isinstance(number, int):
@@ -76,7 +82,7 @@ def chosen(number: Any, values: Sequence[Any], name: str) -> Any:
 
 
 def number_in(value: Any, objects: list[Any]) -> Any:
-    """Which of the objects a value is; those that it may be are added if they are not there."""
+    """Return the index of `value` in `objects`; append its candidates that are missing there."""
     choice = choice_of(value)
     numbers = []
     for one in choice.objects:
@@ -90,7 +96,7 @@ def number_in(value: Any, objects: list[Any]) -> Any:
 
 
 def make_select_proxy(number: Any, objects: Sequence[Any], name: str) -> Any:
-    """An object that stands for one of these."""
+    """Return a proxy that stands in for one of these objects."""
     if not can_be_chosen(map(type, objects)):
         raise ambiguous(name, "are of different classes, or of one that cannot stand for another")
     kind: Any = type(objects[0])
@@ -101,12 +107,12 @@ def make_select_proxy(number: Any, objects: Sequence[Any], name: str) -> Any:
 
 
 def _base_of(kind: Any) -> Any:
-    """The class of Python's that makes the instances of a class."""
+    """Return the built-in class that creates the instances of a class."""
     return next(base for base in (list, dict, object) if issubclass(kind, base))
 
 
 def select_object(number: Any, values: Sequence[Any], name: str) -> Any:
-    """The value that has this number."""
+    """Return the value with this index."""
     if isinstance(number, int):
         return values[number]
     first = values[0]
@@ -124,12 +130,12 @@ def select_object(number: Any, values: Sequence[Any], name: str) -> Any:
 
 
 def _is_like(value: Any, first: Any) -> bool:
-    """Whether two values are tuples of the same kind and length."""
+    """Return whether two values are tuples of the same class and length."""
     return type(value) is type(first) and isinstance(value, tuple) and len(value) == len(first)
 
 
 def _selected(backend: Backend, number: Any, values: Sequence[Any], name: str) -> Any:
-    """The value that has this number, which the graph chooses; the most frequent one needs no test."""
+    """Return the value with this index, selected by the graph; the most frequent value needs no comparison."""
     counts = [sum(same(value, other) for other in values) for value in values]
     rest = values[max(range(len(values)), key=counts.__getitem__)]
     for at, value in enumerate(values):
@@ -143,13 +149,13 @@ def _giving(value: Any) -> Any:
 
 
 class SelectProxy:
-    """What comes before the methods of the user's class: attributes are those of the objects."""
+    """The base class before the user's class in the MRO: attributes are those of the candidates."""
 
     __slots__ = ()
     __chosen_from__: Any
 
     def __init_subclass__(cls) -> None:
-        """The user's classes do not learn of these."""
+        """Do not call the `__init_subclass__` of the user's classes."""
 
     def __getattribute__(self, name: str) -> Any:
         if name == "__class__":
@@ -169,7 +175,7 @@ class SelectProxy:
         choice = choice_of(self)
         member = _member(choice, name)
         if hasattr(type(member), "__set__") and not isinstance(member, MemberDescriptorType):
-            object.__setattr__(self, name, value)  # a property, whose function gets this object
+            object.__setattr__(self, name, value)  # a property, called with this proxy
             return
         old = [getattr(one, name, _MISSING) for one in choice.objects]
         if any(other is _MISSING for other in old):
@@ -187,7 +193,7 @@ class SelectProxy:
         return copy.deepcopy(_copy(self), memo)
 
     def __rebuilt__(self, parts: Iterable[Any]) -> Any:
-        """An ordinary object with these parts, for libraries that map a function over them."""
+        """Return an ordinary object with these parts, for libraries that map a function over pytrees."""
         new = _copy(self)
         keys = _sorted_keys(new) if isinstance(new, dict) else [*mutable_values.parts(new)]
         for key, part in zip(keys, parts, strict=True):
@@ -199,7 +205,7 @@ class SelectProxy:
 
 
 def replaced(choice: Select, old: Sequence[Any], value: Any, what: Any) -> list[Any]:
-    """What each of the objects holds when the one that is meant gets a value in place of the `old` ones."""
+    """Return the new value for each candidate when the selected one gets `value` in place of the `old` ones."""
     name = f"{choice.name}.{what}"
     return [
         select_object(choice.number, [value if at == own else before for at in range(len(old))], name)
@@ -208,7 +214,7 @@ def replaced(choice: Select, old: Sequence[Any], value: Any, what: Any) -> list[
 
 
 def _is_held(choice: Select, name: str) -> bool:
-    """Whether an attribute is in the objects themselves, rather than in their class."""
+    """Return whether an attribute is stored in the objects themselves, rather than in their class."""
     member = _member(choice, name)
     if isinstance(member, (MemberDescriptorType, functools.cached_property)):
         return True
@@ -229,7 +235,7 @@ def _dict_of(value: Any) -> dict[str, Any]:
 
 
 def _copy(value: Any, part_of: Callable[[Any], Any] = lambda part: part) -> Any:
-    """An ordinary object with what the one that is meant holds now, or what `part_of` makes of that."""
+    """Return an ordinary object with the current contents of the selected one, mapped by `part_of`."""
     choice = choice_of(value)
     kind = type(choice.objects[0])
     new: Any = _base_of(kind).__new__(kind)
@@ -259,7 +265,7 @@ def _no_identity(self: Any, *_: Any) -> NoReturn:
 
 @functools.lru_cache(maxsize=1024)
 def _class_of(kind: Any) -> Any:
-    """The class of what stands for objects of a class."""
+    """Return the proxy class for objects of class `kind`."""
     from .select_proxy_items import DictItems, ListItems
 
     members: dict[str, Any] = {

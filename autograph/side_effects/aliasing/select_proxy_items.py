@@ -1,10 +1,11 @@
-"""The items of a list or dict that is one of several, as the graph decides: see `select_proxy.py`.
+"""Items of a select proxy for a list or dict: see `select_proxy.py`.
 
-    row = rows[0] if x > 0 else rows[1]         row[1]          (rows[0][1], rows[1][1])[number]
-    row[1] = y                                  rows[0][1] = y if number is 0, ...
+    row = rows[0] if x > 0 else rows[1]         row[1]          (rows[0][1], rows[1][1])[index]
+    row[1] = y                                  rows[0][1] = y if index is 0, ...
 
-What would make one of them longer or shorter is refused. These classes stand behind the user's among the bases, so
-that methods which he overrides are his own."""
+Mutations that change the length of a candidate are refused. These classes come after the user's class in the
+MRO, so that methods which the user's class overrides are used.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def _refuse(what: str) -> Callable[..., NoReturn]:
 
 
 def _on_copy(function: Callable[..., Any], taken: Callable[[Any], Any]) -> Callable[..., Any]:
-    """An operation on what the object holds now."""
+    """Return an operation that works on a plain copy of the current contents."""
 
     def operation(self: Any, *others: Any) -> Any:
         mine = taken(self)
@@ -38,7 +39,7 @@ def _plain(taken: Callable[[Any], Any], other: Any) -> Any:
 
 
 class ListItems(list[Any]):
-    """A list."""
+    """The list methods of a select proxy."""
 
     __slots__ = ()
 
@@ -104,7 +105,7 @@ for _name in ("append", "extend", "insert", "pop", "remove", "clear", "__delitem
 
 
 class DictItems(dict[Any, Any]):
-    """A dict."""
+    """The dict methods of a select proxy."""
 
     __slots__ = ()
 
@@ -116,7 +117,7 @@ class DictItems(dict[Any, Any]):
         return iter(first)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)  # `len([*self])` would ask for the length
+        return sum(1 for _ in self)  # `len([*self])` would call `__len__` again
 
     def __contains__(self, key: Any) -> bool:
         choice = choice_of(self)
@@ -146,7 +147,7 @@ class DictItems(dict[Any, Any]):
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
-            self[key] = default  # refuses
+            self[key] = default  # raises the error
         return self[key]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
