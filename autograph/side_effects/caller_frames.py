@@ -1,4 +1,4 @@
-"""The user's functions in which a block stands, from the innermost one outwards."""
+"""Caller frames: the user's functions that enclose a block, from the innermost one outwards."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from ..errors import is_own_file
 
 
 def frames_around(frame: FrameType | None) -> list[FrameType]:
-    """The frames of the user's functions from here on outwards, as far as they are part of the graph.
+    """Return the frames of the user's functions from `frame` outwards, as far as they are part of the graph.
 
-    Where a backend, or code that is not converted, calls the user's code, is the end: what is behind that is no part
-    of the graph. (What a backend calls as part of a block, it calls through this package.)
+    The list ends where a backend, or code that is not converted, calls user code: frames beyond are no part
+    of the graph. A backend calls the functions of a block through this package, so such a call does not end
+    the list.
     """
     found: list[FrameType] = []
     calls_user = False
@@ -29,7 +30,7 @@ def frames_around(frame: FrameType | None) -> list[FrameType]:
 
 
 def is_converted(code: CodeType) -> bool:
-    """Whether code calls the operators, as converted code does."""
+    """Return whether code calls the operators, as converted code does."""
     if any(isinstance(constant, ModuleType) for constant in code.co_consts):
         return True
     return any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))

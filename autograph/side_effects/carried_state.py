@@ -1,8 +1,8 @@
-"""The places that a staged block assigns become state like any other, so that the backend sees only pure functions.
+"""Carried state: locations that a staged block assigns become state, so that the backend sees pure functions.
 
 before the block     initial = (self.y,)
-in each branch       self.y = the value that came in;  run the branch;  out goes self.y;  self.y = initial
-after the block      self.y = the value that the backend gave
+in each branch       self.y = the incoming value;  trace the branch;  return self.y;  self.y = initial
+after the block      self.y = the backend's result
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from .value_identity import NOTHING
 
 
 class Watch(Protocol):
-    """Who looks at what a block's functions have changed besides the places."""
+    """The queries and notifications about other side effects of a block's functions."""
 
     @property
     def onlookers(self) -> alias_state.AliasObserver: ...
 
     def again(self) -> BaseException:
-        """What to raise for the block to be traced once more."""
+        """Return the exception that has the block traced again."""
         ...
 
     def look(self, key: Any) -> None:
-        """The block's function `key` has run, and the places hold what they held before."""
+        """Compare the heap with its snapshot: the function `key` has run, and the locations are restored."""
         ...
 
     def ends(self, places: Sequence[Location]) -> None:
-        """A function of the block is about to end, and its changes are still there."""
+        """Check the state at the end of a function of the block, while its mutations are still there."""
         ...
 
     def undo(self) -> None:
-        """A function of the block has failed."""
+        """Undo the side effects after a function of the block has failed."""
         ...
 
     def maybe(self, place: Location, was_there: bool) -> None:
-        """A place is without a value while a block is traced, although it may have one when the graph runs.
+        """Check that no code observes that `place` has no value in a trace but may have one in the graph.
 
-        `was_there` says whether it had one before the block.
+        `was_there` says whether the location had a value before the block.
         """
         ...
 
     def left(self, place: Location, was_there: bool) -> None:
-        """The same, from the end of the block on."""
+        """Check the same for the code after the block."""
         ...
 
 
 class CarriedState:
-    """The places of one staged block, turned into the tail of its state."""
+    """The locations of one staged block, turned into the tail of its state."""
 
     def __init__(
         self,
@@ -72,19 +72,19 @@ class CarriedState:
         self.own, self.own_names = own, own_names  # the block's variables before it
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
-        self.test_assigns = False  # then the test of the loop must be part of its body
+        self.test_assigns = False  # if true, the test of the loop must be part of its body
         self.entry, self.numbers = LoopEntryAliases(), ObjectIndex()
         self.extend([place for make in makers for place in spread(make())])
 
     def extend(self, places: Sequence[Location]) -> None:
-        """Carry further places; a new attempt begins. What has two names is one place."""
+        """Carry further locations, for a new attempt. Two names of one location are merged."""
         known = {location(place): place for place in (*places[::-1], *self.places[::-1])}
         self.places = list(known.values())[::-1]
         self.names = tuple(place.name for place in self.places)
-        # What they hold that nobody can use any more counts as no value, and is put back where they get none.
+        # A leaked tracer counts as no value, and is restored where the location gets none.
         self.lost = tuple(value if is_lost(value) else NOTHING for value in (p.read() for p in self.places))
         self.initial = self.read()
-        self.touched: set[Location] = set()  # what some function of the block has changed
+        self.touched: set[Location] = set()  # the locations that some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
         bases = [getattr(place, "base", None) for place in self.places]
         self.aliases = AliasState(
@@ -99,7 +99,7 @@ class CarriedState:
         )
 
     def read(self) -> State:
-        if not self.places:  # as most blocks have none
+        if not self.places:  # most blocks carry no locations
             return ()
         values = zip(self.places, (place.read() for place in self.places), self.lost, strict=True)
         return tuple(Undefined(place.name) if value is lost else value for place, value, lost in values)
@@ -109,31 +109,34 @@ class CarriedState:
             place.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
 
     def _unsettled(self, values: State) -> Iterator[tuple[Location, bool]]:
-        """The places that may be without a value, and whether they had one before the block."""
+        """Yield the locations that may have no value, and whether they had a value before the block."""
         for place, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
             if isinstance(value, Maybe) and lost is NOTHING:
                 yield place, not isinstance(first, Undefined)
 
     def enter(self, values: State) -> None:
-        """Set the places to what comes in when a function of the block begins."""
+        """Set the locations to the incoming values when a function of the block begins."""
         for place, was_there in self._unsettled(values):
             self.watch.maybe(place, was_there)
         self.write(values)
 
     def start(self, own: State) -> State:
-        """The state with which a loop begins: of its own variables, perhaps with others before them, and the places."""
+        """Return the initial state of a loop: its own variables and the locations.
+
+        `own` may begin with values that precede the block's variables.
+        """
         cut = len(own) - len(self.own)
         return own[:cut] + self.aliases.begun(own[cut:] + self.initial)
 
     def block(self, function: Callable[..., State | None], key: Any = None) -> Callable[..., State]:
-        """A branch or a loop body with the places as further parameters and further results.
+        """Return a branch or a loop body that has the locations as further parameters and results.
 
-        `key` stands for it if the function itself is made for each attempt.
+        `key` identifies the function if it is created anew for each attempt.
         """
 
         def carrying(*state: Any) -> State:
             with _Run(self, state, key or function) as run:
-                results = function(*run.own) or ()  # none of a block that only assigns places
+                results = function(*run.own) or ()  # None from a block that only assigns locations
                 if self.places:
                     results = (*results, *run.places_now())
                     self.touched.update(run.assigned())
@@ -144,7 +147,9 @@ class CarriedState:
         return carrying
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The test of a loop, which reads the places. If it assigns some, the block starts again."""
+        """Return the test of a loop with the locations as parameters. If it assigns some, the block is traced
+        again.
+        """
 
         def carrying(*state: Any) -> Any:
             with _Run(self, state, function) as run:
@@ -159,7 +164,7 @@ class CarriedState:
         return carrying
 
     def leave(self, results: State) -> State:
-        """Set the places to what the backend gave; return the other results."""
+        """Set the locations to the backend's results; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
         for place, was_there in self._unsettled(results[cut:]):
@@ -170,12 +175,14 @@ class CarriedState:
 
 
 class _Run:
-    """One call of a block's function: places and containers are set to what came in, and put back at the end."""
+    """One traced call of a block's function: locations and containers get the incoming values, and are
+    restored at the end.
+    """
 
     def __init__(self, carried: CarriedState, state: State, key: Any) -> None:
         self.carried, self.key = carried, key
         cut = len(state) - len(carried.own) - len(carried.places)
-        # What comes before is such as the item of a `for`, then the block's state.
+        # The block's state comes last, after values such as the element of a `for`.
         self.before, self.state = state[:cut], state[cut:]
         self.outer = carried.read()
         self.held: Held = {}
@@ -209,7 +216,9 @@ class _Run:
             self.carried.watch.undo()
 
     def _check(self) -> None:
-        """An error where an object has changed that is perhaps another; in a loop, numbers may tell which it is."""
+        """Raise an error if an object was mutated that may alias another; in a loop, try select indices
+        first.
+        """
         try:
             self.scope.check()
         except StagingError:
@@ -223,7 +232,9 @@ class _Run:
         self.carried.aliases.put_back(self.held)
 
     def places_now(self) -> State:
-        """What the places hold. A variable holds what may have a value; elsewhere nothing is there instead."""
+        """Return the values of the locations. One that may have a value stays so if it had none before and
+        after the call.
+        """
         places = zip(self.incoming, self.were, self.carried.read(), strict=True)
         return tuple(
             came if isinstance(came, Maybe) and type(old) is type(new) is Undefined else new
@@ -231,7 +242,7 @@ class _Run:
         )
 
     def assigned(self) -> list[Location]:
-        """The places that do not hold any more what came in."""
+        """Return the locations whose values have changed since the call began."""
         return [
             place
             for place, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)

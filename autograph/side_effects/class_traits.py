@@ -1,8 +1,9 @@
-"""What is to be known of a class for looking at its instances; found out once in each walk.
+"""Class traits: how a heap walk treats the instances of a class; computed once per walk.
 
-class Net: ...           an object of the user's: its attributes, and what its `__slots__` name
-class OrderedSet: ...    of the library `collections`: a container, all of whose parts count
-class Path: ...          of another library: nothing"""
+class Net: ...           an object of the user's: its attributes, and those that its `__slots__` name
+class OrderedSet: ...    of the library `collections`: a container, all of whose parts are visited
+class Path: ...          of another library: nothing is visited
+"""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ ATOMS: frozenset[type] = frozenset(
     | {types.WrapperDescriptorType, object}
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType}
 )
-# What these modules define are containers: code reaches the items without a word of the attributes.
+# These modules define containers: code reaches the items without naming attributes.
 _CONTAINERS = frozenset({"collections", "weakref", "_weakrefset", "_thread", "types", "queue", "threading"})
-_NAMED_BY_USERS = frozenset({"types", "_thread"})  # their attributes have the names that the user gives them
+_NAMED_BY_USERS = frozenset({"types", "_thread"})  # their attributes have names that the user chooses
 _BUILT_IN = frozenset({list, dict, set, tuple, frozenset, deque})
 _PLAIN_KINDS = (FunctionType, MethodType, ModuleType, type)
 _CACHE = type(functools.lru_cache(len))
@@ -45,16 +46,14 @@ _KNOWN = _BUILT_IN | {*_PLAIN_KINDS}
 
 
 class Kind(NamedTuple):
-    """How a walk deals with the instances of a class."""
+    """The treatment of the instances of a class in a heap walk."""
 
-    is_open: bool  # there may be something to be changed in them
-    is_object: bool  # they may have attributes
+    is_open: bool  # instances may contain something mutable
+    is_object: bool  # instances may have attributes
     is_users: bool
     is_container: bool
     is_cache: bool
-    attribute: (
-        str  # what an attribute is to code that uses the object: "." by its name, "@" by methods of a library
-    )
+    attribute: str  # kind of access to attributes: "." by name in user code, "@" by the methods of a library
     slots: tuple[tuple[str, Any], ...]  # attributes that the user's `__slots__` name
 
 
@@ -64,14 +63,14 @@ _CLOSED = Kind(False, False, False, False, False, ".", ())
 
 
 def kind_of(cls: type) -> Kind:
-    """What is to be known of a class.
+    """Return the traits of a class.
 
     >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {"__module__": "user"})).is_users
     (False, False, True)
     """
     if cls in _KNOWN:
         return _OPEN
-    if cls is functools.partial:  # as operators make them
+    if cls is functools.partial:  # operators create these
         return _OBJECT
     if cls in ATOMS or backends[cls] is not PYTHON:
         return _CLOSED
@@ -102,7 +101,7 @@ def _is_container(cls: type) -> bool:
 
 
 class Kinds(dict[type, Kind]):
-    """class → what is to be known of it, found out when it is asked for."""
+    """class → its traits, computed on first access."""
 
     def __missing__(self, cls: type) -> Kind:
         kind = self[cls] = kind_of(cls)

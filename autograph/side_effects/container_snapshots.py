@@ -1,9 +1,10 @@
-"""What containers held when a staged block began: dictionaries, lists, sets and arrays.
+"""Snapshots of containers: dictionaries, lists, sets and arrays as they were when a staged block began.
 
-    a list [1, 2]    became [1, 5]       one item is another: that is a place
+    a list [1, 2]    became [1, 5]       one item has another value: that is a location
                      became [1, 2, 3]    it has grown
 
-Of all of them together can be told quickly whether any has changed: see `snapshot_cache.py`."""
+`snapshot_cache.py` checks quickly whether any of many containers has changed.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class Entries(ObjectSnapshot):
         self, owner: Any, trail: AccessPath, mapping: dict[Any, Any], kind: str, defaults: type | None = None
     ) -> None:
         super().__init__(owner, trail)
-        self.defaults = defaults  # the class that has values for attributes that are not there
+        self.defaults = defaults  # the class that may provide defaults for missing attributes
         self.mapping, self.kind = mapping, kind
         self.kept = dict(mapping)
         self.is_ordered = ordered = isinstance(mapping, OrderedDict)
@@ -50,11 +51,11 @@ class Entries(ObjectSnapshot):
         )
 
     def order(self) -> list[Any]:
-        """The keys as they are now."""
+        """Return the keys in their current order."""
         return list(self._keys(self.mapping))
 
     def reorder(self, keys: Iterable[Any]) -> None:
-        """Have the keys in this order."""
+        """Reorder the keys to the order of `keys`."""
         for key in keys:
             if dict.__contains__(self.mapping, key):
                 value = dict.__getitem__(self.mapping, key)
@@ -67,17 +68,17 @@ class Entries(ObjectSnapshot):
                 yield self._spot(key)
 
     def _is_cached(self, key: Any) -> bool:
-        """Whether an attribute only remembers what a property gives, and may be forgotten."""
+        """Return whether an attribute is a newly cached property, which may be discarded."""
         return key not in self.kept and self.cached(key) is not None
 
     def cached(self, key: Any) -> functools.cached_property[Any] | None:
-        """The cached property of this name."""
+        """Return the cached property named `key`."""
         bases = () if self.defaults is None else policy.bases_of(self.defaults)
         found = (vars(base).get(key) for base in bases)
         return next((one for one in found if isinstance(one, functools.cached_property)), None)
 
     def newly_cached(self) -> Iterator[tuple[Any, functools.cached_property[Any]]]:
-        """The attributes that only remember what a property gives, and did not when the block began."""
+        """Yield the cached properties that have been computed since the block began."""
         if self.defaults is not None:
             for key in dict.keys(self.mapping) - self.kept.keys():
                 if (found := self.cached(key)) is not None:
@@ -87,7 +88,7 @@ class Entries(ObjectSnapshot):
         return dict.get(self.mapping, key, self._default(key))
 
     def _default(self, key: Any) -> Any:
-        """What an attribute that is not there reads as."""
+        """Return the value that a missing attribute reads as."""
         if self.defaults is not None:
             for base in policy.bases_of(self.defaults):
                 if key in vars(base):
@@ -117,7 +118,7 @@ class Entries(ObjectSnapshot):
 
 
 class Items(MutatedLocation):
-    """All items of a list or deque, as one place: how many there are must not depend on the graph."""
+    """All items of a list or deque, as one location: their number must not depend on the graph."""
 
     def __init__(self, record: Sequence, unlike: Exception) -> None:
         items = record.owner
@@ -127,11 +128,11 @@ class Items(MutatedLocation):
             type_of(items).extend(items, values)
 
         super().__init__(items, record.trail, lambda: list(items), put)
-        self._unlike = unlike  # what to raise when the branches of a choice give different numbers of items
+        self._unlike = unlike  # the error for branches of a conditional that leave different numbers of items
         self._counts: set[int] = set()
 
     def check(self) -> None:
-        """A branch has come to its end."""
+        """Check, at the end of a branch, that the number of items is the same as in the other branches."""
         self._counts.add(len(self.owner))
         if len(self._counts) > 1:
             raise self._unlike
@@ -182,7 +183,7 @@ class Sequence(ObjectSnapshot):
 
 
 def type_of(items: Any) -> Any:
-    """The built-in class behind a container, whatever the user's class makes of its methods."""
+    """Return the built-in base class of a container, whose methods the user's class may override."""
     return next(kind for kind in (list, deque, set, bytearray) if isinstance(items, kind))
 
 
@@ -224,7 +225,7 @@ class Members(ObjectSnapshot):
 
 
 class Buffer(ObjectSnapshot):
-    """An array of numbers, such as NumPy's: a copy of its memory, if that is in one piece."""
+    """An array of numbers, such as a NumPy array: a copy of its memory, if that is contiguous."""
 
     owner: Any
 
@@ -241,7 +242,7 @@ class Buffer(ObjectSnapshot):
             return True
         if not view.c_contiguous or view.nbytes != len(self.kept):
             return view.tobytes() != self.kept
-        return not self.kept.startswith(view)  # compares the memory where it is
+        return not self.kept.startswith(view)  # compares the memory in place
 
     def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
@@ -251,14 +252,14 @@ class Buffer(ObjectSnapshot):
     def restore(self) -> None:
         if not self.has_changed():
             return
-        with contextlib.suppress(TypeError, ValueError):  # what has another size now is left alone
+        with contextlib.suppress(TypeError, ValueError):  # an array that has another size now is not restored
             self._fill()
 
     def _fill(self) -> None:
         _format, shape, strides, is_readonly = self._form
         if hasattr(self.owner, "setflags") and _form_of(memoryview(self.owner)) != self._form:
             self.owner.setflags(write=not is_readonly)
-            with warnings.catch_warnings(action="ignore"):  # NumPy would rather have a new view
+            with warnings.catch_warnings(action="ignore"):  # NumPy deprecates this in favor of a new view
                 self.owner.strides, self.owner.shape = strides, shape
         if isinstance(self.owner, bytearray):
             self.owner[:] = self.kept
@@ -271,12 +272,12 @@ class Buffer(ObjectSnapshot):
 
 
 def _form_of(view: memoryview) -> tuple[Any, ...]:
-    """What there is to an array besides its items."""
+    """Return the format, shape, strides and writability of an array."""
     return view.format, view.shape, view.strides, view.readonly
 
 
 def _is_memory(view: memoryview) -> bool:
-    """Whether an array is nothing but its memory, in one piece: objects are more."""
+    """Return whether an array is contiguous memory and holds no objects."""
     try:
         view.cast("B")
     except TypeError:

@@ -1,7 +1,8 @@
-"""Whose assignments are calls: of properties and other descriptors, of a user's `__setattr__` and `__setitem__`.
+"""Custom setters: assignments that are calls of properties, other descriptors, `__setattr__` or
+`__setitem__`.
 
-self.v = self.v + 1      if `v` is a property, this calls two functions: what they change is found like what any
-                         other function changes, and there is no place that could be set to what comes in
+    self.v = self.v + 1      If `v` is a property, this calls two functions. Their mutations are found as those of any
+                             other function. There is no location that could be set to the incoming value.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _STORED = MemberDescriptorType, GetSetDescriptorType
 
 
 def sets_attribute(base: Any, name: str) -> bool:
-    """Whether `base.name = value` is a call.
+    """Return whether `base.name = value` is a call.
 
     >>> class Circle:
     ...     radius = property(lambda self: 1, lambda self, value: None)
@@ -38,12 +39,14 @@ def sets_attribute(base: Any, name: str) -> bool:
 
 
 def sets_items(base: Any) -> bool:
-    """Whether `base[key] = value` calls a function of the user's, or writes to memory, which holds no tensors."""
+    """Return whether `base[key] = value` calls a function of the user's, or writes to memory, which holds no
+    tensors.
+    """
     return is_memory(base) or _is_users(getattr(type(base), "__setitem__", None))
 
 
 def is_fixed(cls: type, name: str) -> bool:
-    """Whether an attribute is a library's, written in C: no graph can give it a value.
+    """Return whether an attribute is implemented in C by a library: no graph can give it a value.
 
     >>> import decimal
     >>> is_fixed(decimal.Context, "prec"), is_fixed(type("Net", (), {}), "prec")
@@ -55,13 +58,13 @@ def is_fixed(cls: type, name: str) -> bool:
 
 
 def is_memory(value: Any) -> bool:
-    """Whether a value is an array of numbers, or a number in one.
+    """Return whether a value is an array of numbers, or a number in an array.
 
     >>> is_memory(bytearray(3)), is_memory([1])
     (True, False)
     """
     cls = type(value)
-    if cls.__module__ == "numpy":  # also such as `array.flat`
+    if cls.__module__ == "numpy":  # also types such as `array.flat`
         return True
     if cls in _WITHOUT_MEMORY or backends[cls] is not PYTHON:
         return False

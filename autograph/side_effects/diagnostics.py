@@ -1,11 +1,12 @@
-"""What cannot be carried, and how that is said.
+"""Diagnostics for side effects that cannot be carried.
 
 error[AGC291]: `self.log` changes from 0 to 1 items in a block that the graph runs
   --> train.py:12, in fit
  12 |     while i < n:
  14 |         if len(self.log) < 3:       `log` is used here
 why: ...
-fix: ..."""
+fix: ...
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ _WHICH = (
 
 
 def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
-    """A container that gets another structure, or an iterator that moves on."""
+    """Return the error for a container that changes its structure, or an iterator that is consumed."""
     name = change.record.trail
     places = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
     label = change.record.trail.label
@@ -59,7 +60,7 @@ def _refusal(title: str, why: str, fix: str, notes: tuple[Note, ...] = ()) -> St
 
 
 def hidden(spot: MutatedLocation, what: str) -> StagingError:
-    """An operand with an effect."""
+    """Return the error for an operand with a side effect."""
     return _refusal(
         f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
         why="an operand in a graph gives a value and nothing else",
@@ -68,7 +69,9 @@ def hidden(spot: MutatedLocation, what: str) -> StagingError:
 
 
 def presence(place: Location, was_there: bool) -> StagingError:
-    """A place that has its first value in a block, or loses its value there, and code that asks whether it has one."""
+    """Return the error for a location that gets its first value or loses its value in a block, if code tests
+    for that.
+    """
     if was_there:
         what = f"`{place.name}` is removed on one way through a block of the graph, and may still be there"
         fix = f"remove `{place.name}` on every way, or before the block; or let it stay and get another value"
@@ -80,12 +83,12 @@ def presence(place: Location, was_there: bool) -> StagingError:
 
 
 def _shown(name: str) -> str:
-    """A variable or place; what an expression gives has no name."""
+    """Return the quoted name of a variable or location; the result of an expression has no name."""
     return f"`{name}`" if name else "what this expression gives"
 
 
 def rebound(name: str, changes: Sequence[Where] = ()) -> StagingError:
-    """A list, dict or dataclass that is changed in place, while its variable gets another value."""
+    """Return the error for a list, dict or dataclass that is mutated in place while its variable is rebound."""
     return _refusal(
         f"{_shown(name)} is changed in place, and bound to something else, in a block that the graph runs",
         notes=_changed(changes),
@@ -95,7 +98,7 @@ def rebound(name: str, changes: Sequence[Where] = ()) -> StagingError:
 
 
 def parted(names: Sequence[str], changes: Sequence[Where]) -> StagingError:
-    """Two variables that are one object on one way through a block, and two on another."""
+    """Return the error for two variables that are one object on one path through a block, and two on another."""
     one, other = names
     both = f"{_shown(one)} and {_shown(other)} are" if one != other else f"two parts of {_shown(one)} are"
     return _refusal(
@@ -107,12 +110,14 @@ def parted(names: Sequence[str], changes: Sequence[Where]) -> StagingError:
 
 
 def _changed(places: Sequence[Where]) -> tuple[Note, ...]:
-    """The lines that seem to change an object in question."""
+    """Return notes for the lines that seem to mutate an object in question."""
     return tuple(Note(where, "changed here") for where in list(dict.fromkeys(places))[:4])
 
 
 def compared(name: str) -> StagingError:
-    """A question for the identity of an object that a graph chooses, or that is another one in each round."""
+    """Return the error for an identity comparison of an object that the graph selects, or that each iteration
+    replaces.
+    """
     return _refusal(
         f"which object `{name}` is gets decided in a block that the graph runs, and is asked for with `is`",
         why=_WHICH,
@@ -121,7 +126,7 @@ def compared(name: str) -> StagingError:
 
 
 def unlike(name: str, what: str) -> StagingError:
-    """Objects that differ in something that a graph does not carry."""
+    """Return the error for objects that differ in something that a graph does not carry."""
     return _refusal(
         f"the objects that a block of the graph gives {_shown(name)} differ in `{what}`",
         why="a graph carries the items of a list or dict and the fields of a dataclass, and nothing else of them",
@@ -130,7 +135,7 @@ def unlike(name: str, what: str) -> StagingError:
 
 
 def only_once(spot: MutatedLocation) -> StagingError:
-    """A place that changes in the first trace, and then never again."""
+    """Return the error for a location that changes in the first trace only."""
     return _refusal(
         f"`{spot.name}` changes when a block is traced the first time, and not again",
         why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
@@ -139,7 +144,7 @@ def only_once(spot: MutatedLocation) -> StagingError:
 
 
 def unsettled(names: Sequence[str]) -> StagingError:
-    """A block that changes something else in each trace."""
+    """Return the error for a block that mutates something else in each trace."""
     return _refusal(
         f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
         why=_WHY,
@@ -148,7 +153,7 @@ def unsettled(names: Sequence[str]) -> StagingError:
 
 
 def circles(name: str) -> StagingError:
-    """A new object that contains itself."""
+    """Return the error for a new object that contains itself."""
     return _refusal(
         f"{_shown(name)} contains itself, and is made in a block that the graph runs",
         why="a graph carries an object by what is in it, and there is no end to that",
@@ -157,7 +162,7 @@ def circles(name: str) -> StagingError:
 
 
 def ambiguous(name: str, what: str) -> StagingError:
-    """Something that cannot be done with one of several objects, as the graph decides which."""
+    """Return the error for an operation that a select proxy does not support."""
     return _refusal(
         f"the objects of which {_shown(name)} is one {what}",
         why="the graph decides which object is meant: it chooses between the values that all of them hold",

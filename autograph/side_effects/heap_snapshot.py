@@ -1,11 +1,13 @@
-"""Everything that a staged block may change: what its code can reach, and what that held when the block began.
+"""Heap snapshot: all objects that a staged block may mutate, with their contents when the block began.
 
-    while i < n:           the block's code names      net, step, i
-        net.step(i)        net is an object            what its attributes hold is noted
-        i += 1             Net.step is code as well    and names more: total, LOG, ...
+    while i < n:           names in the block's code   net, step, i
+        net.step(i)        net is an object            a snapshot of its attributes is taken
+        i += 1             Net.step is code as well    and adds names: total, LOG, ...
 
-A block's own functions are new each time; what they lead to is mostly what the block before led to. So an *extent*
-is kept while a function is traced, and taken again for as long as nothing in it has changed."""
+A block's own functions are new each time, but reach mostly the objects that the previous block reached. So
+snapshots are cached while a function is traced (`CachedSnapshot`). A cached snapshot is reused until its
+contents change.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from .process_state import ProcessState, global_generators
 from .snapshot_cache import CachedSnapshot
 from .snapshots import AccessPath, ObjectSnapshot
 
-_MANY = 64  # records: fewer are noted faster than they are remembered
-_KEPT = 8  # extents
+_MANY = 64  # snapshots: taking fewer is faster than caching them
+_KEPT = 8  # cached snapshots
 _NOWHERE = HeapWalker(())
 
 
@@ -40,7 +42,7 @@ _memory = _Memory()
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """While this lasts, surveys share what they find."""
+    """Cache heap snapshots while the context is active, so that blocks share them."""
     _memory.depth += 1
     try:
         yield
@@ -51,7 +53,7 @@ def remembering() -> Iterator[None]:
 
 
 class HeapSnapshot:
-    """The records of all objects within reach of the functions and values `roots`."""
+    """The snapshots of all objects reachable from the functions and values `roots`."""
 
     def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
         self._closures = _Closures([(value, AccessPath(None, "", name)) for name, value in roots])
@@ -67,7 +69,7 @@ class HeapSnapshot:
             _memory.extents[:] = [extent, *_memory.extents[: _KEPT - 1]]
 
     def _walk(self, shared: list[CachedSnapshot]) -> HeapWalker:
-        """What is behind the closures and in none of the extents."""
+        """Walk the objects that the closures reach and no cached snapshot contains."""
         closures = self._closures
         if not closures.entries:  # a block of tensors and numbers
             return _NOWHERE
@@ -85,7 +87,7 @@ class HeapSnapshot:
 
     @property
     def records(self) -> dict[Any, ObjectSnapshot]:
-        """All records, by the numbers of what they are about."""
+        """Return all snapshots, by the ids of their objects."""
         found: dict[Any, ObjectSnapshot] = {}
         for part in (
             *(extent.records for extent in self._shared),
@@ -96,7 +98,10 @@ class HeapSnapshot:
         return found
 
     def dicts(self) -> Iterator[Entries]:
-        """The records of dicts that may have other keys, or another order; of attributes too where those are few."""
+        """Yield the snapshots of dicts that may have changed in their keys or key order.
+
+        Dicts of attributes are included where these are few.
+        """
         for extent in self._shared:
             if not extent.has_same_keys():
                 yield from (
@@ -110,7 +115,7 @@ class HeapSnapshot:
                     yield record
 
     def labels(self, number: int) -> set[str]:
-        """By which names the object with this number is reached."""
+        """Return the names through which the object with this id is reached."""
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
         records = [walk.records[number] for walk in walks if number in walk.records]
         return set().union(
@@ -119,12 +124,12 @@ class HeapSnapshot:
 
     @property
     def codes(self) -> dict[int, CodeType]:
-        """All code within reach."""
+        """Return all reachable code, by id."""
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
         return {number: code for walk in walks for number, code in walk.codes.items()}
 
     def process_state(self) -> ProcessState:
-        """What the process holds now, of what code within reach may use."""
+        """Return the current state of the process that reachable code may use."""
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
         names = set().union(*(walk.names & _OF_PROCESS for walk in walks))
         if any(walk.has_seen(id(generator)) for walk in walks for generator in global_generators()):
@@ -138,7 +143,7 @@ class HeapSnapshot:
         )
 
     def changed(self) -> list[ObjectSnapshot]:
-        """The records that do not hold any more."""
+        """Return the snapshots of objects that have changed."""
         found: dict[Any, list[ObjectSnapshot]] = {}
         for records in self._doubtful():
             for key, record in records.items():
@@ -147,19 +152,19 @@ class HeapSnapshot:
         return [self._labelled(key, records) for key, records in found.items()]
 
     def _labelled(self, key: Any, records: list[ObjectSnapshot]) -> ObjectSnapshot:
-        """One record of what several parts of the survey know, with all labels."""
+        """Return one snapshot for what several walks have recorded, with all labels."""
         record = copy.copy(records[0])
         record.labels = set().union(*(one.labels for one in records), self._rest.also.get(key, ()))
         return record
 
     def restore(self) -> None:
-        """Make everything what it was."""
+        """Restore all objects to their snapshots."""
         for records in self._doubtful():
             for record in records.values():
                 record.restore()
 
     def _doubtful(self) -> Iterator[dict[Any, ObjectSnapshot]]:
-        """The records of the parts in which something may have changed."""
+        """Yield the snapshots of the parts in which something may have changed."""
         yield from (extent.records for extent in self._shared if not extent.is_intact())
         yield self._rest.records
         yield self._closures.records
@@ -169,7 +174,7 @@ _caches_of, _files_of = operator.attrgetter("caches"), operator.attrgetter("file
 
 
 class _Closures(HeapWalker):
-    """The functions of a block, and the functions inside of those; `entries` is what they lead to."""
+    """A walk of a block's functions and their nested functions; `entries` are the objects that they lead to."""
 
     def __init__(self, roots: Iterable[tuple[Any, AccessPath]]) -> None:
         self.entries: list[tuple[Any, AccessPath]] = []
@@ -189,7 +194,7 @@ class _Closures(HeapWalker):
 
 
 def _fitting(closures: _Closures) -> list[CachedSnapshot]:
-    """The extents behind these closures that are remembered, and in which nothing has changed."""
+    """Return the valid cached snapshots that these closures reach."""
     if not _memory.extents:
         return []
     entries = closures.labelled()

@@ -1,11 +1,12 @@
-"""A walk over what code can reach, which notes what that held.
+"""Heap walk: visit all objects that code can reach, and take snapshots of their contents.
 
-    while i < n:           the block's code names      net, step, i
-        net.step(i)        net is an object            what its attributes hold is noted
-        i += 1             Net.step is code as well    and names more: total, LOG, ...
+    while i < n:           names in the block's code   net, step, i
+        net.step(i)        net is an object            a snapshot of its attributes is taken
+        i += 1             Net.step is code as well    and adds names: total, LOG, ...
 
-The search goes by name: an attribute of which no code within reach speaks is not followed, nor is a global
-variable. Where code reaches attributes in other ways, such as `getattr`, all of them are followed."""
+The walk goes by name: an attribute or global variable is followed only if some reachable code contains its
+name. Where code reaches attributes in other ways, such as `getattr`, all of them are followed.
+"""
 
 from __future__ import annotations
 
@@ -38,20 +39,22 @@ from .stored_attributes import StoredAttributes, fixed
 _FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
 
 _ANNOTATING = frozenset({"__annotate__", "__annotate_func__"})
-"""What Python 3.14 makes of annotations: functions that run when they are asked for, and hold the class's namespace."""
+"""Annotation functions of Python 3.14. They run lazily, and hold the namespace of the class."""
 
 _PROXIES = weakref.ProxyType, weakref.CallableProxyType
 _VIEWS: tuple[type, ...] = types.MappingProxyType, type({}.keys()), type({}.values()), type({}.items())
 
 _FILES = io.TextIOWrapper, io.BufferedIOBase, io.RawIOBase
-_EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
+_EVERYTHING = frozenset(
+    {"globals", "exec", "eval"}
+)  # with these names, code reaches all variables of its module
 LARGEST_ARRAY = 1 << 26  # bytes
 
 Follow = Callable[["HeapWalker", Any, AccessPath], None]
 
 
 class HeapWalker:
-    """The records of all objects within reach of the values `roots`, for code that speaks of `names`."""
+    """The snapshots of all objects reachable from `roots`, for code that contains `names`."""
 
     def __init__(
         self,
@@ -60,24 +63,24 @@ class HeapWalker:
         reflects: bool = False,
         known: Sequence[HeapWalker] = (),
     ) -> None:
-        self.known = known  # walks whose objects need not be visited again
+        self.known = known  # their objects need not be visited again
         self.meets_known = False
-        self.also: dict[int, set[str]] = {}  # further labels of their objects
+        self.also: dict[int, set[str]] = {}  # id → further labels of an object of these walks
         self.records: dict[Any, ObjectSnapshot] = {}
         self.codes: dict[int, CodeType] = {}
         self.names = set(names)
-        self.globals: dict[int, dict[str, Any]] = {}  # those that each code sees
-        self.caches: list[Any] = []  # functions that remember what they gave
+        self.globals: dict[int, dict[str, Any]] = {}  # id of code → its global variables
+        self.caches: list[Any] = []  # functions with `lru_cache`
         self.files: list[Any] = []
         self.reflects = reflects
-        self.own_names: set[str] = set()  # those that code says which the walk has found
-        self.followed: set[str] = set()  # of attributes
+        self.own_names: set[str] = set()  # the names in the code that the walk has found
+        self.followed: set[str] = set()  # the followed attributes
         self._kinds = Kinds()
         self._without_memory: set[type] = set()
         self._stored = StoredAttributes(self.records)
-        self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
+        self._seen: dict[int, Any] = {}  # keeps visited objects alive, so that no other object gets their ids
         self._queue: deque[tuple[Any, AccessPath]] = deque()
-        # What has named parts: the parts that are still to be followed, once some code names them
+        # Objects with named parts: the parts to follow once some code contains their names.
         self._named: list[tuple[dict[str, Any], AccessPath, Callable[[str], None] | None]] = []
         for value, trail in roots:
             self.push(value, trail)
@@ -85,33 +88,33 @@ class HeapWalker:
 
     @functools.cached_property
     def watches(self) -> SnapshotGuards:
-        """What the walk has depended on; one that meets nothing needs none."""
+        """The guards of the walk; a walk that visits nothing needs none."""
         return SnapshotGuards()
 
     def widen(self, names: Set[str], reflects: bool) -> None:
-        """Go on, for code that speaks of these names as well."""
+        """Continue the walk for code that contains these names as well."""
         self.names |= names
         self.reflects |= reflects
         self._search()
 
     def unfollowed(self) -> set[str]:
-        """The names of attributes that no code has spoken of."""
+        """Return the names of attributes that no code contains."""
         return set().union(*(parts for parts, _, _ in self._named))
 
     def would_note(self, names: Set[str]) -> bool:
-        """Whether the walk would note more for code that assigns further attributes."""
+        """Return whether the walk would take more snapshots for code that assigns further attributes."""
         return self._stored.would_note(names)
 
     def has_seen(self, number: int) -> bool:
         return number in self._seen
 
     def push(self, value: Any, trail: AccessPath) -> None:
-        """Look at a value later, unless there is nothing to be changed in it."""
+        """Enqueue `value`, unless it is immutable."""
         if self.is_open(value):
             self._queue.append((value, trail))
 
     def is_open(self, value: Any) -> bool:
-        """Whether there may be something to be changed in a value."""
+        """Return whether `value` may contain something mutable."""
         return type(value) not in ATOMS and self._kinds[type(value)].is_open
 
     def _search(self) -> None:
@@ -177,7 +180,7 @@ class HeapWalker:
             self.also[number] = {trail.label}
             self._object(value, kind, trail)
 
-    # What has parts without names
+    # Objects that have parts without names
 
     def _buffer(self, value: Any, trail: AccessPath) -> None:
         if _is_array(value):
@@ -185,16 +188,16 @@ class HeapWalker:
         else:
             self.watches.conditions.append(lambda: not _is_array(value))
         if "O" in memoryview(value).format:
-            self._items(value.ravel().tolist(), trail)  # of NumPy's
+            self._items(value.ravel().tolist(), trail)  # a NumPy array
         self.push(getattr(value, "base", None), trail)
 
     def _referents(self, view: Any, trail: AccessPath) -> None:
-        """What shows the items of something else."""
+        """Visit the container of a view."""
         self._items(gc.get_referents(view), trail)
 
     def _reference(self, reference: weakref.ref[Any], trail: AccessPath) -> None:
         target = reference()
-        if isinstance(target, MethodType):  # a new one each time
+        if isinstance(target, MethodType):  # a bound method is a new object at each access
             self.watches.is_complete = False
         self.watches.conditions.append(lambda: (reference() is None) == (target is None))
         self.push(target, trail)
@@ -202,7 +205,7 @@ class HeapWalker:
     def _proxy(self, proxy: Any, trail: AccessPath) -> None:
         self.watches.is_complete = False
         try:
-            target = proxy.__init__.__self__  # any bound method tells
+            target = proxy.__init__.__self__  # any bound method refers to the target
         except (ReferenceError, AttributeError):
             return
         self.push(target, trail)
@@ -232,12 +235,12 @@ class HeapWalker:
         self.records[id(members)] = container_snapshots.Members(members, trail)
         self._items(list(members), trail)
 
-    # Code
+    # Functions and code
 
     def _function(self, function: FunctionType, trail: AccessPath) -> None:
         code, closure = function.__code__, function.__closure__
         if closure is None and is_own_file(code.co_filename):
-            return  # such as `keep`
+            return  # a function of this package, such as `keep`
         is_users = policy.is_user_code(function)
         self.watches.function(function)
         self._stored.bear(function, trail)
@@ -245,7 +248,7 @@ class HeapWalker:
             self._cell(
                 shared, AccessPath(None, "", name) if is_users else AccessPath(trail, "@", name), is_users
             )
-        if not is_block(code):  # of which the program knows nothing
+        if not is_block(code):  # the attributes of a block's function are not the program's
             self._dict_of(function, trail)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.push(default, AccessPath(None, "", function.__name__))
@@ -294,7 +297,7 @@ class HeapWalker:
         self.push(method.__self__, AccessPath(None, "", "self"))
 
     def _bound(self, method: Any, trail: AccessPath) -> None:
-        """A method of a built-in type, such as `log.append`, as a value."""
+        """Visit the object of a built-in method used as a value, such as `log.append`."""
         if not isinstance(method.__self__, ModuleType | type | None):
             self.push(method.__self__, trail)
 
@@ -315,7 +318,7 @@ class HeapWalker:
         for part in ("__func__", "fget", "fset", "fdel", "func"):
             self.push(getattr(wrapper, part, None), trail)
 
-    # What has named parts
+    # Objects that have named parts
 
     def _module(self, module: ModuleType, trail: AccessPath) -> None:
         is_librarys = policy.is_library_module(module)
@@ -358,7 +361,7 @@ class HeapWalker:
         self._named.append((members, trail, noted))
 
     def _object(self, value: Any, kind: Kind, trail: AccessPath) -> None:
-        """An instance of a user's class, or of a container that is written in Python."""
+        """Visit an instance of a user's class, or of a container that is written in Python."""
         self.watches.instance(value, type(value))
         if kind.is_users:
             self._stored.bear_instance(value, trail)
@@ -404,7 +407,7 @@ def _has_memory(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether a value is memory that code may write to, and not too much of it to be copied."""
+    """Return whether `value` is writable memory that is small enough to be copied."""
     view = memoryview(value)
     return not view.readonly and view.nbytes <= LARGEST_ARRAY
 
@@ -430,7 +433,9 @@ _FOLLOW: tuple[tuple[Any, Follow], ...] = (
 
 @functools.lru_cache(maxsize=1024)
 def _role_of(cls: type) -> str:
-    """What to note of the instances of a class besides their parts."""
+    """Return the kind of further snapshot for instances of a class: a file position, an opaque state, or
+    none.
+    """
     if issubclass(cls, _FILES) and not issubclass(cls, io.BytesIO):
         return "file"
     return "state" if has_state(cls) else ""
@@ -438,5 +443,5 @@ def _role_of(cls: type) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _follow_of(cls: Any) -> Follow | None:
-    """How a walk goes on from the instances of a class."""
+    """Return the method that visits instances of a class."""
     return next((follow for base, follow in _FOLLOW if issubclass(cls, base)), None)

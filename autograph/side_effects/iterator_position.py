@@ -1,8 +1,9 @@
-"""Things whose changes can be noticed, but neither undone nor carried: iterators, generators.
+"""Iterator positions: changes of iterators and generators can be detected, but neither undone nor carried.
 
 names = iter(["a", "b"])
 while n > 0:
-    use(next(names))        refused: the graph would see "a" in every round"""
+    use(next(names))        refused: the graph would use "a" in every iteration
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _TEE: type = type(itertools.tee(())[0])
 
 
 class IteratorPosition(ObjectSnapshot):
-    """An iterator, and how far it had come."""
+    """An iterator and its position."""
 
     def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
@@ -38,13 +39,14 @@ class IteratorPosition(ObjectSnapshot):
             yield StructuralChange(self, False, "is consumed")
 
     def restore(self) -> None:
-        """An iterator does not go back."""
+        """Do nothing: an iterator cannot be rewound."""
 
 
 def _is_hidden(iterator: Any) -> bool:
-    """Whether an iterator does not tell how far it has come: one that calls a function written in C, as of `re`.
+    """Return whether the position of an iterator is hidden: it calls a function written in C, as iterators of
+    `re` do.
 
-    From Python 3.14 on, `itertools.tee` does not tell either.
+    From Python 3.14 on, `itertools.tee` hides its position too.
     """
     if type(iterator) is _TEE and sys.version_info >= (3, 14):
         return True
@@ -55,7 +57,7 @@ def _is_hidden(iterator: Any) -> bool:
 
 
 def position(iterator: Any, depth: int = 4) -> tuple[Any, ...]:
-    """How far an iterator has come, as far as Python tells.
+    """Return the position of an iterator, as far as Python exposes it.
 
     >>> numbers = iter([1, 2, 3])
     >>> before = position(zip(numbers, "abc"))
@@ -75,11 +77,11 @@ def position(iterator: Any, depth: int = 4) -> tuple[Any, ...]:
 
 
 def _state(iterator: Any) -> Any:
-    """What Python would write down to copy the iterator."""
+    """Return the pickled state of the iterator."""
     if isinstance(iterator, itertools.count):
         return repr(iterator)
     try:
-        with warnings.catch_warnings(action="ignore"):  # itertools are about to lose this
+        with warnings.catch_warnings(action="ignore"):  # pickling of itertools is deprecated
             return iterator.__reduce__()
     except (TypeError, AttributeError):
         return tuple(iterator_parts(iterator))
@@ -107,7 +109,7 @@ def _of_state(state: Any, depth: int) -> Any:
 
 
 def is_iterator(value: Any) -> bool:
-    """Whether a value is one of Python's iterators."""
+    """Return whether a value is an iterator that Python defines."""
     kind = type(value)
     return kind is GeneratorType or (
         kind.__module__ in ("builtins", "itertools", "collections") and hasattr(kind, "__next__")

@@ -1,8 +1,8 @@
-"""The code that sees what a block changes, and what that does with it.
+"""Later uses: the code that can observe what a block mutates, and the uses in it.
 
 def fit(self, x):
-    if x > 0:              a block: what it calls, and what the functions around do after it, is within its reach
-        self.step(x)
+    if x > 0:              a block: the functions that it calls, and the rest of the enclosing functions, are code
+        self.step(x)       that can observe its mutations
     return self.log        `log` is used here
 """
 
@@ -28,15 +28,18 @@ if TYPE_CHECKING:
 
 
 class LaterUses:
-    """The code that a block's changes are seen by: what the block calls, and the function around it.
+    """The code that can observe a block's mutations: the code that the block calls, and the enclosing
+    functions.
 
-    `frame` is running for as long as the block is being staged: most blocks end before anybody has asked what is
-    around them.
+    `frame` is running for as long as the block is being staged. So the enclosing functions are found lazily,
+    as most blocks do not need them.
     """
 
     def __init__(self, frame: FrameType) -> None:
         self._frame = frame
-        self._in_modules: ReferrerSearch | None = None  # what modules lead to, for as long as that is known
+        self._in_modules: ReferrerSearch | None = (
+            None  # the objects reachable from modules, while that is valid
+        )
         self.codes: list[CodeType] = []
         self.own: Sequence[CodeType] = ()  # the block's functions
 
@@ -46,29 +49,31 @@ class LaterUses:
 
     @functools.cached_property
     def around(self) -> list[tuple[CodeType, int]]:
-        """The functions around the block, outwards, and where each of them is."""
+        """Return the code of the enclosing functions, innermost first, and the current instruction in each."""
         return [(frame.f_code, frame.f_lasti) for frame in self._frames]
 
     @functools.cached_property
     def blocks(self) -> set[CodeType]:
-        """The block's own functions, and those inside of them."""
+        """Return the code of the block's own functions, and of functions nested in them."""
         return {inner for code in self.own for inner in nested_code_objects(code)}
 
     def only_grows(self, change: StructuralChange) -> bool:
-        """Whether a container has grown, and no code within reach does anything but put things into it."""
+        """Return whether a container has grown, and all reachable code only adds elements to it."""
         return change.has_grown and not (
             self._later.reflects or any(True for _ in self.uses(self.labels(change)))
         )
 
     def labels(self, change: StructuralChange) -> set[str]:
-        """The names of a container, in the block and in what runs later."""
+        """Return the names of a container, in the block and in later code."""
         number = id(change.record.owner)
         known = self._later.records.get(number)
         return change.record.labels | (set() if known is None else known.labels)
 
     @functools.cached_property
     def _later(self) -> HeapWalker:
-        """What the functions around go on to reach when the block is over, with the code that they call."""
+        """Return the walk of the objects that the enclosing functions use after the block, and of the code
+        that they call.
+        """
         roots, names = [], set[str]()
         for frame, (code, position) in zip(self._frames, self.around, strict=True):
             named = bytecode_effects.names_after(code, position)
@@ -80,7 +85,7 @@ class LaterUses:
         return HeapWalker(roots, names, not bytecode_effects.REFLECTION.isdisjoint(names))
 
     def uses(self, labels: set[str]) -> Iterator[Where]:
-        """The lines that read a container, or change it other than by putting something into it."""
+        """Yield the lines that read a container, or mutate it other than by adding an element."""
         codes = {id(code): code for code in self.codes} | self._later.codes
         for label in sorted(labels):
             for code in codes.values():
@@ -93,7 +98,9 @@ class LaterUses:
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
     def asks_for(self, place: Location, is_over: bool) -> bool:
-        """Whether code may ask if a place has a value, other than by using it; `is_over` says that the block is."""
+        """Return whether code may test if `place` has a value, without reading it; `is_over` says that the
+        block has ended.
+        """
         if _has_defaults(place):
             return True
         done = self._code_done() if is_over else set()
@@ -107,7 +114,9 @@ class LaterUses:
         )
 
     def changes_later(self, names: Sequence[str]) -> Iterator[Where]:
-        """The lines at which the function goes on to change what one of these holds, or has a function do so."""
+        """Yield the later lines of the enclosing functions that mutate the object of one of `names`, or pass
+        it to a mutator.
+        """
         for name in names:
             for frame, (code, position) in zip(self._frames, self.around, strict=True):
                 for mention in bytecode_effects.mentions(code, _label(name)):
@@ -120,9 +129,9 @@ class LaterUses:
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
     def compares_later(self, names: Set[str], values: Sequence[Any]) -> bool:
-        """Whether the function goes on to ask which object one of these is, or has a function do so.
+        """Return whether later code compares the identity of an object, or calls a function that does.
 
-        The variables `names` have one of the objects `values`.
+        The variables `names` hold one of the objects `values`.
         """
         labels = set(map(_label, names))
         return self._compares_around(labels) or (
@@ -136,17 +145,19 @@ class LaterUses:
         )
 
     def asks_which(self, values: Sequence[Any]) -> bool:
-        """Whether code that may run later asks of any objects whether they are one, as far as it is in sight."""
+        """Return whether any code that may run later compares the identity of objects."""
         return self._compares_around(None) or any(map(bytecode_effects.compares, self._codes_later(values)))
 
     def _codes_later(self, values: Sequence[Any]) -> list[CodeType]:
-        """The code that may run later, apart from the function itself; with the methods of some objects."""
+        """Return the code that may run later, including methods of `values`, without the enclosing functions
+        themselves.
+        """
         later = self._later
         methods = HeapWalker(
             [(value, AccessPath(None, "", "")) for value in values], later.names, later.reflects
         )
         found = {id(code): code for code in self.codes} | later.codes | methods.codes
-        # What a dataclass gets compares classes and defaults only, and has no file.
+        # Generated methods of a dataclass compare only classes and defaults, and have no file.
         return [code for code in found.values() if code not in self.blocks and code.co_filename != "<string>"]
 
     def _compares_around(self, labels: Set[str] | None) -> bool:
@@ -156,11 +167,13 @@ class LaterUses:
         )
 
     def target(self, item: int = 0) -> str:
-        """The variable that gets the value, or an item, of the expression which the innermost function is at."""
+        """Return the variable that gets the value, or an item, of the expression that the innermost function
+        evaluates.
+        """
         return bytecode_effects.stored_after(*self.around[0], item) if self.around else ""
 
     def names_outside(self, name: str) -> Iterator[str]:
-        """How those who called call what is in a variable, which their functions return."""
+        """Yield the callers' names for the value of a variable, for as long as functions return it."""
         for (code, position), caller in pairwise(self.around):
             if not bytecode_effects.returns(code, name, position):
                 return
@@ -168,12 +181,13 @@ class LaterUses:
             yield name
 
     def holders_later(self, container: Any, assigned: Set[str]) -> Iterator[str]:
-        """The variables that lead to an object, of each function around, and of its module, and of the loops there.
+        """Yield the variables through which an object is reachable: of enclosing functions, modules and
+        loops.
 
-        Of the block's own function are left out those that it has `assigned`, and those that the function does not
-        use again. A caller may have handed on what is in its variables, so all of these count.
+        Of the block's own function, variables in `assigned` and variables that are not used again are left
+        out. A caller may have passed the values of its variables on, so all of these count.
         """
-        from .aliasing.referrers import ReferrerSearch  # few blocks have objects that somebody else may know
+        from .aliasing.referrers import ReferrerSearch  # few blocks have objects that may be aliased
 
         modules = self._modules()
         in_modules = self._in_modules or self._searched(modules)
@@ -185,11 +199,11 @@ class LaterUses:
             yield from search.names(variables)
 
     def _modules(self) -> list[dict[str, Any]]:
-        """The variables of the modules of the functions around, each once."""
+        """Return the variables of the modules of the enclosing functions, each module once."""
         return list({id(frame.f_globals): frame.f_globals for frame in self._frames}.values())
 
     def _searched(self, modules: Sequence[dict[str, Any]]) -> ReferrerSearch:
-        """Everything that these lead to: it is the same until code of the program runs."""
+        """Search everything reachable from these modules; the result is valid until code of the program runs."""
         from .aliasing.referrers import ReferrerSearch
 
         self._in_modules = search = ReferrerSearch()
@@ -200,7 +214,7 @@ class LaterUses:
         return search
 
     def forget(self) -> None:
-        """Code of the program has run, and may have changed what modules lead to."""
+        """Discard the search of the modules: code of the program has run, and may have changed them."""
         self._in_modules = None
 
     def _variables_later(self, container: Any, assigned: Set[str]) -> Iterator[dict[str, Any]]:
@@ -215,13 +229,13 @@ class LaterUses:
             }
             loop = frame.f_back
             if is_block(code) and is_own and loop is not None:
-                items = loop.f_locals.get("items")  # what the loop of which this is the body walks over
+                items = loop.f_locals.get("items")  # the iterable of the loop that has this body
                 suspended = items.gi_frame if isinstance(items, GeneratorType) else None
                 yield {"items": items} if suspended is None else suspended.f_locals
             is_own = is_own and is_block(code)
 
     def _is_repeated(self) -> bool:
-        """Whether the block stands in a loop of Python's, in which it is staged in each round."""
+        """Return whether the block is in a Python loop, and so is staged in each iteration."""
         for code, position in self.around:
             if code.co_qualname.rpartition(".")[2].startswith("loop_body") or bytecode_effects.is_in_loop(
                 code, position
@@ -232,7 +246,7 @@ class LaterUses:
         return False
 
     def uses_name_later(self, name: str) -> bool:
-        """Whether code goes on to use a variable, or perhaps does: what others know as well they may use."""
+        """Return whether later code uses a variable, or may use it because it is shared."""
         code, position = self.around[0] if self.around else ((lambda: None).__code__, 0)
         if bytecode_effects.returned_after(code, position):
             return True
@@ -248,7 +262,7 @@ class LaterUses:
         )
 
     def uses_later(self, place: Location) -> bool:
-        """Whether the function goes on to use a place."""
+        """Return whether later code of the enclosing functions uses a location."""
         if _has_defaults(place) or self.may_ask_later(place):
             return True
         is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
@@ -263,7 +277,7 @@ class LaterUses:
         )
 
     def may_ask_later(self, place: Location) -> bool:
-        """Whether code asks for a place without speaking of it, or by another name."""
+        """Return whether code may read a location without naming it, or through an alias."""
         if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
             name = _attribute(place)
             return any(bytecode_effects.may_ask_for(code, name, at) for code, at in self.around) or any(
@@ -287,14 +301,16 @@ class LaterUses:
         )
 
     def tells_later(self, place: Location) -> bool:
-        """Whether code looks into objects, and so may tell an attribute of an object from one of its class."""
+        """Return whether later code inspects objects, and so may tell an instance attribute from a class
+        attribute.
+        """
         codes = [code for code, _ in self.around]
         return any(
             not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in codes
         ) and (self.may_ask_later(place))
 
     def sees_order(self, record: Entries) -> bool:
-        """Whether code may see in which order a dict has its keys."""
+        """Return whether code may observe the key order of a dict."""
         codes = {id(code): code for code in self.codes} | self._later.codes
         if record.kind != "[":
             whole = (*codes.values(), *(code for code, _ in self.around))
@@ -312,19 +328,23 @@ class LaterUses:
         )
 
     def may_change_later(self, names: Set[str]) -> bool:
-        """Whether code within reach assigns attributes of these names."""
+        """Return whether reachable code assigns attributes of these names."""
         codes = [*self.codes, *self._later.codes.values(), *(code for code, _ in self.around)]
         stored = {bytecode_effects.STORED + name for name in names}
         return any(not stored.isdisjoint(bytecode_effects.facts(code).stored) for code in codes)
 
     def _code_done(self) -> set[CodeType]:
-        """The block's own code, unless it may run again: in a loop, or because its function is called again."""
+        """Return the code that does not run again: the block's own, unless it is in a loop or its function is
+        called again.
+        """
         functions = [code for code, _ in self.around if not is_block(code)]
         may_return = self._is_repeated() or len(functions) > 1 or self._is_called_back()
         return set() if may_return else self.blocks
 
     def _is_called_back(self) -> bool:
-        """Whether a library stands between the functions around and others that are part of the graph."""
+        """Return whether a library function is on the stack between the enclosing functions and other
+        converted code.
+        """
         frame = self._frames[-1].f_back if self._frames else None
         while frame is not None and (is_own_file(frame.f_code.co_filename) or not is_converted(frame.f_code)):
             frame = frame.f_back
@@ -332,12 +352,14 @@ class LaterUses:
 
 
 def _is_handed_on(mention: bytecode_effects.Mention, frame: FrameType) -> bool:
-    """Whether a function beside the mention changes what it is given."""
+    """Return whether a function on the line of the mention mutates its parameters."""
     return any(bytecode_effects.alters_parameters(f.__code__) for f in _functions_beside(mention, frame))
 
 
 def _functions_beside(mention: bytecode_effects.Mention, frame: FrameType) -> Iterator[FunctionType]:
-    """The functions that the line of a mention names: one of them is called with what is mentioned."""
+    """Yield the functions that the line of a mention names: one of them may be called with the mentioned
+    object.
+    """
     for name in bytecode_effects.named_beside(mention):
         found = frame.f_locals.get(name, frame.f_globals.get(name))
         if isinstance(found, FunctionType):
@@ -345,7 +367,7 @@ def _functions_beside(mention: bytecode_effects.Mention, frame: FrameType) -> It
 
 
 def _label(name: str) -> str:
-    """The last name of a place.
+    """Return the last name of a location.
 
     >>> _label("self.log[0]"), _label("x")
     ('log', 'x')
@@ -354,12 +376,12 @@ def _label(name: str) -> str:
 
 
 def _container(place: Any) -> str:
-    """The name of the container that an item is in; empty if the place is none."""
+    """Return the name of the container of an item; empty if `place` is no item."""
     return str(place.label) if isinstance(place, Item) or getattr(place, "kind", "") == "[" else ""
 
 
 def _has_defaults(place: Any) -> bool:
-    """Whether a place without a value reads as something else: in a defaultdict."""
+    """Return whether a location without a value reads as a default, as in a defaultdict."""
     container = getattr(place, "base", None) if isinstance(place, Item) else getattr(place, "owner", None)
     return isinstance(container, dict) and hasattr(type(container), "__missing__")
 

@@ -1,8 +1,9 @@
-"""Values that nobody can use any more, such as those that a finished graph has left in an attribute.
+"""Leaked tracers: values that are no longer usable, such as those that a finished graph has left in an
+attribute.
 
-def call(self, x):             traced twice: in the second graph the attribute still holds a value of the
-    self.last = x * 2          first one. For a block that assigns it, it has no value before; if the block
-    return self.last           may leave it alone, what it holds afterwards is of no use, as before.
+    def call(self, x):             Traced twice: in the second graph the attribute still holds a value of the
+        self.last = x * 2          first one. For a block that assigns the attribute, it has no value before.
+        return self.last           If the block may skip the assignment, the attribute has no usable value after it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..staging import backends
 
 
 def is_lost(value: Any) -> bool:
-    """Whether a value, or one inside of a container, is of no use to what is being traced now."""
+    """Return whether a value, or one inside of a container, is a leaked tracer for the current trace."""
     if type(value) in (tuple, list):
         return any(map(is_lost, value))
     if type(value) is dict:

@@ -1,11 +1,11 @@
-"""What a block assigns that is not one of its parameters: attributes, items, and variables that stay cells.
+"""Locations: attributes, items and shared variables that a block assigns, other than its parameters.
 
     if x > 0:                     def if_true():
         self.y = x                    self.y = x
                           ==>     ag__.cond(x > 0, if_true, ag__.keep, places=(ag__.attr(lambda: self, 'y'),))
 
-In plain Python nobody looks at a place: the block just assigns. What becomes of them when a backend stages the block
-is told in `carried_state.py`.
+In plain Python the locations are not used: the block just assigns. When a backend stages the block, they
+become carried state: see `carried_state.py`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .custom_setters import sets_attribute, sets_items
 
 
 class Location(Protocol):
-    """Something that can be read and assigned.
+    """A location that can be read and assigned.
 
-    A place without a value reads as `Undefined`; to assign `Undefined` takes its value away.
+    A location without a value reads as `Undefined`. Assigning `Undefined` deletes the value.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Cell:
 
 
 class Attribute:
-    """`base.key`, with the base looked up once, when the block starts."""
+    """The location `base.key`; the base is evaluated once, when the block starts."""
 
     def __init__(self, base: Callable[[], Any], key: str) -> None:
         self.base, self.key = base(), key
         self.name = f"{_text_of(base)}.{key}"
 
     def at(self, base: Any) -> Attribute:
-        """The same place in another object."""
+        """Return the same attribute of another object."""
         place = Attribute(lambda: base, self.key)
         place.name = self.name
         return place
@@ -75,7 +75,7 @@ class Attribute:
 
 
 class Item:
-    """`base[key]`, with base and key looked up once, when the block starts."""
+    """The location `base[key]`; base and key are evaluated once, when the block starts."""
 
     def __init__(self, base: Callable[[], Any], key: Callable[[], Any]) -> None:
         self.base, self.key = base(), key()
@@ -83,14 +83,14 @@ class Item:
         self.name = f"{_text_of(base)}[{self.key!r}]"
 
     def at(self, base: Any) -> Item:
-        """The same place in another object."""
+        """Return the same item of another container."""
         place = Item(lambda: base, lambda: self.key)
         place.label, place.name = self.label, self.name
         return place
 
     def read(self) -> Any:
         if isinstance(self.base, dict) and self.key not in self.base:
-            return Undefined(self.name)  # asking would put a default there
+            return Undefined(self.name)  # `base[key]` would insert a default
         try:
             return self.base[self.key]
         except LookupError:
@@ -104,9 +104,9 @@ class Item:
 
 
 def spread(place: Location) -> list[Location]:
-    """A place in an object that is one of several: it is in each of them. Otherwise the place itself.
+    """Return the locations that an assignment to `place` writes: for a select proxy, one in each candidate.
 
-    What the object sets by a function of its own is none.
+    Assignments that call a setter have no location.
     """
     base = getattr(place, "base", None)
     if is_chosen(type(base)):
@@ -123,14 +123,14 @@ def _is_call(place: Location) -> bool:
 
 
 def location(place: Location) -> Any:
-    """What two places have in common when they are the same."""
+    """Return a key that is equal for two names of the same location."""
     if isinstance(place, (Attribute, Item)) and place.key.__hash__ is not None:
         return type(place), id(place.base), place.key
     return id(place)
 
 
 def _text_of(read: Callable[[], Any]) -> str:
-    """How the user wrote what a generated `lambda: self.model` reads.
+    """Return the user's source text of the expression that a generated `lambda: self.model` reads.
 
     >>> model = None
     >>> _text_of(lambda: model.layer.weight)

@@ -1,14 +1,13 @@
-"""What a backend takes apart and whoever knows it may change: lists, dicts, and objects with fields.
+"""Mutable values: lists, dicts, and objects with fields, which a backend takes apart into parts.
 
-kind                                        parts
-list, deque, and classes made from these    the items, by their positions
-dict, and classes made from it              the values, by their keys
-UserDict, and classes made from it          the same, of what it holds
-a dataclass that is not frozen              the fields, by their names
+    kind                                        parts
+    list, deque, and their subclasses           the items, by their positions
+    dict and its subclasses                     the values, by their keys
+    UserDict and its subclasses                 the values of its dict, by their keys
+    a dataclass that is not frozen              the fields, by their names
 
-What a backend takes as a whole (`staging.is_whole`) is none of these, nor is a list of the function's own, nor what
-stands for one of several objects (`select_proxy.py`).
-Parts are read and written past the methods of users' classes, so that nobody notices.
+Excluded are opaque leaves (`staging.is_opaque_leaf`), lists that do not escape the function, and select
+proxies (`select_proxy.py`). Parts are read and written without calling methods that users' classes override.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
 
 
 def is_mutable(value: Any) -> bool:
-    """Whether a value is taken apart, and may be changed.
+    """Return whether a value is taken apart, and may be mutated.
 
     >>> is_mutable([1]), is_mutable((1,)), is_mutable(OrderedDict(a=1)), is_mutable("a")
     (True, False, True, False)
@@ -32,23 +31,23 @@ def is_mutable(value: Any) -> bool:
 
 
 def has_fields(value: Any) -> bool:
-    """Whether a mutable value is an object with fields."""
+    """Return whether a mutable value is an object with fields."""
     return _base_of(value) is object
 
 
 def has_parts(kind: Any) -> bool:
-    """Whether the values of a class are mutable, or have fields."""
+    """Return whether the instances of a class are mutable, or have fields."""
     return _base_of_kind(kind) is not None or _has_fixed_fields(kind)
 
 
 def _base_of(value: Any) -> Any:
-    kind: Any = type(value)  # mypy does not know that classes are hashable
+    kind: Any = type(value)  # mypy does not accept that classes are hashable
     return _base_of_kind(kind)
 
 
 @functools.lru_cache(maxsize=1024)
 def _base_of_kind(kind: Any) -> Any:
-    """The class whose methods read and write the parts; None for what has no parts that change."""
+    """Return the class with the methods that access the parts; None if there are no mutable parts."""
     if issubclass(kind, UnescapedList) or is_opaque_leaf(kind) or is_chosen(kind):
         return None
     is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
@@ -57,7 +56,7 @@ def _base_of_kind(kind: Any) -> Any:
 
 
 def parts(value: Any) -> dict[Any, Any]:
-    """The parts of a mutable value, by their keys.
+    """Return the parts of a mutable value, by their keys.
 
     >>> parts(["a", "b"]), parts({"x": 1})
     ({0: 'a', 1: 'b'}, {'x': 1})
@@ -75,13 +74,13 @@ _ABSENT = object()
 
 
 def _fields(value: Any) -> list[str]:
-    import dataclasses  # here, where there is one: others need not wait for the module
+    import dataclasses  # imported lazily: most programs that get here use no dataclass
 
     return [field.name for field in dataclasses.fields(value)]
 
 
 def put(value: Any, key: Any, part: Any) -> None:
-    """Give a mutable value another part where it has one."""
+    """Replace an existing part of a mutable value."""
     base = _base_of(value)
     if base is object:
         object.__setattr__(value, key, part)
@@ -92,7 +91,7 @@ def put(value: Any, key: Any, part: Any) -> None:
 
 
 def refill(value: Any, kept: dict[Any, Any]) -> None:
-    """Give a mutable value these parts and no others.
+    """Replace all parts of a mutable value by `kept`.
 
     >>> items = [1, 2, 3]
     >>> refill(items, {0: "a"})
@@ -116,7 +115,7 @@ def refill(value: Any, kept: dict[Any, Any]) -> None:
 
 
 def copied(value: Any) -> Any:
-    """Another object with the same parts, made without a call of the user's class."""
+    """Return a new object with the same parts, without calling the user's class."""
     kind: Any = type(value)
     base = _base_of(value)
     new = base.__new__(kind)
@@ -132,7 +131,7 @@ def copied(value: Any) -> Any:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The attributes in an object's dictionary, other than its parts.
+    """Return the attributes in an object's dictionary, other than its parts.
 
     >>> items = type("Items", (list,), {})()
     >>> items.name = "x"
@@ -150,13 +149,13 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def extras(value: Any) -> dict[str, Any]:
-    """What there is to a mutable value besides its parts."""
+    """Return the properties of a mutable value other than its parts."""
     built_in = {name: getattr(value, name, None) for name in ("maxlen", "default_factory")}
     return {**attributes(value), **(built_in if _base_of(value) in (deque, defaultdict) else {})}
 
 
 def fixed_fields(value: Any) -> dict[str, Any]:
-    """The fields of a frozen dataclass, by their names; none of anything else."""
+    """Return the fields of a frozen dataclass, by their names; empty for any other value."""
     kind: Any = type(value)
     if not _has_fixed_fields(kind):
         return {}
@@ -171,7 +170,7 @@ def _has_fixed_fields(kind: Any) -> bool:
 
 
 def with_fields(value: Any, new: dict[str, Any]) -> Any:
-    """A frozen dataclass like `value` with other parts, made without a call of the user's class."""
+    """Return a copy of a frozen dataclass with the parts `new`, without calling the user's class."""
     other = object.__new__(type(value))
     getattr(other, "__dict__", {}).update(getattr(value, "__dict__", {}))
     for name, part in new.items():

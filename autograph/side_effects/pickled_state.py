@@ -1,13 +1,14 @@
-"""The state of objects of the standard library and of NumPy that are written in C, as far as they tell it.
+"""Observable state of objects written in C, from the standard library and NumPy.
 
-object                        what tells it
-io.BytesIO()                  what `__reduce_ex__` gives: the bytes and the position
-queue.SimpleQueue()           what `qsize()` gives
-array.flat                    what its attributes hold: `index`
-threading.Lock()              its `repr`
+    object                        source of the state
+    io.BytesIO()                  `__reduce_ex__`: the bytes and the position
+    queue.SimpleQueue()           `qsize()`
+    array.flat                    its attributes: `index`
+    threading.Lock()              its `repr`
 
-A change of that can be noticed, but neither carried nor undone. What compares by its value, as `Decimal` and `Path`
-do, does not change."""
+A change of that state can be detected, but neither carried nor undone. Objects that compare by value, such as
+`Decimal` and `Path`, are immutable.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from .snapshots import AccessPath, ObjectSnapshot, StructuralChange
 
 _STATUS = "qsize", "locked", "tell", "closed", "__len__", "__length_hint__"
 _DEPTH = 5
-# Classes whose instances a walk looks into by other means.
+# A heap walk visits instances of these classes by other means.
 _OTHERWISE = (
     *(
         list,
@@ -52,15 +53,15 @@ _OTHERWISE = (
     ),
     *(property, staticmethod, classmethod, functools.cached_property, functools.partial),
 )
-_HASHES: tuple[Any, ...] = (memoryview.__hash__,)  # of what changes although it is compared by its value
-_POINTERS = 16  # bytes of what every instance of a class that is written in Python has
-_LARGEST = 1 << 20  # bytes of a state that is compared; what is larger is told by its identity
+_HASHES: tuple[Any, ...] = (memoryview.__hash__,)  # mutable although it is compared by value
+_POINTERS = 16  # bytes that every instance of a class written in Python has
+_LARGEST = 1 << 20  # bytes of a state that is compared; a larger one is compared by identity
 
 Reader = Callable[[Any], Any]
 
 
 class ObjectState(ObjectSnapshot):
-    """An object of a library, and what it said of its state."""
+    """An object of a library, with a snapshot of its observable state."""
 
     def __init__(self, owner: Any, trail: AccessPath) -> None:
         super().__init__(owner, trail)
@@ -74,11 +75,11 @@ class ObjectState(ObjectSnapshot):
             yield StructuralChange(self, False, f"(a `{type(self.owner).__qualname__}`) changes")
 
     def restore(self) -> None:
-        """A library's object is not set back."""
+        """Do nothing: the state of a library's object cannot be restored."""
 
 
 class _Identity:
-    """An object of which only the identity counts; it is kept alive, so that no other one gets its number."""
+    """An object compared by identity; it is kept alive, so that no other object gets its id."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -90,7 +91,7 @@ class _Identity:
 
 
 def has_state(cls: Any) -> bool:
-    """Whether the instances of a class have a state that this module can read.
+    """Return whether the instances of a class have a state that this module can read.
 
     >>> import io, decimal
     >>> has_state(io.BytesIO), has_state(decimal.Decimal), has_state(decimal.Context)
@@ -100,7 +101,7 @@ def has_state(cls: Any) -> bool:
 
 
 def state_of(value: Any, depth: int = _DEPTH) -> tuple[Any, ...]:
-    """The state of an object, to be compared with a later one.
+    """Return the state of an object, for comparison with a later state.
 
     >>> import random
     >>> numbers = random.Random(1)
@@ -114,19 +115,19 @@ def state_of(value: Any, depth: int = _DEPTH) -> tuple[Any, ...]:
         try:
             with warnings.catch_warnings(action="ignore"):
                 found.append(_frozen(read(value), depth))
-        except Exception:  # such as of a file that is closed, or of what cannot be copied
+        except Exception:  # a closed file, or an object that cannot be copied
             found.append(None)
     return tuple(found)
 
 
 def _frozen(value: Any, depth: int) -> Any:
-    """A part of a state, as something that later changes do not reach."""
+    """Return an immutable form of a part of a state."""
     kind: Any = type(value)
     if kind in ATOMS:
         return kind, repr(value) if kind in (float, complex) else value
     if not depth:
         return _Identity(value)
-    if kind is dict and not value:  # such as the attributes of what had none
+    if kind is dict and not value:  # for example the attributes of an object that had none
         return type(None), None
     if kind in (tuple, list):
         return kind, tuple(_frozen(part, depth - 1) for part in value)
@@ -141,7 +142,9 @@ def _frozen(value: Any, depth: int) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _readers(cls: Any) -> tuple[Reader, ...]:
-    """Return what tells the state of the instances of a class; nothing where they do not change, or may be large."""
+    """Return the functions that read the state of instances of a class; none if they are immutable, or may be
+    large.
+    """
     if issubclass(cls, _OTHERWISE):
         return ()
     bases = policy.bases_of(cls)
@@ -149,7 +152,7 @@ def _readers(cls: Any) -> tuple[Reader, ...]:
     if own is object or not _is_known(own) or own.__hash__ not in (object.__hash__, None, *_HASHES):
         return ()
     is_small = own.__basicsize__ <= object.__basicsize__ + _POINTERS
-    if is_small and own.__module__ != "_thread":  # written in Python: attributes are all there is
+    if is_small and own.__module__ != "_thread":  # written in Python: attributes are the whole state
         return ()
     return tuple(_found(own))
 
@@ -177,5 +180,5 @@ def _found(cls: type) -> Iterator[Reader]:
 
 
 def _plain(read: Reader) -> Reader:
-    """Of an attribute, what it holds if that is a number or a text."""
+    """Return a reader that returns the value of an attribute if it is a number or a text, else None."""
     return lambda value: found if type(found := read(value)) in ATOMS else None

@@ -1,10 +1,11 @@
-"""A warning for what a staged block does once, while it is traced: it uses state of the process.
+"""Warnings for uses of process state that happen once, while a staged block is traced.
 
     while x > 0:
         x -= random.random()       SideEffectWarning: `random.random` is called once, while this is traced
 
-The block's own code is read. Of what it calls, only what has been done counts: the states are compared before and
-after."""
+The bytecode of the block's own functions is searched for such uses. For the functions that they call, the
+process state is compared before and after the trace.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +23,14 @@ from ..errors import Diagnostic, SideEffectWarning, Where
 from ..introspection.source_sites import running
 
 Variables = dict[str, Any]
-_CERTAIN = RANDOM, FILES, CLOCK  # whoever uses these changes them, or gets another answer each time
+_CERTAIN = RANDOM, FILES, CLOCK  # every use of these changes the state, or gives another result
 _CACHE_CALLS = frozenset({"cache_clear", "cache_info"})
 
 
 NAMES = frozenset(
     {"random", "seed", "environ", "putenv", "unsetenv", "getcontext", "setcontext", "localcontext"}
 )
-"""The names without which code uses no state that is compared."""
+"""Code that contains none of these names uses no state that is compared."""
 
 
 class _Found(NamedTuple):
@@ -39,9 +40,9 @@ class _Found(NamedTuple):
 
 
 class ProcessState:
-    """What the process held before a block is traced, of what the code within reach may use.
+    """The process state that reachable code may use, as it was before a block is traced.
 
-    `names` are those of which code within reach speaks; `codes` gives all that code, with the global variables it sees.
+    `names` are the names in that code. `codes` returns the code, with its global variables.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ProcessState:
         self._kept = [read() for _, read in self._readers]
 
     def warn(self, own: Sequence[tuple[CodeType, Variables]]) -> None:
-        """Warn of what the block's own functions say, and of what else has changed."""
+        """Warn of the uses in the block's own functions, and of other state that has changed."""
         found = [one for code, variables in own for one in _uses(code, variables) if one.use in _CERTAIN]
         told = {one.use.kind for one in found}
         for (use, read), kept in zip(self._readers, self._kept, strict=True):
@@ -104,14 +105,14 @@ def _readers(names: Set[str]) -> Iterator[tuple[Use, Callable[[], Any]]]:
 
 
 def global_generators() -> list[Any]:
-    """The global generators of random numbers, of Python and of NumPy."""
+    """Return the global random generators of Python and NumPy."""
     found = [getattr(sys.modules.get("random"), "_inst", None)]
     found += [getattr(sys.modules.get("numpy.random.mtrand"), "_rand", None)]
     return [generator for generator in found if generator is not None]
 
 
 def is_of_process(value: Any) -> bool:
-    """Whether an object is one of which there is one in the process."""
+    """Return whether an object is a global random generator."""
     return any(value is generator for generator in global_generators())
 
 
@@ -128,7 +129,7 @@ def _of_caches(caches: Sequence[Any]) -> Iterator[tuple[Use, Callable[[], Any]]]
 
 
 def _entries_of(cache: Any) -> Any:
-    """How much a function remembers, and how much it has computed; not how often that has helped."""
+    """Return the number of cached results and of misses; hits do not count."""
     return cache.cache_info()[1::2]
 
 
@@ -145,7 +146,7 @@ def _position(file: io.IOBase) -> Any:
 
 
 def _uses(code: CodeType, variables: Variables) -> Iterator[_Found]:
-    """What of the process code uses by a global name."""
+    """Yield the uses of process state through global names."""
     if not _may_use(code, variables):
         return
     for names, line in bytecode_effects.chains(code):
@@ -155,7 +156,9 @@ def _uses(code: CodeType, variables: Variables) -> Iterator[_Found]:
 
 
 def _may_use(code: CodeType, variables: Variables) -> bool:
-    """Return whether a global name in the code leads to such a state: hardly any does, and bytecode is slow to read."""
+    """Return whether a global name in `code` may lead to process state; hardly any does, and scanning
+    bytecode is slow.
+    """
     names = bytecode_effects.facts(code).names
     return any(
         _leads_to_use(known[name])
@@ -191,7 +194,7 @@ def _builtins(variables: Variables) -> Mapping[str, Any]:
 
 
 def _name_of(value: Any) -> str:
-    """The full name of a function or class of a library, as its module says."""
+    """Return the qualified name of a library's function or class; empty if there is none."""
     name = getattr(value, "__name__", None)
     if not isinstance(name, str):
         return "os.environ" if value is getattr(sys.modules.get("os"), "environ", _NOBODY) else ""

@@ -1,20 +1,22 @@
-"""What a staged block changes without saying so is carried as well, or refused.
+"""Retracing: mutations that a staged block makes implicitly become carried state, or are refused.
 
-    while i < n:                    first trace      net.total was 0 and is another value: it is put back
+    while i < n:                    first trace      net.total was 0 and has changed: its value is restored
         net.step(i)      ==>        second trace     net.total is state of the loop, like `i`
         i += 1
 
-A block may change objects in functions that it calls, by another name, or by a library. Nothing in its text tells
-so. Before a backend traces the block, a *survey* notes all that the block's code can reach (`heap_snapshot.py`). After
-each run of the block's functions the records are compared (`snapshots.py`, `container_snapshots.py`):
+A block may mutate objects in functions that it calls, through an alias, or through a library. Its source does
+not show that. Before a backend traces the block, a *heap snapshot* of all objects that its code can reach is
+taken (`heap_snapshot.py`). After each trace of the block's functions the snapshots are compared
+(`snapshots.py`, `container_snapshots.py`):
 
-another value in a place     the place is carried: the block is traced once more with it as part of its state
-a list that branches fill     its items are such a place, if each branch leaves as many
-a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
-                             happens once for each trace
-anything else                AGC291
+    a location has another value   it is carried: the block is traced again with it as part of its state
+    a list that branches extend    its items are one location, if each branch leaves equally many
+    a container that has grown     it keeps what the last trace added, as long as no code reads it: an append to a
+                                   list happens once for each trace
+    anything else                  refused with AGC291
 
-However a block ends, what was changed while tracing is put back: only what the backend gives remains."""
+However a block ends, all mutations made while tracing are undone: only the results of the backend remain.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ MAX_ATTEMPTS = 24
 
 
 class RetraceNeeded(BaseException):
-    """Ends a trace that has changed something which is not carried yet. No block of the user's sees it."""
+    """Ends a trace that has mutated a location which is not carried yet. User code cannot catch it."""
 
     def __init__(
         self, journal: SideEffectTracker, spots: Sequence[MutatedLocation], has_built: bool = False
@@ -57,7 +59,7 @@ class RetraceNeeded(BaseException):
 
 
 class _Memory(threading.local):
-    """What was found in which block, for as long as the outermost block is being traced."""
+    """The mutated locations found in each block, kept while the outermost block is being traced."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -76,10 +78,11 @@ def stage_tracking_side_effects(
     gives: Sequence[str] | None = None,
     besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
-    """What `run` gives: a backend's operation on `blocks`, with all places that they change.
+    """Stage `blocks` by calling `run`, and carry every location that the blocks mutate; return the results of
+    `run`.
 
-    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
-    further objects that the blocks get.
+    `state` and `names` are the variables that all blocks take. `gives` names the results of a conditional; it
+    is None for a loop. `besides` are further objects that are passed to the blocks.
     """
     reach = LaterUses(sys._getframe(1))
     _memory.depth += 1
@@ -137,12 +140,14 @@ def _settled(
 
 
 class SideEffectTracker:
-    """What one staged block has been seen to change."""
+    """The side effects observed while one staged block is traced."""
 
     def __init__(self, roots: Sequence[tuple[str, Any]], reach: LaterUses, is_choice: bool = False) -> None:
         self.survey = HeapSnapshot(roots)
         self._is_choice = is_choice
-        self.is_open = True  # a backend that calls a block's functions later does so for good
+        self.is_open = (
+            True  # False once staging is over: then a call of a block's function is an ordinary call
+        )
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
         self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
@@ -151,11 +156,11 @@ class SideEffectTracker:
         self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
         self._onlookers = ExternalAliases(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[ObjectSnapshot, Any]]] = {}
-        self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # of the keys of dicts
-        self._fresh: list[MutatedLocation] = []  # found by the attempt before this one
+        self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # id → a dict and the order of its keys
+        self._fresh: list[MutatedLocation] = []  # found by the previous attempt
 
     def remembered(self) -> list[MutatedLocation]:
-        """What an earlier trace found in this very block, as far as it is still there."""
+        """Return the locations that an earlier trace of the same block found and that still exist."""
         found = _memory.found.get(self._code)
         if not found:
             return []
@@ -163,14 +168,16 @@ class SideEffectTracker:
         return [spot for spot in found if id(spot.owner) in owners]
 
     def begin(self, spots: Sequence[MutatedLocation]) -> None:
-        """A new attempt, with `spots` carried."""
+        """Begin a new attempt, with `spots` carried."""
         self._gains.clear()
         self._orders.clear()
         self._fresh = list(spots)
         _memory.found.setdefault(self._code, []).extend(spots)
 
     def ends(self, places: Sequence[Location]) -> None:
-        """A function of the block is about to end: do lists have as many items as after the others?"""
+        """Check, at the end of a function of the block, list lengths and key orders against the other
+        functions.
+        """
         for place in places:
             if isinstance(place, Items):
                 place.check()
@@ -178,7 +185,7 @@ class SideEffectTracker:
             self._compare_orders()
 
     def _compare_orders(self) -> None:
-        """Do dicts have their keys in the same order as before, and as after the block's other functions?"""
+        """Check that dicts keep the order of their keys, before the block and after each of its functions."""
         for record in self.survey.dicts():
             now = record.order()
             _, kept = self._orders.setdefault(id(record), (record, list(record.kept)))
@@ -192,20 +199,22 @@ class SideEffectTracker:
             kept += [key for key in now if key not in common]
 
     def _has_default(self, place: Attribute) -> bool:
-        """Whether an attribute that an object has not got reads as what its class has."""
+        """Return whether an attribute that the object lacks reads as the attribute of its class."""
         variables = policy.attributes_of(place.base)
         return place.key not in variables and any(
             place.key in vars(b) for b in policy.bases_of(type(place.base))
         )
 
     def settle_orders(self) -> None:
-        """Have the keys of dicts in the order in which the block's functions have put them in."""
+        """Put the keys of dicts into the order in which the block's functions have added them."""
         for record, keys in self._orders.values():
             if record.order() != keys:
                 record.reorder(keys)
 
     def look_at_memory(self, carried: CarriedState) -> None:
-        """An array or list that a loop changes by `+=`: in the graph it is a new one, and nobody else may know it."""
+        """Raise an error if a loop updates an array or list by `+=` that has an alias: in the graph it is a
+        new object.
+        """
         if self._is_choice:
             return
         names, values = (*carried.own_names, *carried.names), (*carried.own, *carried.initial)
@@ -221,13 +230,15 @@ class SideEffectTracker:
                 raise rebound(name)
 
     def undo(self) -> None:
-        """A function of the block has failed."""
+        """Undo the side effects after a function of the block has failed."""
         self.reach.forget()
         if self.is_open:
             self.survey.restore()
 
     def look(self, key: Any) -> None:
-        """A function of the block has run, and all places have been put back: what else has changed?"""
+        """Compare the heap with its snapshot, after a function of the block has run and the locations are
+        restored.
+        """
         self.reach.forget()
         changed = self.survey.changed() if self.is_open else []
         if not changed:
@@ -251,7 +262,9 @@ class SideEffectTracker:
         self._gains[key] = gains
 
     def _look_at_caches(self, changed: Sequence[ObjectSnapshot]) -> None:
-        """What cached properties remember is forgotten: nothing may tell, as when they give something else later."""
+        """Refuse cached properties that the trace has computed, if later code can observe that they are
+        discarded.
+        """
         for record in changed:
             for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
                 names = bytecode_effects.facts(cached.func.__code__).names
@@ -261,14 +274,18 @@ class SideEffectTracker:
                     raise presence(place, False)
 
     def _items_of(self, change: StructuralChange) -> Items:
-        """The items of a list that a choice makes longer or shorter, and other code uses."""
+        """Return the items of a list as a location, if a conditional extends or shortens a list that other
+        code uses.
+        """
         error = refused(change, self.reach)
         if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
             raise error
         return Items(change.record, error)
 
     def compare_gains(self) -> None:
-        """What every branch has put into a list are its items after the block: those of one of them."""
+        """Carry the items of lists that every branch has extended: after the block they are those of one
+        branch.
+        """
         first, *others = self._gains.values() if self._is_choice and len(self._gains) > 1 else ((),)
         found = []
         for record, gain in first:
@@ -284,7 +301,7 @@ class SideEffectTracker:
             raise RetraceNeeded(self, found)
 
     def _build(self, values: Sequence[tuple[MutatedLocation, Any]]) -> None:
-        """An object that makes its variables the first time it is used: it has been used now."""
+        """Keep what an object creates lazily on first use, such as variables, and trace again."""
         lasting = [(spot, value) for spot, value in values if _is_settling(value)]
         for spot, value in lasting:
             spot.write(value)
@@ -296,26 +313,28 @@ class SideEffectTracker:
         return self._onlookers
 
     def again(self) -> BaseException:
-        """What to raise for the block to be traced once more with what is carried already."""
+        """Return the exception that has the block traced again, with the same carried locations."""
         self.survey.restore()
         return RetraceNeeded(self, [])
 
     def maybe(self, place: Location, was_there: bool) -> None:
-        """A place that may have no value is about to be written: nobody may ask whether it has."""
+        """Raise an error if code may test whether `place` has a value: it may have none while the block
+        writes it.
+        """
         if self.reach.asks_for(place, is_over=False):
             raise presence(place, was_there)
 
     def left(self, place: Location, was_there: bool) -> None:
-        """A place may have no value after the block: nobody may use it."""
+        """Raise an error if code uses `place` after the block, where it may have no value."""
         if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
             raise presence(place, was_there)
 
     def warn(self) -> None:
-        """Warn of what happens but once, now."""
+        """Warn of uses of process state that happen once, during tracing."""
         self._process.warn([(code, seen) for code, seen in self._blocks if not is_own_file(code.co_filename)])
 
     def confirm(self, carried: CarriedState) -> None:
-        """What was found must have changed this time as well; otherwise something out of sight decides."""
+        """Check that each location found before has changed again; otherwise a hidden condition decides."""
         for spot in self._fresh:
             if spot not in carried.touched:
                 raise only_once(spot)
@@ -329,14 +348,18 @@ class SideEffectTracker:
                 raise presence(place, False)
 
     def replay(self) -> None:
-        """Put into containers what the last traces have put in."""
+        """Add to containers the elements that the last traces have added."""
         for gains in self._gains.values():
             for record, gain in gains:
                 record.grow(gain)
 
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
-    """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
+    """Return `function` wrapped so that a side effect raises an error.
+
+    `function` computes an operand that the graph may skip. `what` names the operand in the error. `blocks`
+    are its code.
+    """
     reach = LaterUses(sys._getframe(1))
     journal = SideEffectTracker([("operand", block) for block in blocks], reach)
 
@@ -352,7 +375,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
         except RetraceNeeded as found:
             raise hidden(found.spots[0], what) from None
         journal.warn()
-        journal.replay()  # what containers gain while tracing, as in a block
+        journal.replay()  # elements that containers gain while tracing, as in a block
         return result
 
     return looked_after
@@ -368,7 +391,7 @@ def _is_lasting(value: Any) -> bool:
 
 
 def _is_settling(value: Any) -> bool:
-    """Whether a value tells that something has been made, rather than counts."""
+    """Return whether `value` is an object that has been created, rather than a counter."""
     if _is_lasting(value):
         return True
     is_number = isinstance(value, (int, float, complex)) and not isinstance(value, bool)

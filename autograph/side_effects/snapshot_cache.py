@@ -1,4 +1,4 @@
-"""A walk that is finished, and may serve several blocks: all at once can be told whether anything in it has changed.
+"""Snapshot cache: a finished heap walk that serves several blocks, and is validated as a whole.
 
 20,000 objects, their dictionaries and lists      one pass over all items, by identity; no call for each object
 """
@@ -18,7 +18,7 @@ from .snapshots import CellSnapshot, ObjectSnapshot
 
 
 class CachedSnapshot:
-    """What is within reach of some objects; `entries` are their numbers, and how they are called."""
+    """The snapshots of all objects reachable from some objects; `entries` are the ids and labels of these."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class CachedSnapshot:
         self._lists = [record.owner for record in lists], [record.kept for record in lists]
 
     def serves(self, names: Set[str], reflects: bool) -> bool:
-        """Whether a walk for code that speaks of these names would have gone the same ways."""
+        """Return whether a walk for code that contains these names would have visited the same objects."""
         if self.walk.would_note(names):
             return False
         if self.walk.reflects or reflects:
@@ -51,7 +51,7 @@ class CachedSnapshot:
         return self.walk.followed <= names and self._unfollowed.isdisjoint(names)
 
     def is_intact(self) -> bool:
-        """Whether all records hold."""
+        """Return whether no object has changed since its snapshot."""
         now, kept = self._dicts
         lists, items = self._lists
         return (
@@ -64,19 +64,20 @@ class CachedSnapshot:
         )
 
     def has_same_keys(self) -> bool:
-        """Whether all dicts have the keys that they had, in the same order."""
+        """Return whether all dicts have their initial keys, in the same order."""
         now, kept = self._dicts
         return list(map(dict.__len__, now)) == list(map(len, kept)) and _are(map(dict.__iter__, now), kept)
 
     @property
     def ordered(self) -> Iterator[Entries]:
-        """The records of dicts that keep track of the order themselves."""
+        """The snapshots of dicts that store the key order themselves."""
         return (record for record in self._others if isinstance(record, Entries))
 
     def renewed(self) -> CachedSnapshot | None:
-        """This, as far as it is up to date; None when another walk might find something else.
+        """Return an up-to-date version of these snapshots, or None if another walk might find other objects.
 
-        Where a backend's value has taken the place of another, the record is made anew: there is nothing behind it.
+        Where one value of a backend has replaced another, only that snapshot is renewed: the value has no
+        parts to visit.
         """
         if not self.walk.watches.hold():
             return None
@@ -116,5 +117,5 @@ def _is_leaf(value: Any) -> bool:
 
 
 def _are(now: Any, kept: Any) -> bool:
-    """Whether containers, which are as many and as long, hold the very same objects."""
+    """Return whether containers of equal number and lengths hold the very same objects."""
     return all(map(operator.is_, chain.from_iterable(now), chain.from_iterable(kept)))

@@ -1,11 +1,12 @@
-"""What one object held when a staged block began, and how to tell and undo what has changed since.
+"""Snapshots: the contents of objects when a staged block began, to detect and undo mutations.
 
-    a list [1, 2]    became [1, 5]       one item is another: that is a place
+    a list [1, 2]    became [1, 5]       one item has another value: that is a location
                      became [1, 2, 3]    it has grown
-                     became []           it has another structure, which nothing can carry
+                     became []           it has another structure, which cannot be carried
 
-One class for each kind of thing that can be changed: here those that hold a single value, and what all have in
-common; the others are in `container_snapshots.py`."""
+There is one class for each kind of mutable object. This module has the base class, and snapshots of single
+values; `container_snapshots.py` has the others.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .value_identity import NOTHING, same
 
 
 class AccessPath(NamedTuple):
-    """How an object was reached: `self` `.log` `[0]`."""
+    """The access path of an object: `self` `.log` `[0]`."""
 
     parent: AccessPath | None
     kind: str  # '', '.', '[' or '@', an attribute of a library's object
@@ -34,7 +35,7 @@ class AccessPath(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The last name on the way."""
+        """The last name on the path."""
         at: AccessPath = self
         while at.kind in "[@" and at.kind and at.parent is not None:
             at = at.parent
@@ -42,9 +43,9 @@ class AccessPath(NamedTuple):
 
 
 class MutatedLocation:
-    """A place that was found while tracing: one value inside of an object."""
+    """A location that a trace has mutated: one value inside of an object."""
 
-    has_default = False  # whether it reads as what the class of the object has
+    has_default = False  # whether a missing attribute reads as that of the class
 
     def __init__(
         self, owner: Any, trail: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
@@ -67,7 +68,7 @@ class MutatedLocation:
 
 
 class StructuralChange(NamedTuple):
-    """A change that is no place: a container that has other members, an iterator that has moved on."""
+    """A mutation that is no location: a container with other members, or an iterator that was advanced."""
 
     record: ObjectSnapshot
     has_grown: bool
@@ -75,7 +76,7 @@ class StructuralChange(NamedTuple):
 
 
 class ObjectSnapshot:
-    """What `owner` held."""
+    """The contents of `owner` when a staged block began."""
 
     def __init__(self, owner: Any, trail: AccessPath) -> None:
         self.owner = owner
@@ -97,7 +98,7 @@ class ObjectSnapshot:
         raise NotImplementedError
 
     def gain(self) -> Any:
-        """What a container that has grown holds beyond what it held."""
+        """Return the elements that a container has gained."""
         raise NotImplementedError
 
     def grow(self, gain: Any) -> None:
@@ -127,7 +128,7 @@ class CellSnapshot(ObjectSnapshot):
 
 
 def cell(owner: CellType, trail: AccessPath) -> CellSnapshot:
-    """The record of a variable that functions share."""
+    """Return the snapshot of a variable that functions share."""
 
     def get() -> Any:
         try:
@@ -145,7 +146,7 @@ def cell(owner: CellType, trail: AccessPath) -> CellSnapshot:
 
 
 def global_variable(owner: dict[str, Any], trail: AccessPath) -> CellSnapshot:
-    """The record of a variable of a module."""
+    """Return the snapshot of a module's variable."""
     name = trail.key
 
     def put(value: Any) -> None:
@@ -158,7 +159,7 @@ def global_variable(owner: dict[str, Any], trail: AccessPath) -> CellSnapshot:
 
 
 def slot(owner: Any, member: Any, trail: AccessPath) -> CellSnapshot:
-    """The record of an attribute that `__slots__` names."""
+    """Return the snapshot of an attribute that `__slots__` names."""
 
     def get() -> Any:
         try:
@@ -176,7 +177,7 @@ def slot(owner: Any, member: Any, trail: AccessPath) -> CellSnapshot:
 
 
 def class_attribute(owner: type, trail: AccessPath) -> CellSnapshot:
-    """The record of a value that a class holds."""
+    """Return the snapshot of a class attribute."""
     name = trail.key
 
     def put(value: Any) -> None:
@@ -189,7 +190,7 @@ def class_attribute(owner: type, trail: AccessPath) -> CellSnapshot:
 
 
 def context_variable(owner: ContextVar[Any], trail: AccessPath) -> CellSnapshot:
-    """The record of what a context variable holds in the context at hand."""
+    """Return the snapshot of a context variable in the current context."""
 
     def put(value: Any) -> None:
         if value is not NOTHING:
@@ -199,17 +200,17 @@ def context_variable(owner: ContextVar[Any], trail: AccessPath) -> CellSnapshot:
 
 
 def attribute(owner: Any, trail: AccessPath) -> CellSnapshot:
-    """The record of an attribute of any other object."""
+    """Return the snapshot of an attribute of any other object."""
     name = trail.key
 
     def get() -> Any:
         try:
             return getattr(owner, name)
-        except Exception:  # of whatever kind a library raises
+        except Exception:  # libraries raise exceptions of any class
             return NOTHING
 
     def put(value: Any) -> None:
-        with contextlib.suppress(AttributeError, TypeError):  # of what its own methods alone can change
+        with contextlib.suppress(AttributeError, TypeError):  # read-only attributes
             if value is not NOTHING:
                 setattr(owner, name, value)
             elif get() is not NOTHING:

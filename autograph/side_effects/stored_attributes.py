@@ -1,10 +1,11 @@
-"""Attributes that code assigns, in objects of which a walk does not note everything.
+"""Stored attributes: snapshots of attributes that code assigns, on objects that have no full snapshot.
 
-    g.__defaults__ = (5,)        of each function within reach: its `__defaults__`
-    o.__class__ = Other          of each object: its class
-    decimal_context.prec = 9     of each object of a library that has a `prec`: what it holds
+    g.__defaults__ = (5,)        `__defaults__` of each reachable function
+    o.__class__ = Other          the class of each object
+    decimal_context.prec = 9     `prec` of each library object that has one
 
-What the user's own objects have in their dictionaries is noted anyway."""
+The dictionaries of the user's own objects have snapshots anyway.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _SPECIAL = _OF_FUNCTIONS | _OF_INSTANCES | {"__bases__", "cell_contents"}
 
 
 class NewNames(ObjectSnapshot):
-    """The attributes that a class, module or library's object has: `among` are the only ones that count, if given."""
+    """The attribute names of a class, module or library object; if `among` is given, only these names count."""
 
     def __init__(self, owner: Any, trail: AccessPath, among: Set[str] | None) -> None:
         super().__init__(owner, trail)
@@ -54,7 +55,7 @@ class NewNames(ObjectSnapshot):
 
 
 class Fixed(snapshots.CellSnapshot):
-    """An attribute that no graph can give a value, such as the class of an object."""
+    """An attribute that no graph can assign, such as the class of an object."""
 
     def changes(self) -> Iterator[Any]:
         if not same(self.get(), self.kept):
@@ -62,7 +63,7 @@ class Fixed(snapshots.CellSnapshot):
 
 
 def fixed(owner: Any, trail: AccessPath) -> Fixed:
-    """The record of an attribute that no graph can give a value."""
+    """Return the snapshot of an attribute that no graph can assign."""
     plain = snapshots.attribute(owner, trail)
     return Fixed(owner, trail, plain.get, plain.put)
 
@@ -76,26 +77,28 @@ def _holder(owner: Any, trail: AccessPath) -> snapshots.CellSnapshot:
 
 
 class StoredAttributes:
-    """Notes the attributes that code assigns, as records, in the objects that may bear them."""
+    """Takes snapshots of the attributes that code assigns, on the objects that may have them."""
 
     def __init__(self, found: MutableMapping[Any, ObjectSnapshot]) -> None:
         self._records = found
         self._bearers: list[tuple[Any, AccessPath, bool]] = []
-        self._instances: list[tuple[Any, AccessPath]] = []  # of the user's classes
+        self._instances: list[tuple[Any, AccessPath]] = []  # instances of users' classes
         self._stored: set[str] = set()
         self._done = 0, 0
-        self._spoken = 0  # names
+        self._spoken = 0  # the number of names in the code
 
     def bear(self, value: Any, trail: AccessPath, is_users: bool = False) -> None:
-        """An object may have such attributes; `is_users` says whether it, or its class, is of the user's code."""
+        """Register an object that may have such attributes; `is_users` says whether it is defined in user
+        code.
+        """
         self._bearers.append((value, trail, is_users))
 
     def bear_instance(self, value: Any, trail: AccessPath) -> None:
-        """The same of an instance of a user's class."""
+        """Register an instance of a user's class."""
         self._instances.append((value, trail))
 
     def note(self, names: Set[str]) -> None:
-        """Note what the objects hold, for code that speaks of these names, which are more each time."""
+        """Take snapshots for code that contains `names`; `names` only grow from call to call."""
         counts = len(self._bearers), len(self._instances)
         if len(names) == self._spoken and counts == self._done:
             return
@@ -111,7 +114,7 @@ class StoredAttributes:
                 self._note_some(value, trail, special)
 
     def would_note(self, names: Set[str]) -> bool:
-        """Whether there would be more to be noted for code that speaks of these names."""
+        """Return whether `note` would take more snapshots for code that contains these names."""
         new = _stored_in(names) - self._stored
         return bool(new) and (
             not new.isdisjoint(_SPECIAL) or any(_has(value, new) for value, _, _ in self._bearers)
@@ -141,7 +144,7 @@ def _stored_in(names: Set[str]) -> set[str]:
 
 
 def _has(value: Any, names: Set[str]) -> bool:
-    """Whether an object has one of these attributes."""
+    """Return whether an object has one of these attributes."""
     if isinstance(value, FunctionType):
         return False
     variables = vars(value) if isinstance(value, type) else policy.attributes_of(value)
@@ -151,6 +154,6 @@ def _has(value: Any, names: Set[str]) -> bool:
 
 
 def _is_member(value: Any, name: str) -> bool:
-    """Whether the class of an object has an attribute that can be assigned to the object."""
+    """Return whether the class of an object has a data descriptor of this name."""
     found = next((vars(base)[name] for base in policy.bases_of(type(value)) if name in vars(base)), None)
     return hasattr(type(found), "__set__")
