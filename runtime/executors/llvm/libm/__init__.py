@@ -1,8 +1,8 @@
-"""Mathematical functions as machine code: accurate, without branches, so that loops around them are vectorised.
+"""Mathematical functions as LLVM IR: accurate and branch-free, so that loops around calls are vectorized.
 
-`FUNCTIONS` lists them. Their formulas are written once for both float types, in the notation of `numbers`; the
-coefficients of their polynomials are our own (`python -m benchmarks.minimax`). How exact each is stands in its row,
-and is tested against numbers of arbitrary precision.
+`FUNCTIONS` lists the functions. `formula_builder.Number` lets one formula serve both float types. The polynomials
+are minimax approximations (`python -m benchmarks.minimax`). Each row below states the error bound, which is
+tested against arbitrary-precision results.
 """
 
 from __future__ import annotations

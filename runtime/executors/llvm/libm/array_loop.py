@@ -1,4 +1,4 @@
-"""One function in a loop over arrays, compiled: what tests and measurements of the functions call."""
+"""Compile one function in a loop over arrays, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REALS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 
 
 def loop(name: str, dtype: str) -> ir.Module:
-    """A module with the function `run(result, *operands, count)`."""
+    """Return a module with the function `run(result, *operands, count)`."""
     module = ir.Module(name)
     real, index = REALS[dtype], ir.IntType(64)
     inner = FUNCTIONS[name].declare(module, real)
@@ -41,7 +41,7 @@ def loop(name: str, dtype: str) -> ir.Module:
 
 
 def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
-    """The module for this machine, with loops vectorised."""
+    """Optimize the module for this machine, with loop vectorization."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -55,14 +55,14 @@ def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(parsed, builder)
     after = llvm.create_new_module_pass_manager()
-    after.add_always_inliner_pass()  # what vectorised loops call
+    after.add_always_inliner_pass()  # inline the callees of vectorized loops
     after.run(parsed, builder)
     return parsed, machine
 
 
 @functools.cache
 def as_ufunc(name: str, dtype: str) -> Callable[..., np.ndarray[Any, Any]]:
-    """The function on arrays of one shape.
+    """Return the function on arrays of one shape.
 
     >>> import numpy as np
     >>> as_ufunc("exp", "float64")(np.array([0.0, 1.0, -np.inf]))
@@ -83,5 +83,5 @@ def as_ufunc(name: str, dtype: str) -> Callable[..., np.ndarray[Any, Any]]:
         run(result.ctypes.data, *(array.ctypes.data for array in arrays), result.size)
         return result
 
-    vars(ufunc)["engine"] = engine  # it owns the code
+    vars(ufunc)["engine"] = engine  # keeps the machine code alive
     return ufunc

@@ -1,10 +1,10 @@
-"""Modified Bessel functions of the first kind, of order 0 and 1, scaled and as they are.
+"""Modified Bessel functions of the first kind, of order 0 and 1, with and without exponential scaling.
 
-    I x = (x/2)^n Σ (x²/4)^k / (k! (k + n)!)                 up to 25: all terms are positive
-    e^-x I x = Σ (-1)^k a_k / x^k / sqrt(2 π x)              from there on
+    I x = (x/2)^n Σ (x²/4)^k / (k! (k + n)!)                 for x ≤ 25: all terms are positive
+    e^-x I x = Σ (-1)^k a_k / x^k / sqrt(2 π x)              for larger x
 
-(Digital Library of Mathematical Functions, 10.25.2 and 10.40.1. What is not scaled overflows later than e^x would,
-so that factor goes in two halves.)
+(Digital Library of Mathematical Functions, 10.25.2 and 10.40.1. The unscaled functions overflow later than e^x,
+so they are multiplied twice by e^(x/2).)
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ def _grown(order: int, x: Number) -> Number:
 
 @through_double()
 def bessel_i0e(x: Number) -> Number:
-    """The function of order 0, times e^-|x|."""
+    """Return the function of order 0, times e^-|x|."""
     return _scaled(0, x)
 
 
 @through_double()
 def bessel_i1e(x: Number) -> Number:
-    """The function of order 1, times e^-|x|."""
+    """Return the function of order 1, times e^-|x|."""
     return _scaled(1, x)
 
 
 @through_double()
 def bessel_i0(x: Number) -> Number:
-    """The function of order 0."""
+    """Return the function of order 0."""
     return _grown(0, x)
 
 
 @through_double()
 def bessel_i1(x: Number) -> Number:
-    """The function of order 1."""
+    """Return the function of order 1."""
     return _grown(1, x)

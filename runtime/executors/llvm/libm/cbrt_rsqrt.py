@@ -1,4 +1,4 @@
-"""Roots beyond the square root, which machines have."""
+"""Cube root, reciprocal square root and hypotenuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .log import split
 
 @through_double()
 def cbrt(x: Number) -> Number:
-    """Cube root: a guess, made better by Halley's steps, the last correction with the exact cube."""
+    """Return the cube root, by Halley's iteration and a final correction with the exact cube."""
     code = x.code
     size = x.magnitude()
     tiny = size < 2.0**-1000
@@ -34,19 +34,19 @@ def cbrt(x: Number) -> Number:
 
 
 def rsqrt(x: Number) -> Number:
-    """One by the square root."""
+    """Return the reciprocal square root of `x`."""
     return 1.0 / x.sqrt()
 
 
 def rough_hypot(x: Number, y: Number) -> Number:
-    """Exact enough for a float32 that is made of it, whose squares neither overflow nor underflow."""
+    """Return the hypotenuse of float32 operands in float64, where the squares neither overflow nor underflow."""
     infinite = x.magnitude().equals(float("inf")) | y.magnitude().equals(float("inf"))
     return infinite.where(float("inf"), (x * x + y * y).sqrt())
 
 
 @through_double(rough=rough_hypot)
 def hypot(x: Number, y: Number) -> Number:
-    """sqrt(x² + y²), without overflow on the way."""
+    """Return sqrt(x² + y²) without intermediate overflow."""
     first, second = x.magnitude(), y.magnitude()
     swapped = first < second
     large, small = swapped.where(second, first), swapped.where(first, second)

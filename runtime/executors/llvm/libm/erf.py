@@ -1,10 +1,10 @@
 """The error function and its complement.
 
-    erf x = x + x p(x²)                        up to one
-    erfc x = e^(-x²) p(t) / (1 + 2 x)          from there on, with t = (x - 3) / (x + 3)
+    erf x = x + x p(x²)                        for |x| ≤ 1
+    erfc x = e^(-x²) p(t) / (1 + 2 x)          for larger x, with t = (x - 3) / (x + 3)
 
 (M. Shepherd and J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x²) erfc x in 0 <= x < ∞", Mathematics of
-Computation 36, 1981: that function is so smooth in t that one polynomial does for all x.)
+Computation 36, 1981. That function is so smooth in t that one polynomial suffices for all x.)
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .formula_builder import Number, polynomial, through_double
 
 
 def near_zero(x: Number) -> Number:
-    """erf x up to one."""
+    """Return erf x for |x| ≤ 1."""
     z = x * x
     return x.plus_product(x, polynomial(z, polynomials.TABLES[x.code.size]["ERF"]))
 
 
 def tail(x: Number) -> Number:
-    """erfc x from a half to where it vanishes."""
+    """Return erfc x from 1/2 to the underflow."""
     code = x.code
     square = exact_product(x, x)
     power = whole(scaled_exp(-square.high, -square.low))
@@ -31,7 +31,7 @@ def tail(x: Number) -> Number:
 
 
 def erf(x: Number) -> Number:
-    """The error function."""
+    """Return the error function of `x`."""
     size = x.magnitude()
     far = 1.0 - tail(size.clamped(0.5, 30.0))
     return (size > 1.0).where(far.with_sign_of(x), near_zero(x))
@@ -39,7 +39,7 @@ def erf(x: Number) -> Number:
 
 @through_double()
 def erfc(x: Number) -> Number:
-    """One minus the error function, exact where that is nearly one."""
+    """Return 1 - erf x, without cancellation where erf x is near one."""
     size = x.magnitude()
     far = tail(size.clamped(0.5, 30.0))
     far = (x < 0.0).where(2.0 - far, far)

@@ -1,11 +1,11 @@
-"""Exponentials: e^x, 2^x, e^x - 1, and what is made of them.
+"""Exponentials: e^x, 2^x, e^x - 1, and the sigmoid.
 
     e^x = 2^n e^r    where n = round(x / ln 2) and r = x - n ln 2, so that |r| <= ln 2 / 2
 
 (W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980: ln 2 is a sum of two constants, the
-first so short that its products with n are exact.) A polynomial gives e^r - 1. Its steps keep what they round off, so
-that results are nearly as good as rounding alone allows. The factor 2^n is multiplied in as two factors, since one
-alone does not reach the ends of the range: overflow, subnormal results, infinities and NaN come of themselves.
+first so short that its products with n are exact.) A polynomial gives e^r - 1. Rounding errors of its steps are kept,
+so that results are almost correctly rounded. 2^n is multiplied in as two factors, since one factor does not reach the
+ends of the range. Overflow, subnormal results, infinities and NaN then need no special case.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from .double_double import Pair, collapsed, exact_product, exact_sum, ordered_su
 from .formula_builder import Number, horner, polynomial, through_double
 
 LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
-"""ln 2 in two parts. The first one is short."""
+"""ln 2 in two parts. The first part has few bits."""
 LOG_2_NEAREST = {32: 0.6931471824645996, 64: 0.6931471805599453}
 """ln 2 rounded to the format."""
 INVERSE_LOG_2 = 1.4426950408889634
 RANGE = {32: (-104.5, 89.5), 64: (-746.5, 710.5)}
-"""Beyond these e^x is zero, and infinite."""
+"""The arguments below which e^x is zero, and above which it is infinite."""
 
 
 class Scaled(NamedTuple):
-    """The number 2^n (1 + fraction), with n kept in the last bits of an integer that has twice the bias added."""
+    """The number 2^n (1 + fraction). n plus twice the exponent bias is in the low bits of the integer `power`."""
 
     power: Number
     fraction: Pair
 
     def factors(self) -> tuple[Number, Number]:
-        """2^n as a product of two numbers that cannot overflow."""
+        """Return two factors of 2^n, neither of which overflows."""
         return factors(self.power)
 
 
 def factors(power: Number) -> tuple[Number, Number]:
-    """The same of the power alone."""
+    """Return two factors of 2^n for the integer `power`, neither of which overflows."""
     part = power >> 1
     rest = power - part
     return (part << power.code.fraction).as_real(), (rest << power.code.fraction).as_real()
 
 
 def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
-    """e^x, ready to be put together; `more` is a small number that belongs to `x`."""
+    """Return e^(x + more) as a power of two and a fraction; `more` is small."""
     code = x.code
     x = x.clamped(*RANGE[code.size])
     n, power = x.rounded(2 * code.bias, INVERSE_LOG_2)
@@ -58,7 +58,7 @@ def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
 
 
 def quick_exp(x: Number) -> Number:
-    """e to the power of a float32 where `a + b * c` is rounded once, so that r needs no correction."""
+    """Return e^x of a float32 on a target with fused multiply-add, where r needs no correction."""
     code = x.code
     x = x.clamped(*RANGE[code.size])
     n, power = x.rounded(2 * code.bias, INVERSE_LOG_2)
@@ -67,20 +67,20 @@ def quick_exp(x: Number) -> Number:
 
 
 def exp(x: Number) -> Number:
-    """e to the power `x`."""
+    """Return e to the power `x`."""
     if x.code.size == 32 and x.code.fused:
         return quick_exp(x)
     return whole(scaled_exp(x))
 
 
 def whole(scaled: Scaled) -> Number:
-    """The number, put together."""
+    """Return the value of `scaled` as one number."""
     high, low = scaled.factors()
     return (1.0 + collapsed(scaled.fraction)) * high * low
 
 
 def exp2(x: Number) -> Number:
-    """2 to the power `x`."""
+    """Return 2 to the power `x`."""
     code = x.code
     x = x.clamped(-code.bias - code.fraction - 2.0, code.bias + 2.0)
     n, power = x.rounded(2 * code.bias)
@@ -94,7 +94,7 @@ def exp2(x: Number) -> Number:
 
 
 def expm1_pair(x: Number) -> Pair:
-    """e^x - 1 to more than the precision of a number, for `x` that does not overflow."""
+    """Return e^x - 1 as a pair, for `x` that does not overflow."""
     scaled = scaled_exp(x)
     r, rest = scaled.fraction
     high, low = scaled.factors()
@@ -105,14 +105,14 @@ def expm1_pair(x: Number) -> Pair:
 
 
 def expm1(x: Number) -> Number:
-    """e to the power `x`, less one, exact near zero too."""
+    """Return e^x - 1, accurate near zero too."""
     result = collapsed(expm1_pair(x))
     result = (x > 3.0 * x.code.fraction).where(exp(x), result)
     return (x.magnitude() < 2.0 ** -(x.code.fraction + 2)).where(x, result)
 
 
 def exp_plus(x: Number, more: float) -> Number:
-    """e^x + more, with a polynomial that is exact enough for float32, where e^x does not overflow."""
+    """Return e^x + more with a polynomial of float32 accuracy, for `x` that does not overflow."""
     code = x.code
     n, power = x.rounded(code.bias, INVERSE_LOG_2)
     scale = (power << code.fraction).as_real()
@@ -121,7 +121,7 @@ def exp_plus(x: Number, more: float) -> Number:
 
 
 def less_one(x: Number, n: Number, table: str) -> Number:
-    """e^r - 1 of what is left of `x` less n ln 2, exact enough for float32."""
+    """Return e^r - 1 with float32 accuracy, where r = x - n ln 2."""
     first, second = LOG_2[x.code.size]
     r = x.plus_product(n, -first).plus_product(n, -second)
     return r.plus_product(r * r, horner(r, polynomials.FLOAT[table]))
@@ -133,7 +133,7 @@ def rough_sigmoid(x: Number) -> Number:
 
 @through_double(rough=rough_sigmoid)
 def sigmoid(x: Number) -> Number:
-    """1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     scaled = scaled_exp(-x.magnitude())
     high, low = scaled.factors()
     one = ordered_sum(x.code.real(1.0), collapsed(scaled.fraction))

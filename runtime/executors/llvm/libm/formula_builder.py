@@ -1,13 +1,12 @@
-"""Formulas written like mathematics become LLVM instructions.
+"""Operator overloading that turns formulas into LLVM instructions.
 
     def square_root_of_sum(x, y):                 %a = fmul double %x, %x
         return (x * x + y * y).sqrt()      ==>    %b = fmul double %y, %y
                                                   %c = fadd double %a, %b
                                                   %d = call double @llvm.sqrt.f64(double %c)
 
-A `Number` stands for a value of the code being written: a float, an integer of as many bits, or a truth value. Nothing
-here branches, so that LLVM can do in four or eight lanes what a formula does in one; a formula may also be
-written for lanes from the start.
+A `Number` is an SSA value: a float, an integer of the same width, or a boolean. Formulas emit no branches, so that
+they can be vectorized. A formula can also be emitted with vector types from the start.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from typing import Any
 from llvmlite import ir
 
 FORMATS = {"float": (32, 23), "double": (64, 52)}
-"""For each type: its bits, and the bits of its significand behind the leading one."""
+"""For each type: its bits, and the bits of its significand without the implicit leading one."""
 
 
 class Code:
-    """Where instructions of a formula go: a builder, the float type of the formula, and what the machine can do."""
+    """The context of a formula: the builder, the float type, and whether the target has fused multiply-add."""
 
     def __init__(self, builder: ir.IRBuilder, real: ir.Type, *, fused: bool) -> None:
         self.builder, self.real_type, self.fused = builder, real, fused
@@ -34,7 +33,7 @@ class Code:
         self.whole_type = self.like(ir.IntType(self.size))
 
     def like(self, scalar: ir.Type) -> ir.Type:
-        """A type of as many lanes as the formula has."""
+        """Return `scalar`, or a vector of it if the formula is emitted with vector types."""
         return ir.VectorType(scalar, self.lanes) if self.lanes else scalar
 
     def number(self, value: ir.Value) -> Number:
@@ -46,16 +45,16 @@ class Code:
         return Number(self, ir.Constant(kind, [one] * self.lanes) if self.lanes else one)
 
     def real(self, value: float) -> Number:
-        """A constant."""
+        """Return a float constant."""
         return self.constant(self.real_type, float(value))
 
     def whole(self, value: int) -> Number:
-        """A constant integer, of as many bits as the floats have."""
+        """Return an integer constant of the same width as the floats."""
         half = 1 << (self.size - 1)
         return self.constant(self.whole_type, (value + half) % (2 * half) - half)
 
     def call(self, name: str, *operands: Number) -> Number:
-        """An intrinsic function of LLVM on numbers of one type."""
+        """Call an LLVM intrinsic with operands of one type."""
         kind = operands[0].value.type
         suffix = ("f" if operands[0].is_real else "i") + str(self.size)
         full = f"llvm.{name}." + (f"v{self.lanes}{suffix}" if self.lanes else suffix)
@@ -67,7 +66,7 @@ class Code:
 
 
 class Number:
-    """A value of the code being written, with Python's operators."""
+    """An SSA value with Python's operators."""
 
     def __init__(self, code: Code, value: ir.Value) -> None:
         self.code, self.value = code, value
@@ -77,14 +76,14 @@ class Number:
         return bool(self.value.type == self.code.real_type)
 
     def coerced(self, other: Number | float) -> Number:
-        """The other operand: Python's numbers become constants of this type."""
+        """Return `other` as a `Number`; Python numbers become constants of this type."""
         if isinstance(other, Number):
             return other
         if self.is_real:
             return self.code.real(other)
         if self.value.type == self.code.whole_type:
             return self.code.whole(int(other))
-        return self.code.constant(self.value.type, int(other))  # a truth value
+        return self.code.constant(self.value.type, int(other))  # a boolean
 
     def made(self, real: str, whole: str, other: Number | float, swapped: bool = False) -> Number:
         left, right = (self.coerced(other), self) if swapped else (self, self.coerced(other))
@@ -132,7 +131,7 @@ class Number:
         return self.made("shl", "shl", count)
 
     def __rshift__(self, count: int) -> Number:
-        """Zeros come in from the left: not every machine can bring in the sign in lanes of 64 bits."""
+        """Shift logically, since some targets have no arithmetic shift of 64-bit lanes."""
         return self.made("lshr", "lshr", count)
 
     def compared(self, relation: str, other: Number | float, unordered: bool = False) -> Number:
@@ -161,27 +160,27 @@ class Number:
         return self.compared("uno", self)
 
     def invalid_below(self, other: float) -> Number:
-        """Whether this is less, or NaN."""
+        """Return whether this is less than `other`, or NaN."""
         return self.compared("<", other, unordered=True)
 
     def where(self, yes: Number | float, no: Number | float) -> Number:
-        """One of two numbers, where this is a truth value."""
+        """Select `yes` or `no` by this boolean."""
         model = yes if isinstance(yes, Number) else no
         assert isinstance(model, Number)
         chosen = (model.coerced(yes).value, model.coerced(no).value)
         return Number(self.code, self.code.builder.select(self.value, *chosen))
 
     def clamped(self, low: float, high: float) -> Number:
-        """This within limits; NaN stays NaN."""
+        """Clamp to the limits; NaN stays NaN."""
         floor = (self < low).where(low, self)
         return (floor > high).where(high, floor)
 
     def bits(self) -> Number:
-        """The bits of a float, as an integer."""
+        """Bitcast a float to an integer."""
         return Number(self.code, self.code.builder.bitcast(self.value, self.code.whole_type))
 
     def as_real(self) -> Number:
-        """The float of these bits."""
+        """Bitcast an integer to a float."""
         return Number(self.code, self.code.builder.bitcast(self.value, self.code.real_type))
 
     def magnitude(self) -> Number:
@@ -194,16 +193,17 @@ class Number:
         return self.code.call("sqrt", self)
 
     def rounded(self, added: int = 0, factor: float = 1.0) -> tuple[Number, Number]:
-        """The integer next to this times a factor: as a float, and in the last bits of an integer, plus what is added.
+        """Round `self * factor` to the nearest integer.
 
-        Adding 1.5 · 2^52 pushes the bits behind the point out of a number.
+        Return the integer as a float, and, plus `added`, in the low bits of an integer.
+        Adding 1.5 · 2^52 shifts the fraction bits out of the significand.
         """
         magic = self.code.real(1.5 * 2.0**self.code.fraction + added)
         shifted = magic + self if factor == 1.0 else magic.plus_product(self, factor)
         return shifted - magic, shifted.bits()
 
     def plus_product(self, left: Number | float, right: Number | float) -> Number:
-        """`self + left * right`, rounded once where the machine has an instruction for it."""
+        """Return `self + left * right`, rounded once if the target has fused multiply-add."""
         operands = (self.coerced(left), self.coerced(right), self)
         return self.code.call("fma" if self.code.fused else "fmuladd", *operands)
 
@@ -212,9 +212,9 @@ Formula = Callable[..., "Number"]
 
 
 def through_double(rough: Formula | None = None) -> Callable[[Formula], Formula]:
-    """A formula for both float types that is computed in float64: of a float32 the result is rounded only once.
+    """Decorate a formula to compute float32 in float64, so that the result is rounded only once.
 
-    For float32 a rougher formula may do: an error of many last places of a float64 does not show.
+    A cheaper formula `rough` may compute float32, since an error of many ulps of float64 disappears in the rounding.
     """
 
     def decorated(formula: Formula) -> Formula:
@@ -234,7 +234,7 @@ def through_double(rough: Formula | None = None) -> Callable[[Formula], Formula]
 
 
 def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
-    """The polynomial in `x` of these coefficients, by Estrin's rule, where pairs do not wait for one another.
+    """Evaluate a polynomial in `x` by Estrin's scheme, which has short dependency chains.
 
     The constant term is added last, so that it is rounded only once.
     """
@@ -243,9 +243,9 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def horner(x: Number, coefficients: Sequence[float]) -> Number:
-    """The polynomial by Horner's rule: one instruction for each coefficient, which memory gives, and no register more.
+    """Evaluate a polynomial by Horner's scheme: one instruction per coefficient, and no extra registers.
 
-    For loops that have much else to do while it waits.
+    This suits loops with enough independent work to hide the latency.
     """
     total = x.code.real(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):

@@ -1,7 +1,7 @@
-"""Inverse circular functions.
+"""Inverse trigonometric functions.
 
-    asin x = s + s z p(z)                  up to a half, with s = x and z = x²
-    asin x = π/2 - 2 (s + s z p(z))        above, with z = (1 - x) / 2 and s = sqrt(z)
+    asin x = s + s z p(z)                  for x ≤ 1/2, with s = x and z = x²
+    asin x = π/2 - 2 (s + s z p(z))        for larger x, with z = (1 - x) / 2 and s = sqrt(z)
     atan x = c + q + q z p(z)              with z = q², and q and c as below
 
       x up to tan(π/8)    x    0
@@ -27,7 +27,7 @@ def half_pi(x: Number, times: float = 1.0) -> Pair:
 
 
 def folded(x: Number) -> tuple[Number, Pair]:
-    """Whether the magnitude of `x` is above a half, and asin of it, or of the square root that stands for it."""
+    """Return whether |x| > 1/2, and asin s for the s of the module docstring."""
     size = x.magnitude()
     above = size > 0.5
     z = above.where((1.0 - size) * 0.5, size * size)
@@ -39,7 +39,7 @@ def folded(x: Number) -> tuple[Number, Pair]:
 
 
 def asin(x: Number) -> Number:
-    """Inverse sine, between -1 and 1."""
+    """Return the inverse sine of `x`, for |x| ≤ 1."""
     above, arc = folded(x)
     high, low = half_pi(x)
     whole, lost = ordered_sum(high, arc.high * -2.0)
@@ -49,7 +49,7 @@ def asin(x: Number) -> Number:
 
 
 def acos(x: Number) -> Number:
-    """Inverse cosine, between -1 and 1."""
+    """Return the inverse cosine of `x`, for |x| ≤ 1."""
     above, arc = folded(x)
     negative = x < 0.0
     turns = above.where(negative.where(2.0, x.code.real(0.0)), 1.0)
@@ -60,7 +60,7 @@ def acos(x: Number) -> Number:
 
 
 def arc_of(q: Pair, offset: Pair) -> Pair:
-    """atan q and an angle, for a small q."""
+    """Return atan q plus an angle, for a small q."""
     z = q.high * q.high
     rest = q.low.plus_product(q.high * z, polynomial(z, polynomials.TABLES[z.code.size]["ATAN"]))
     whole, lost = exact_sum(offset.high, q.high)
@@ -68,7 +68,7 @@ def arc_of(q: Pair, offset: Pair) -> Pair:
 
 
 def atan(x: Number) -> Number:
-    """Inverse tangent."""
+    """Return the inverse tangent of `x`."""
     code = x.code
     size = x.magnitude()
     middle, far = size > TAN_EIGHTH, size > TAN_THREE_EIGHTHS
@@ -86,11 +86,11 @@ def atan(x: Number) -> Number:
 
 
 def atan2(y: Number, x: Number) -> Number:
-    """The angle of the point (`x`, `y`), between -π and π."""
+    """Return the angle of the point (`x`, `y`), between -π and π."""
     code = x.code
     steep = y.magnitude() > x.magnitude()
     over, under = steep.where(x.magnitude(), y.magnitude()), steep.where(y.magnitude(), x.magnitude())
-    # Of the largest and the least numbers sums would overflow, and what quotients lose would underflow.
+    # Scale huge and tiny operands: their sums would overflow, and the errors of quotients would underflow.
     edge = 2.0 ** (code.bias // 2)
     scale = (under > edge).where(1.0 / edge, (over < 1.0 / edge).where(code.real(edge), 1.0))
     infinite = over.equals(float("inf"))
@@ -106,7 +106,7 @@ def atan2(y: Number, x: Number) -> Number:
     zero = code.real(0.0)
     high, low = half_pi(x)
     turns = middle.where(0.5, zero)
-    # Folded back: the other way round from the diagonal, then from the vertical.
+    # Undo the reflections at the diagonal and at the vertical.
     turns = steep.where(1.0 - turns, turns)
     left = code.real(1.0).with_sign_of(x) < 0.0
     turns = left.where(2.0 - turns, turns)

@@ -1,12 +1,12 @@
 """The logarithm of the gamma function, and its derivative.
 
-    lgamma x = (x - 1) (x - 2) p(x)                               from a half to two
-    lgamma x = lgamma y + ln ((x - 1) (x - 2) … y)                up to eight, for the y between one and two
-    lgamma x = (x - 1/2) (ln x - 1) + ln(2π)/2 - 1/2 + s(1/x²)/x  from there on
+    lgamma x = (x - 1) (x - 2) p(x)                               for 1/2 ≤ x ≤ 2
+    lgamma x = lgamma y + ln ((x - 1) (x - 2) … y)                for x < 8, with y between one and two
+    lgamma x = (x - 1/2) (ln x - 1) + ln(2π)/2 - 1/2 + s(1/x²)/x  for larger x
     lgamma -x = ln (π / (x |sin π x|)) - lgamma x
 
-The derivative goes the same ways: (x - x₀) p(x) about its zero x₀, and sums of 1 / (x - k). (M. Abramowitz and I.
-Stegun, "Handbook of Mathematical Functions", 6.1.15 to 6.1.41 and 6.3.5 to 6.3.18; the polynomials are our own.)
+The derivative has the same cases: (x - x₀) p(x) near its zero x₀, and sums of 1 / (x - k). (M. Abramowitz and I.
+Stegun, "Handbook of Mathematical Functions", 6.1.15 to 6.1.41 and 6.3.5 to 6.3.18; the polynomials are this project's.)
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ FAR = 8.0
 REST = 0.4189385332046727418
 """ln(2π)/2 - 1/2."""
 ZERO = (1.4616321449683622, 9.549995429965697e-17)
-"""Where the derivative vanishes, in two parts."""
+"""The zero of the derivative, in two parts."""
 WHOLE = 2.0**52
-"""From here on all numbers are whole."""
+"""The magnitude from which on all floats are integers."""
 TINY = 2.0**-60
-"""Below this, results are the same on both sides of zero."""
+"""The magnitude below which results are the same for both signs."""
 INFINITY, NAN = float("inf"), float("nan")
 
 
 class Lowered(NamedTuple):
-    """A number less whole ones, so that it is at most two: the product of what was passed, and the sum of inverses."""
+    """An argument reduced to at most two: the product of the factors, and the sum of their reciprocals."""
 
     y: Number
     product: Number
@@ -45,7 +45,7 @@ class Lowered(NamedTuple):
 
 
 def lowered(x: Number) -> Lowered:
-    """For numbers up to eight."""
+    """Apply the recurrence to an argument up to eight."""
     y, product, inverses = x, x.code.real(1.0), x.code.real(0.0)
     for _ in range(6):
         following = y - 1.0
@@ -68,14 +68,14 @@ def lgamma_of_positive(x: Number) -> Number:
 
 
 def behind_the_point(x: Number) -> Number:
-    """How far a number is from the nearest whole one; 0 for those beyond 2^52."""
+    """Return the distance to the nearest integer; 0 from 2^52 on."""
     part = x - x.code.call("rint", x)
     return (x.magnitude() < WHOLE).where(part, 0.0)
 
 
 @through_double()
 def lgamma(x: Number) -> Number:
-    """The logarithm of the absolute value of the gamma function; infinite at 0, -1, …."""
+    """Return the logarithm of the absolute value of the gamma function; infinity at 0, -1, …."""
     size = x.magnitude()
     value = lgamma_of_positive(size)
     part = behind_the_point(size)
@@ -99,7 +99,7 @@ def digamma_of_positive(x: Number) -> Number:
 
 @through_double()
 def digamma(x: Number) -> Number:
-    """The derivative of `lgamma`; NaN at 0, -1, …."""
+    """Return the derivative of `lgamma`; NaN at 0, -1, …."""
     is_negative = x < 0.0
     value = digamma_of_positive(is_negative.where(1.0 - x, x))
     part = behind_the_point(x)

@@ -3,7 +3,7 @@
     ln x = k ln 2 + ln m    where x = 2^k m and sqrt(1/2) <= m < sqrt(2)
     ln m = 2 s + s R(s²)    where s = (m - 1) / (m + 1)
 
-(J.-M. Muller, "Elementary Functions", 2016, chapter 11. The order of additions that loses least, with
+(J.-M. Muller, "Elementary Functions", 2016, chapter 11. The order of additions with the least rounding error, with
 s = f / (2 + f) and f = m - 1: ln m = f - (f²/2 - s (f²/2 + R)).)
 """
 
@@ -19,7 +19,7 @@ from .formula_builder import Number, polynomial
 ROOT_HALF = {32: 0x3F3504F3, 64: 0x3FE6A09E667F3BCD}
 """The bits of sqrt(1/2)."""
 LOG_10_OF_2 = {32: (0.301025390625, 4.605039066518657e-06), 64: (0.30102999566395283, 2.8363394551044964e-14)}
-"""The logarithm of two to the base ten, in two parts of which the first is short."""
+"""The decimal logarithm of two, in two parts. The first part has few bits."""
 INVERSE_LOG_OF_2 = {
     32: (1.4426950216293335, 1.925963033500011e-08),
     64: (1.4426950408889634, 2.0355273740931033e-17),
@@ -28,7 +28,7 @@ INVERSE_LOG_OF_10 = {
     32: (0.4342944920063019, -1.0103049952192578e-08),
     64: (0.4342944819032518, 1.098319650216765e-17),
 }
-"""One by the natural logarithms of two and ten, in two parts."""
+"""The reciprocals of ln 2 and ln 10, in two parts."""
 
 
 class Split(NamedTuple):
@@ -39,7 +39,7 @@ class Split(NamedTuple):
 
 
 def split(x: Number) -> Split:
-    """The power of two and the rest, for positive finite numbers; subnormal ones too."""
+    """Return k and m of a positive finite number, which may be subnormal."""
     code = x.code
     tiny = x < 2.0 ** (2 - code.bias)
     scale = code.fraction + 2
@@ -47,7 +47,7 @@ def split(x: Number) -> Split:
     root = ROOT_HALF[code.size]
     one = code.bias << code.fraction
     shifted = normal.bits() + (one - root)
-    # The exponent goes into the last bits of 2^52, which is subtracted: a conversion for all machines in lanes.
+    # Put the exponent into the low bits of 2^52 and subtract 2^52: this conversion vectorizes on all targets.
     carrier = 2.0**code.fraction
     exponent = ((shifted >> code.fraction) | code.real(carrier).bits()).as_real()
     k = exponent - tiny.where(code.real(carrier + code.bias + scale), carrier + code.bias)
@@ -56,7 +56,7 @@ def split(x: Number) -> Split:
 
 
 def finished(x: Number, result: Number) -> Number:
-    """A logarithm with its special values: of zero, of infinity, of what is negative or NaN."""
+    """Return `result` with the special cases of a logarithm: zero, infinity, negative numbers and NaN."""
     infinity, nan = float("inf"), float("nan")
     result = (x < infinity).where(result, x)
     result = x.equals(0.0).where(-infinity, result)
@@ -64,12 +64,12 @@ def finished(x: Number, result: Number) -> Number:
 
 
 def log(x: Number) -> Number:
-    """Natural logarithm."""
+    """Return the natural logarithm of `x`."""
     return increased_log(x, x.code.real(0.0))
 
 
 def increased_log(x: Number, increase: Number) -> Number:
-    """Natural logarithm of `x`, and something small added to it before it is rounded."""
+    """Return the natural logarithm of `x` plus the small `increase`, with one final rounding."""
     code = x.code
     k, m = split(x)
     f = m - 1.0
@@ -83,7 +83,7 @@ def increased_log(x: Number, increase: Number) -> Number:
 
 
 def log_pair(m: Number) -> Pair:
-    """The logarithm of a number near one, with some ten digits more."""
+    """Return the logarithm of a number near one, with about ten extra bits."""
     f = m - 1.0
     s = f / (f + 2.0)
     z = s * s
@@ -94,7 +94,10 @@ def log_pair(m: Number) -> Pair:
 
 
 def based(x: Number, inverse: Pair, unit: Pair) -> Number:
-    """The logarithm to a base: `inverse` is one by the logarithm of the base, `unit` the logarithm of two to it."""
+    """Return a logarithm to another base.
+
+    `inverse` is the reciprocal of the base's natural logarithm; `unit` is the logarithm of two to that base.
+    """
     k, m = split(x)
     high, low = product(log_pair(m), inverse)
     whole, lost = exact_sum(k * unit.high, high)
@@ -106,28 +109,28 @@ def constants(x: Number, parts: dict[int, tuple[float, float]]) -> Pair:
 
 
 def log2(x: Number) -> Number:
-    """Logarithm to the base two, exact for powers of two."""
+    """Return the logarithm to base two, which is exact for powers of two."""
     return based(x, constants(x, INVERSE_LOG_OF_2), Pair(x.code.real(1.0), x.code.real(0.0)))
 
 
 def log10(x: Number) -> Number:
-    """Logarithm to the base ten."""
+    """Return the logarithm to base ten."""
     return based(x, constants(x, INVERSE_LOG_OF_10), constants(x, LOG_10_OF_2))
 
 
 def log1p(x: Number) -> Number:
-    """Natural logarithm of 1 + `x`, exact near zero too."""
+    """Return the natural logarithm of 1 + `x`, accurate near zero too."""
     result = log_of_pair(exact_sum(x.code.real(1.0), x))
     infinite = x.equals(float("inf"))
     return (infinite | x.equals(0.0)).where(x, result)
 
 
 def log_of_pair(u: Pair) -> Number:
-    """Natural logarithm of a sum, exact near one too."""
+    """Return the natural logarithm of a double-double number, accurate near one too."""
     return increased_log(u.high, u.low / u.high)
 
 
 def softplus(x: Number) -> Number:
-    """ln(1 + e^x)."""
+    """Return ln(1 + e^x)."""
     small = log_of_pair(ordered_sum(x.code.real(1.0), exp(-x.magnitude())))
     return (x > 0.0).where(x + small, x.is_nan().where(x, small))

@@ -1,7 +1,7 @@
 """Quantiles of the normal distribution, and the inverses of the error functions.
 
-    ndtri p = q R(0.180625 - q²)        around the centre, where q = p - 1/2 is at most 0.425
-    ndtri p = ± S(sqrt(-ln p))          in the tails, with two quotients of polynomials
+    ndtri p = q R(0.180625 - q²)        in the center, where q = p - 1/2 is at most 0.425
+    ndtri p = ± S(sqrt(-ln p))          in the tails, with two rational functions
 
 (M. Wichura, Algorithm AS 241, Applied Statistics 37, 1988; its coefficients are those of
 `agc.runtime.kernels.special_functions.error_functions`.)
@@ -28,7 +28,7 @@ def _beside_the_centre(q: Number) -> Number:
 
 
 def _in_the_tail(p: Number) -> Number:
-    """The quantile of a small `p`, without its sign; infinite for 0."""
+    """Return the magnitude of the quantile of a small `p`; infinity for 0."""
     r = (-log(p)).sqrt()
     inner = (r <= 5.0).where(_quotient(SIDE, r - 1.6), _quotient(TAIL, r - 5.0))
     return r.equals(INFINITY).where(INFINITY, inner)
@@ -36,7 +36,7 @@ def _in_the_tail(p: Number) -> Number:
 
 @through_double()
 def ndtri(p: Number) -> Number:
-    """Where the standard normal distribution reaches `p`; NaN outside of [0, 1]."""
+    """Return the quantile of the standard normal distribution; NaN outside of [0, 1]."""
     q = p - 0.5
     is_low = q < 0.0
     tail = _in_the_tail(is_low.where(p, 1.0 - p))
@@ -45,7 +45,7 @@ def ndtri(p: Number) -> Number:
 
 @through_double()
 def erfinv(x: Number) -> Number:
-    """The inverse of the error function, exact around 0."""
+    """Return the inverse of the error function, accurate near 0."""
     size = x.magnitude()
     tail = _in_the_tail((1.0 - size) * 0.5).with_sign_of(x)
     return (size <= 0.85).where(_beside_the_centre(x * 0.5), tail) * ROOT_HALF
@@ -53,5 +53,5 @@ def erfinv(x: Number) -> Number:
 
 @through_double()
 def erfcinv(x: Number) -> Number:
-    """The inverse of 1 - erf x, exact around 0."""
+    """Return the inverse of 1 - erf x, accurate near its zero at x = 1."""
     return -ndtri(x * 0.5) * ROOT_HALF

@@ -1,4 +1,4 @@
-"""The next float in a direction: one more or one less in its bits."""
+"""The next float in a direction, by an increment or decrement of the bits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .formula_builder import Number
 
 
 def nextafter(x: Number, y: Number) -> Number:
-    """The neighbour of `x` in the direction of `y`."""
+    """Return the next float after `x` in the direction of `y`."""
     code = x.code
     bits = x.bits()
     away = (x < y) ^ (x < 0.0)  # larger in magnitude, as far as x is not zero

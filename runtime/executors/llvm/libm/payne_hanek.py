@@ -1,8 +1,8 @@
-"""The remainder of large numbers by π/2, with as many digits of 2/π as they need.
+"""Payne-Hanek range reduction: the remainder of large numbers modulo π/2, with as many bits of 2/π as needed.
 
-    x = m 2^e    ==>    x · 2/π mod 4 = m · (the bits of 2/π from the place e - 1 on) mod 4
+    x = m 2^e    ==>    x · 2/π mod 4 = m · (the bits of 2/π from position e - 1 on) mod 4
 
-Bits before that place only add multiples of four. Of the rest 192 are enough: m has 53 bits, and no float64 is closer
+Earlier bits only add multiples of four. 192 of the later bits suffice: m has 53 bits, and no float64 is closer
 than 2^-62 to a multiple of π/2 (M. Payne and R. Hanek, "Radian reduction for trigonometric functions", 1983;
 J.-M. Muller, "Elementary Functions", 2016, section 11.4).
 """
@@ -36,14 +36,14 @@ DIGITS = (
     0x6BFB5FB11F8D5D08,
     0x56033046FC7B6BAB,
 )
-"""The bits of 2/π, behind a word of zeros."""
+"""The bits of 2/π, after a word of zeros."""
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17)
 
 WORD, LONG = ir.IntType(64), ir.IntType(128)
 
 
 def reduced_far(x: Number) -> tuple[Number, Pair]:
-    """The nearest multiple of π/2, in the last bits of an integer, and what is left; for float64 above 2^16."""
+    """Return the nearest multiple of π/2, in the low bits of an integer, and the rest, for float64 above 2^16."""
     builder = x.code.builder
     bits = x.magnitude().bits()
     mantissa = (bits & ((1 << 52) - 1)) | (1 << 52)
@@ -52,7 +52,7 @@ def reduced_far(x: Number) -> tuple[Number, Pair]:
     size = builder.select(negative, builder.neg(rest), rest)
     zeros = builder.ctlz(size, ir.IntType(1)(1))
     digits = builder.shl(size, zeros)
-    # The first 106 digits as two floats, then times the power of two that the zeros say.
+    # The first 106 bits as two floats, times the power of two that the leading zeros determine.
     first = builder.uitofp(builder.trunc(builder.lshr(digits, LONG(75)), WORD), x.value.type)
     following = builder.and_(builder.trunc(builder.lshr(digits, LONG(22)), WORD), WORD((1 << 53) - 1))
     second = builder.uitofp(following, x.value.type)
@@ -67,10 +67,10 @@ def reduced_far(x: Number) -> tuple[Number, Pair]:
 
 
 def window(x: Number, bits: Number) -> list[ir.Value]:
-    """The 192 bits of 2/π that the exponent asks for, the highest first."""
+    """Return the 192 bits of 2/π that the exponent of `x` selects, highest word first."""
     builder = x.code.builder
-    place = (bits >> 52) - (1023 + 52 + 2 - 64)  # e - 2 bits are left out, after the word of zeros
-    # Among lanes some may hold small numbers. They get something, which nobody reads.
+    place = (bits >> 52) - (1023 + 52 + 2 - 64)  # skip e - 2 bits after the word of zeros
+    # Some lanes may hold small numbers, for which the index would be negative; their results are unused.
     start = (place < 0).where(0, place).value
     table = digits(builder.module)
     first, shift = builder.lshr(start, WORD(6)), builder.and_(start, WORD(63))
@@ -100,7 +100,7 @@ def digits(module: ir.Module) -> ir.GlobalVariable:
 
 
 def product_modulo(builder: ir.IRBuilder, m: ir.Value, words: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
-    """m times the window, modulo four: the nearest quarter, and the signed rest as a fraction of 2^128."""
+    """Return m times the window, modulo four: the nearest quarter, and the signed rest as a fraction of 2^128."""
     wide = builder.zext(m, LONG)
     carry: ir.Value = LONG(0)
     sums = []

@@ -1,7 +1,7 @@
 """Coefficients of polynomials, constant term first, as `python -m benchmarks.minimax` prints them.
 
-Each line says what error the polynomial leaves, with its coefficients rounded to the format: as a power of two,
-relative to the function that it is for. What they approximate stands in that script.
+The comment of each polynomial is its error relative to the approximated function, as a power of two, with the
+coefficients rounded to the format. That script lists the approximated functions.
 """
 
 # fmt: off

@@ -1,9 +1,9 @@
 """Powers.
 
-    x^y = e^(y ln |x|), negative where x is and y is odd
+    x^y = e^(y ln |x|), negative if x is negative and y is odd
 
-The exponent is needed to eleven more bits than the result has, since e^1000 turns an error of its last place into a
-thousand. Hence the logarithm is computed as a pair, the polynomial of its least part only in single numbers.
+The exponent needs eleven more bits than the result, since e^1000 amplifies an error of one ulp a thousandfold.
+Hence the logarithm is computed as a pair, with only the polynomial of its smallest part in single numbers.
 (J.-M. Muller, "Elementary Functions", 2016, section 12.5.)
 """
 
@@ -19,7 +19,7 @@ TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
 
 
 def precise_log(x: Number) -> Pair:
-    """The logarithm of a positive finite number, with some twelve bits more than a number has."""
+    """Return the logarithm of a positive finite number, with about twelve extra bits."""
     real = x.code.real
     k, m = split(x)
     below = exact_sum(m, real(1.0))
@@ -34,7 +34,7 @@ def precise_log(x: Number) -> Pair:
 
 
 def rough_pow(x: Number, y: Number) -> Number:
-    """|x|^y, exact enough for a float32 that is made of it."""
+    """Return |x|^y with enough accuracy for a float32 result."""
     return exp(y * log(x.magnitude()))
 
 
@@ -53,7 +53,7 @@ def magnitude_of_pow(x: Number, y: Number) -> Number:
 
 
 def pow(x: Number, y: Number) -> Number:
-    """`x` to the power `y`."""
+    """Return `x` to the power `y`."""
     nan, infinity = float("nan"), float("inf")
     size = x.magnitude()
     integer = y.code.call("floor", y).equals(y)

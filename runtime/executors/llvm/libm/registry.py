@@ -1,9 +1,9 @@
-"""What a mathematical function is here: a formula, its bounds, and how it gets into a module.
+"""A mathematical function: its formula, its error bounds, and its definition in a module.
 
     FUNCTIONS["exp"].declare(module, double)    ==>    define internal double @agc.exp.f64(double %x) alwaysinline …
 
-The definition is added when a module first asks for it, so that only what is used is compiled. It has no branches
-and reads no memory, so that a loop around it stays a loop that LLVM can vectorise.
+The definition is added on first use, so that only used functions are compiled. It has no branches and reads no memory,
+so that LLVM can vectorize a loop around it.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ NAMES = {"float": "f32", "double": "f64"}
 Formula = Callable[..., Number]
 
 FEW = 8
-"""The most calls for single numbers that LLVM may inline, each of which is the whole formula once more."""
+"""The number of scalar calls that LLVM may inline, each of which copies the whole formula."""
 _calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
 
 
 @functools.cache
 def fuses() -> bool:
-    """Whether this machine rounds `a * b + c` once."""
+    """Return whether this machine has fused multiply-add."""
     features = llvm.get_host_cpu_features()
     return bool(features.get("fma") or features.get("fp-armv8") or features.get("neon"))
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of floats that can be written into a module.
+    """A function of floats that can be emitted into a module.
 
-    `ulp` bounds the error of float32 and float64 results, in units of the last place of the exact result.
+    `ulp` bounds the error of float32 and float64 results, in units in the last place of the exact result.
     """
 
     name: str
@@ -52,16 +52,16 @@ class Function:
         return inspect.getdoc(self.formula) or ""
 
     def bound(self, dtype: str) -> float:
-        """The bound of errors for "float32" or "float64"."""
+        """Return the error bound for "float32" or "float64"."""
         return self.ulp[("float32", "float64").index(dtype)]
 
     def declare(self, module: ir.Module, real: ir.Type) -> ir.Function:
-        """The function on floats of a type, defined in the module if it was not yet."""
+        """Return the function on floats of type `real`, defined in the module if necessary."""
         known = module.globals.get(self._name(real))
         if isinstance(known, ir.Function):
             return known
         alone = _written_once(self, str(real))
-        if alone.metadata:  # they are numbered, in each module anew
+        if alone.metadata:  # metadata is numbered separately in each module
             return self.write(module, real)
         return shared(alone, module, self._name(real))
 
@@ -75,7 +75,7 @@ class Function:
         return function
 
     def apart(self, module: ir.Module, real: ir.Type) -> ir.Function:
-        """The same for one more single number, of which a graph may have many: a few calls of it are inlined."""
+        """Return a wrapper for scalar calls, of which a graph may have many: only a few calls are inlined."""
         function, is_new = self._named(module, real, ".apart")
         if is_new:
             builder = ir.IRBuilder(function.append_basic_block())
@@ -89,7 +89,7 @@ class Function:
         return f"agc.{self.name}.{NAMES[str(real)]}"
 
     def _named(self, module: ir.Module, real: ir.Type, more: str) -> tuple[ir.Function, bool]:
-        """A function of the module, and whether it has yet to be written."""
+        """Return a function of the module, and whether its body is missing."""
         name = self._name(real) + more
         known = module.globals.get(name)
         if isinstance(known, ir.Function):
@@ -105,14 +105,14 @@ REALS = {"float": ir.FloatType(), "double": ir.DoubleType()}
 
 @functools.cache
 def _written_once(function: Function, real: str) -> ir.Module:
-    """A module with a function and what it calls, which other modules share: it is written, and printed, once."""
+    """Return a module with a function and its callees, which other modules share: it is emitted and printed once."""
     module = ir.Module()
     function.write(module, REALS[real])
     return module
 
 
 def shared(alone: ir.Module, module: ir.Module, name: str) -> ir.Function:
-    """A function of one module in another, with what it calls. Nobody may change it."""
+    """Add a function and its callees to another module. The shared function is immutable."""
     for each, value in alone.globals.items():
         module.globals.setdefault(each, value)
     return module.globals[name]

@@ -1,11 +1,11 @@
-"""Hyperbolic functions, and their inverses.
+"""Hyperbolic functions and their inverses.
 
     tanh x = t / (t + 2)                  where t = e^(2 |x|) - 1
     sinh x = (t + t / (t + 1)) / 2        where t = e^|x| - 1
     asinh x = ln(1 + (|x| + x² / (1 + sqrt(1 + x²))))
 
-with the sign of x. Every intermediate result is a pair, so that what the steps lose does not add up; for float32 there
-are shorter ways. (W. Kahan, "Branch cuts for complex elementary functions", 1987, has the forms that do not cancel.)
+with the sign of x. Intermediate results are double-double, so that rounding errors do not add up; float32 has
+shorter formulas. (W. Kahan, "Branch cuts for complex elementary functions", 1987, has the forms without cancellation.)
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .log import log, log1p, log_of_pair
 
 
 def quick_tanh(x: Number) -> Number:
-    """tanh x of a float32 where `a + b * c` is rounded once.
+    """Return tanh x of a float32 on a target with fused multiply-add.
 
-    From one on, 2 / (e^(2 |x|) + 1) is so small beside one that what rounding does to it hardly shows. Each of both has
-    the sign of `x` or none.
+    For |x| ≥ 1 the term 2 / (e^(2 |x|) + 1) is so small beside one that its rounding error hardly matters.
+    Both branches of the select have the sign of `x` or none.
     """
     size = x.magnitude()
     square = size * size
@@ -42,7 +42,7 @@ def quick_tanh(x: Number) -> Number:
 
 
 def tanh(x: Number) -> Number:
-    """Hyperbolic tangent."""
+    """Return the hyperbolic tangent of `x`."""
     if x.code.size == 32 and x.code.fused:
         return quick_tanh(x)
     limit = 10.0 if x.code.size == 32 else 20.0
@@ -54,7 +54,7 @@ def tanh(x: Number) -> Number:
 
 
 def halved(x: Number) -> Pair:
-    """e^x / 2, which is finite for a little longer than e^x."""
+    """Return e^x / 2, which overflows a little later than e^x."""
     scaled = scaled_exp(x)
     near = ordered_sum(x.code.real(1.0), scaled.fraction.high)
     one = ordered_sum(near.high, near.low + scaled.fraction.low)
@@ -63,14 +63,14 @@ def halved(x: Number) -> Pair:
 
 
 def rough_sinh(x: Number) -> Number:
-    """sinh x, exact enough for a float32 that is made of it: as are those below."""
+    """Return sinh x with enough accuracy for a float32 result, like the other `rough_` functions below."""
     t = exp_plus(x.magnitude().clamped(0.0, 100.0), -1.0)
     return ((t + t / (t + 1.0)) * 0.5).with_sign_of(x)
 
 
 @through_double(rough=rough_sinh)
 def sinh(x: Number) -> Number:
-    """Hyperbolic sine."""
+    """Return the hyperbolic sine of `x`."""
     size = x.magnitude()
     t = expm1_pair(size.clamped(0.0, 50.0))
     below = total(Pair(x.code.real(1.0), x.code.real(0.0)), t)
@@ -81,7 +81,7 @@ def sinh(x: Number) -> Number:
 
 @through_double()
 def cosh(x: Number) -> Number:
-    """Hyperbolic cosine."""
+    """Return the hyperbolic cosine of `x`."""
     high, low = halved(x.magnitude())
     inverse = 0.25 / high
     whole, lost = ordered_sum(high, inverse)
@@ -98,7 +98,7 @@ def rough_asinh(x: Number) -> Number:
 
 @through_double(rough=rough_asinh)
 def asinh(x: Number) -> Number:
-    """Inverse hyperbolic sine."""
+    """Return the inverse hyperbolic sine of `x`."""
     size = x.magnitude()
     one = Pair(x.code.real(1.0), x.code.real(0.0))
     near = size.clamped(0.0, 1e150)
@@ -118,7 +118,7 @@ def rough_acosh(x: Number) -> Number:
 
 @through_double(rough=rough_acosh)
 def acosh(x: Number) -> Number:
-    """Inverse hyperbolic cosine, from one on."""
+    """Return the inverse hyperbolic cosine of `x`; NaN below 1."""
     one = Pair(x.code.real(1.0), x.code.real(0.0))
     near = (x > 1e150).where(1e150, x)
     more = exact_sum(near, x.code.real(-1.0))
@@ -136,7 +136,7 @@ def rough_atanh(x: Number) -> Number:
 
 @through_double(rough=rough_atanh)
 def atanh(x: Number) -> Number:
-    """Inverse hyperbolic tangent, between -1 and 1."""
+    """Return the inverse hyperbolic tangent of `x`, for |x| ≤ 1."""
     size = x.magnitude()
     one = x.code.real(1.0)
     argument = quotient_pair(Pair(size * 2.0, x.code.real(0.0)), exact_sum(one, -size))

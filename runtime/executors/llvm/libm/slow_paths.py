@@ -1,12 +1,12 @@
-"""What only few arguments need: a call that loops over arrays keep, without giving up their lanes.
+"""Slow paths for rare arguments: a call in a loop that still lets LLVM vectorize the loop.
 
-    y = rarely(x, limit, …)    ==>    %y = call double @agc.sin.far.f64(double %x)        one number
-                                      %y = call <4 x double> @agc.sin.far.f64.4(…)        four: tests whether any is far
+    y = rarely(x, limit, …)    ==>    %y = call double @agc.sin.far.f64(double %x)        scalar
+                                      %y = call <4 x double> @agc.sin.far.f64.4(…)        tests whether any lane is far
 
-A branch, or a loop over digits of π, would keep LLVM from vectorising a loop. A call does not, if the function says by
-its attribute `vector-function-abi-variant` which functions compute several of it at once. Those look at all lanes
-together, and give them back untouched unless one of them needs more. Inlined after the loops are vectorised
-(they say `alwaysinline`, the scalar one `noinline`), all that is left of the call is that test.
+A branch, or a loop over digits of π, would keep LLVM from vectorizing a loop. A call does not, if the attribute
+`vector-function-abi-variant` of the function names its vector variants. A variant tests all lanes together and
+returns them unchanged unless one of them needs the slow path. The variants are `alwaysinline` and the scalar function
+is `noinline`. Inlining after loop vectorization leaves only the test in the loop.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .formula_builder import FORMATS, Code, Number
 
 @functools.cache
 def widths() -> tuple[int, ...]:
-    """How many bits vectors may have: the widest ones on machines that have them."""
+    """Return the vector widths in bits that this machine supports."""
     return (128, 256, 512) if llvm.get_host_cpu_features().get("avx512f") else (128, 256)
 
 
 def rarely(x: Number, limit: float, name: str, formula: Callable[[Number], Number]) -> Number:
-    """The formula of `x`, in float64, where the magnitude of `x` is above the limit; anything elsewhere."""
+    """Return `formula(x)`, computed in float64, where |x| > limit; elsewhere the result is unspecified."""
     code = x.code
     module = code.builder.module
     full = f"agc.{name}.f{code.size}"
@@ -43,23 +43,23 @@ def define(
     formula: Callable[[Number], Number],
     fused: bool,
 ) -> ir.Function:
-    """The function that loops call, which looks whether its argument is far."""
+    """Define the function that loops call, which tests whether its argument is beyond the limit."""
     slow = define_formula(module, f"{full}.formula", real, formula, fused)
     function = added(module, full, real, "noinline")
     lanes = [bits // FORMATS[str(real)][0] for bits in widths()]
     variants = ",".join(f"_ZGV_LLVM_N{count}v_{full}({full}.{count})" for count in lanes)
-    # llvmlite lists the attributes that it knows; this one is known to LLVM only.
+    # llvmlite rejects attributes outside its own list, which lacks this one.
     set.add(function.attributes, f'"vector-function-abi-variant"="{variants}"')
     define_test(function, limit, lambda builder, x: builder.call(slow, [x]))
     for count in lanes:
         several = added(module, f"{full}.{count}", ir.VectorType(real, count), "alwaysinline")
-        several.linkage = "weak_odr"  # kept until loops are vectorised, though nothing calls it before
+        several.linkage = "weak_odr"  # kept until loops are vectorized, although it has no caller until then
         define_test(several, limit, functools.partial(each_lane, slow, count))
     return function
 
 
 def added(module: ir.Module, name: str, kind: ir.Type, *attributes: str) -> ir.Function:
-    """A new function of one number of a kind, without effects."""
+    """Add a side-effect-free function with one parameter of type `kind`."""
     function = ir.Function(module, ir.FunctionType(kind, [kind]), name)
     function.linkage = "internal"
     for attribute in ("nounwind", "readnone", *attributes):
@@ -70,7 +70,7 @@ def added(module: ir.Module, name: str, kind: ir.Type, *attributes: str) -> ir.F
 def define_formula(
     module: ir.Module, name: str, real: ir.Type, formula: Callable[[Number], Number], fused: bool
 ) -> ir.Function:
-    """The formula by itself. Whoever computes several calls it for each: it has no variants, or they would be it."""
+    """Define the scalar slow path. It has no vector variants, since those would call themselves."""
     function = added(module, name, real, "noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     (x,) = function.args
@@ -84,7 +84,7 @@ def define_formula(
 def define_test(
     function: ir.Function, limit: float, beyond: Callable[[ir.IRBuilder, ir.Value], ir.Value]
 ) -> None:
-    """The body: what is beyond the limit is computed, the rest is given back."""
+    """Emit the body: compute the slow path beyond the limit, else return the argument."""
     (x,) = function.args
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     far, near = function.append_basic_block("far"), function.append_basic_block("near")

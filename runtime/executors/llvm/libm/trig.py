@@ -1,11 +1,11 @@
-"""Sine, cosine and tangent.
+"""Sine, cosine and tangent, with Cody-Waite range reduction.
 
     x = n π/2 + r    with n the nearest integer, so that |r| <= π/4
     sin x = ± sin r or ± cos r, by the last two bits of n
 
-(W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980. π/2 is a sum of three constants; x - n c
-of the first of them is exact as long as it is rounded once, since both are multiples of the last place of c.) Where x
-is so large that n would not fit, `payne_hanek` takes over, behind a call that costs nothing until it is needed.
+(W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980. π/2 is a sum of three constants.
+x - n c with the first constant c is exact if it is rounded once, since both are multiples of the ulp of c.)
+If x is so large that n overflows, `payne_hanek` reduces it. That call costs almost nothing if it is not needed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ HALF_PI = {
     32: (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
     64: (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
 }
-"""π/2 in three parts of full precision."""
+"""π/2 as a sum of three constants of full precision."""
 INVERSE_HALF_PI = 0.6366197723675814
 LIMIT = {32: 2.0**17, 64: 2.0**40}
-"""Beyond these the reduction above is not exact."""
+"""The largest magnitudes for which this range reduction is exact."""
 
 
 def reduced(x: Number) -> tuple[Number, Pair]:
-    """n, in the last bits of an integer, and r."""
+    """Return n, in the low bits of an integer, and r."""
     code = x.code
     n, quadrant = (x * INVERSE_HALF_PI).rounded()
     first, second, third = map(code.real, HALF_PI[code.size])
@@ -44,14 +44,14 @@ def reduced(x: Number) -> tuple[Number, Pair]:
 
 
 def sine(r: Pair) -> Pair:
-    """sin r up to π/4."""
+    """Return sin r for |r| ≤ π/4."""
     x, rest = r
     z = x * x
     return Pair(x, rest.plus_product(x * z, polynomial(z, polynomials.TABLES[x.code.size]["SIN"])))
 
 
 def cosine(r: Pair) -> Pair:
-    """cos r up to π/4."""
+    """Return cos r for |r| ≤ π/4."""
     x, rest = r
     z, lost = exact_product(x, x)
     half = z * 0.5
@@ -62,7 +62,7 @@ def cosine(r: Pair) -> Pair:
 
 
 def turned(quadrant: Number, r: Pair) -> Number:
-    """sin r, cos r, -sin r or -cos r."""
+    """Return sin r, cos r, -sin r or -cos r, as `quadrant` demands."""
     odd = (quadrant & 1).equals(1)
     result = odd.where(collapsed(cosine(r)), collapsed(sine(r)))
     sign = (quadrant & 2) << (r.high.code.size - 2)
@@ -70,7 +70,7 @@ def turned(quadrant: Number, r: Pair) -> Number:
 
 
 def ratio(quadrant: Number, r: Pair) -> Number:
-    """tan r or -1 / tan r."""
+    """Return tan r or -1 / tan r."""
     odd = (quadrant & 1).equals(1)
     above, below = ordered_sum(*sine(r)), ordered_sum(*cosine(r))
     upper = Pair(odd.where(below.high, above.high), odd.where(below.low, above.low))
@@ -79,13 +79,13 @@ def ratio(quadrant: Number, r: Pair) -> Number:
 
 
 def far(x: Number, finish: Callable[[Number, Pair], Number], shift: int = 0) -> Number:
-    """The formula for large numbers; of infinity it is NaN."""
+    """Apply `finish` after the Payne-Hanek reduction; return NaN for infinity."""
     quadrant, r = reduced_far(x)
     return (x.magnitude() < float("inf")).where(finish(quadrant + shift, r), float("nan"))
 
 
 def sin(x: Number) -> Number:
-    """Sine."""
+    """Return the sine of `x`."""
     limit = LIMIT[x.code.size]
     result = turned(*reduced(x))
     large = x.magnitude() > limit
@@ -94,7 +94,7 @@ def sin(x: Number) -> Number:
 
 
 def cos(x: Number) -> Number:
-    """Cosine."""
+    """Return the cosine of `x`."""
     limit = LIMIT[x.code.size]
     quadrant, r = reduced(x)
     large = x.magnitude() > limit
@@ -102,7 +102,7 @@ def cos(x: Number) -> Number:
 
 
 def tan(x: Number) -> Number:
-    """Tangent."""
+    """Return the tangent of `x`."""
     limit = LIMIT[x.code.size]
     result = ratio(*reduced(x))
     large = x.magnitude() > limit

@@ -1,21 +1,21 @@
-"""Loops over elements are written in lanes before LLVM sees them, which need not find out then how to do that.
+"""Vectorize the innermost loops over elements before LLVM sees the module.
 
     for i < 1000: y[i] ← tanh(x[i])    ==>    for i < 1000 by 8: y[i … i+7] ← tanh(x[i … i+7])
 
-LLVM's own way costs more time than all else that it does, and leaves more code to be compiled: tests whether a loop is
-long enough, rounds of one, two and four vectors. Where all loops of a module are such loops, or may stay as they are,
-it goes through few passes (opt_levels.py). A loop of the program that works on numbers alone stays as it is,
-and needs more of LLVM's passes, which then take less time, too.
+LLVM's own loop vectorizer takes more compile time than all its other passes. It also leaves more code to compile:
+a trip count check and loops over one, two and four vectors. If all loops of a module are vectorized here,
+or may stay scalar, the module needs few passes (opt_levels.py). A loop of user code that works on scalars
+stays as it is, and its module runs more of LLVM's passes.
 
-widen_instructions.py    instructions and our own functions, in lanes
-masked_tail.py      vectors of which some lanes count
-vector_plan.py    what a loop does in lanes, or why it is left to LLVM
-stride_analysis.py    by how much numbers and addresses go on from round to round
-cost_model.py    whether the loop is quicker in lanes
-vector_codegen.py  the loop in lanes
-clone.py  instructions once more
-loop_info.py   the loops of a function
-loop_collapsing.py    loops within each other that are one
+widen_instructions.py    vector forms of instructions and of the project's own functions
+masked_tail.py           a remainder in one vector, of which only the first lanes are used
+vector_plan.py           legality: the kind of each instruction of a loop, or the reason to leave the loop to LLVM
+stride_analysis.py       strides of integers and addresses
+cost_model.py            profitability
+vector_codegen.py        emits the vector loop
+clone.py                 copies of instructions
+loop_info.py             the natural loops of a function
+loop_collapsing.py       collapses a loop nest into one loop
 """
 
 from __future__ import annotations
@@ -37,26 +37,25 @@ from .widen_instructions import can_be_in_lanes
 __all__ = ["RefusedError", "vectorize"]
 
 _MANY = 4
-"""Vectors of a round of sums that wait for nothing else."""
+"""The largest number of vectors per iteration of a reduction. Each vector has its own accumulator."""
 
 _SHORT = 48
-"""Loops that are written out are of so few instructions, all vectors together, and of a few vectors."""
+"""The largest number of instructions, over all vectors, of a loop that is fully unrolled."""
 
 _LONG = 64
-"""Vectors from which on it matters little how many are left in the end."""
+"""The number of vectors above which the length of the remainder hardly matters."""
 
 _LITTLE = 24
-"""Instructions, so few of which are done several times in a round."""
+"""The largest number of instructions per vector of a reduction that is interleaved."""
 
 _TOLD = 10**6
-"""From here on loops are numbered whose rests are told of."""
+"""The first number in the metadata names of remainder loops."""
 
 
 def vectorize(module: Any, alone: bool = True) -> bool:
-    """Write the loops of a module in lanes that are worth it; gives whether nothing is left that LLVM does better.
+    """Vectorize the loops of `module` that gain by it; return whether none is left for LLVM's vectorizer.
 
-    Loops of the program over numbers are left to LLVM; and unless loops that are in lanes matter `alone`, those around
-    them as well, with all that is in them.
+    Loops of user code over scalars are left to LLVM. Unless `alone`, so are loops around vectorized loops.
     """
     own = [each for each in module.functions if each.blocks and not each.name.startswith("agc.")]
     is_done = alone
@@ -76,7 +75,7 @@ def vectorize(module: Any, alone: bool = True) -> bool:
 
 
 def _tell_of(module: Any, rests: Sequence[Any]) -> None:
-    """Let LLVM know that the rounds which fill no vector are all that is left of these loops."""
+    """Mark the remainder loops `rests` as already vectorized."""
     known = module.add_metadata(["llvm.loop.isvectorized", ir().IntType(32)(1)])
     for i, block in enumerate(rests):
         if block.terminator.opname == "br" and len(block.terminator.operands) == 3:
@@ -84,7 +83,7 @@ def _tell_of(module: Any, rests: Sequence[Any]) -> None:
 
 
 def _finish(module: Any) -> None:
-    """What LLVM would find out by itself, or needs only for vectors of its own."""
+    """Set the attributes that LLVM would infer, or that only its own vectorizer needs otherwise."""
     for each in module.functions:
         if each.name.endswith(".apart") and "noinline" not in each.attributes:
             each.attributes.add("alwaysinline")
@@ -93,7 +92,7 @@ def _finish(module: Any) -> None:
 
 
 def _left_to_llvm(function: Any, alone: bool) -> set[Any]:
-    """The blocks of loops that LLVM has to see as they are: those of the program, which work on numbers."""
+    """Return the blocks of loops that are left to LLVM: loops of user code, which work on scalars."""
     left: set[Any] = set()
     nests = set()
     for cycle in cycles(function):
@@ -110,7 +109,7 @@ def _left_to_llvm(function: Any, alone: bool) -> set[Any]:
 
 
 def _plans(function: Any, left: set[Any]) -> list[tuple[VectorPlan, int, int]]:
-    """The loops of a function that are to be written in lanes: how many lanes, and how many vectors a round."""
+    """Return the loops to vectorize: the plan, the number of lanes, and the vectors per iteration."""
     found = []
     for block in function.blocks:
         if block in targets(block) and block not in left and not _is_written(block):
@@ -123,7 +122,7 @@ def _plans(function: Any, left: set[Any]) -> list[tuple[VectorPlan, int, int]]:
 
 
 def _works_elsewhere(cycle: NaturalLoop) -> bool:
-    """Whether what a loop does is in lanes already, or done by functions of other modules, as products are."""
+    """Return whether the work of a loop is already vectorized, or done in functions of other modules, as GEMM is."""
     return any(map(_is_written, cycle.blocks)) or any(
         each.opname == "call" and getattr(each.callee, "is_declaration", False) and _is_work(each.callee.name)
         for block in cycle.blocks
@@ -136,7 +135,7 @@ def _is_work(name: str) -> bool:
 
 
 def _used_behind(function: Any, loops: set[Any]) -> set[Any]:
-    """The loops of which values are used behind them."""
+    """Return the blocks among `loops` that define values used in other blocks."""
     return {
         parent
         for block in function.blocks
@@ -147,18 +146,18 @@ def _used_behind(function: Any, loops: set[Any]) -> set[Any]:
 
 
 def _is_written(block: Any) -> bool:
-    """Whether a loop is in lanes already, as small products are (lowering/gemm_micro_kernel.py)."""
+    """Return whether a loop has vector instructions already, as small products do (lowering/gemm_micro_kernel.py)."""
     return any(isinstance(each.type, ir().VectorType) for each in block.instructions)
 
 
 def _is_nest(head: Any) -> bool:
-    """Whether a loop goes through elements in memory, and is not to be written out to keep them in registers."""
+    """Return whether a loop runs over elements in memory and is not to be unrolled to keep them in registers."""
     is_written_out = "llvm.loop.vectorize.followup_vectorized" in loop_metadata(head)
     return counts(head) and not is_written_out and not any(map(_finds_places, head.instructions))
 
 
 def _finds_places(each: Any) -> bool:
-    """Whether numbers of elements are divided, or chosen by what they are: LLVM knows how they go on all the same."""
+    """Return whether `each` divides an index, or selects by comparing one. LLVM still finds the stride of the result."""
     if each.type != ir().IntType(64):
         return False
     if each.opname == "select":
@@ -168,14 +167,14 @@ def _finds_places(each: Any) -> bool:
 
 
 def _is_moved(value: Any) -> bool:
-    """Whether a value is the number of a round, or so much more or less."""
+    """Return whether a value is an induction variable plus or minus an offset."""
     if getattr(value, "opname", "") in ("add", "sub"):
         value = value.operands[0]
     return getattr(value, "opname", "") == "phi"
 
 
 def _planned(block: Any) -> tuple[VectorPlan, int, int] | None:
-    """A loop in lanes; None where it shall stay as it is."""
+    """Return the plan, the lanes and the vectors per iteration of a loop; None if the loop stays scalar."""
     if told_number(loop_metadata(block), "vectorize.width") == 1:
         return None
     plan = VectorPlan(block)
@@ -195,7 +194,7 @@ def _planned(block: Any) -> tuple[VectorPlan, int, int] | None:
 
 
 def _count(plan: VectorPlan, lanes: int, vectors: int) -> int:
-    """How many vectors a round of so many computes."""
+    """Return the number of vectors per iteration of a loop over `vectors` full vectors."""
     size = _size(plan, lanes)
     if vectors <= _MANY and size * vectors <= _SHORT:
         return vectors
@@ -207,12 +206,12 @@ def _count(plan: VectorPlan, lanes: int, vectors: int) -> int:
 
 
 def _most(plan: VectorPlan, size: int) -> int:
-    """The most vectors of a round."""
+    """Return the largest number of vectors per iteration: the requested interleave count, if there is one."""
     return told_number(plan.told, "interleave.count") or (_MANY if plan.gathered and size <= _LITTLE else 1)
 
 
 def _size(plan: VectorPlan, lanes: int) -> int:
-    """How many instructions a vector takes, when all functions are inlined."""
+    """Return the number of instructions per vector, with all functions inlined."""
     calls = [each.callee for each in plan.written if each.opname == "call"]
     alone = sum(plan.kind(each) == EACH for each in plan.written)
     inlined = sum(len(block.instructions) for callee in calls for block in callee.blocks)

@@ -1,4 +1,4 @@
-"""The same instruction once more, on other operands."""
+"""Copy an LLVM instruction with other operands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..codegen.llvm_types import Register, ir
 
 
 def copied(b: Any, each: Any, values: Mapping[Any, Register]) -> Register:
-    """The same instruction on other operands."""
+    """Emit a copy of the instruction `each`, with its operands mapped by `values`."""
     llvm, block = ir().instructions, b.block
     operands = [x if isinstance(x, ir().Constant) else values.get(x, x) for x in each.operands]
     if each.opname == "call":

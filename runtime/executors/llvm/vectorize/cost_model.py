@@ -1,7 +1,7 @@
-"""Whether a loop is quicker in lanes: what it costs for one number after another, and for a vector of them.
+"""Cost model of the vectorizer: compares the cost of a scalar loop with the cost per vector.
 
-y[i] ← x[3 i] * 2     8 numbers: 8 loads, products, stores      a vector: 8 loads, 8 are put together, 1, 1
-y[i] ← x[j[i]]        8 numbers: 16 loads, 8 stores             a vector: 16 loads, 8 are put together, 1
+y[i] ← x[3 i] * 2     8 scalars: 8 loads, products, stores      a vector: 3 loads, 2 shuffles each, 1, 1
+y[i] ← x[j[i]]        8 scalars: 16 loads, 8 stores             a vector: 16 loads, 8 inserts, 1 store
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from .vector_plan import EACH, LANES, VectorPlan
 from .widen_instructions import is_slow, width
 
 _ROUND = 2
-"""Instructions that count a round and jump back."""
+"""The number of instructions that increment the induction variable and branch back."""
 
 _SLOW = 5
-"""What an instruction costs that many machines do number by number all the same."""
+"""The cost of a vector instruction that many targets scalarize."""
 
 _GAIN = 4 / 3
-"""How much less it must be, for lanes are more code as well."""
+"""The least ratio of scalar to vector cost. It is above 1 because vectorizing adds code."""
 
 
 def is_worth(plan: VectorPlan, lanes: int) -> bool:
-    """Whether a loop is quicker in so many lanes."""
+    """Return whether a loop is faster with `lanes` lanes."""
     if all(plan.kind(each) != EACH and not is_slow(each) for each in plan.written):
         return True
     return _in_lanes(plan, lanes) * _GAIN <= _alone(plan) * lanes
 
 
 def _alone(plan: VectorPlan) -> int:
-    """What a round costs, number by number."""
+    """Return the cost of a scalar iteration."""
     joined = len(plan.gathered)
     return _ROUND + joined + sum(_inlined(each) for each in plan.written if plan.kind(each) in (EACH, LANES))
 
 
 def _in_lanes(plan: VectorPlan, lanes: int) -> int:
-    """What a round costs that computes a vector."""
+    """Return the cost of an iteration that computes one vector."""
     cost = _ROUND + len(plan.gathered)
-    moved = set()  # values that go from lanes to numbers, or the other way
+    moved = set()  # values that need extracts or inserts
     for each in plan.written:
         kind = plan.kind(each)
         if kind not in (EACH, LANES):
@@ -56,7 +56,7 @@ def _in_lanes(plan: VectorPlan, lanes: int) -> int:
 
 
 def _inlined(each: Any) -> int:
-    """How many instructions one is for the machine; addresses are part of those that read or write there."""
+    """Return the number of machine instructions of `each`; a `getelementptr` is folded into its load or store."""
     if each.opname == "getelementptr":
         return 0
     if each.opname == "call" and each.callee.blocks:
@@ -65,6 +65,6 @@ def _inlined(each: Any) -> int:
 
 
 def _registers(each: Any, lanes: int) -> int:
-    """How many registers the lanes take, times what the instruction costs in one that is not done there at once."""
+    """Return the number of registers that a vector takes, times the cost of the instruction per register."""
     kind = each.operands[0].type if each.opname == "store" else each.type
     return math.ceil(max(width(kind), 1) * lanes / (8 * vector_bytes())) * (_SLOW if is_slow(each) else 1)

@@ -1,9 +1,9 @@
-"""Loops within each other that go through elements one after another become one loop, of more rounds.
+"""Collapse nested loops over consecutive elements into one loop with a larger trip count.
 
     for i < 24: for j < 32: y[i * 32 + j] ← …      ==>      for k < 768: y[k] ← …
 
-The code of operations that read with strides, or along axes that others lack, is written with a loop for each axis.
-What is left of them has fewer loops, which are compiled sooner, and rounds that fill more vectors.
+Operations that read with strides, or that broadcast along axes, emit one loop per axis.
+Collapsing leaves fewer loops to compile, and larger trip counts fill more vectors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Users = dict[Any, list[Any]]
 
 
 class Count(NamedTuple):
-    """A loop that counts its rounds from 0 to a number that is known: where it begins, goes on, and leads to."""
+    """A loop that counts from 0 to a constant: its induction variable, its exit test and the adjacent blocks."""
 
     number: Any
     following: Any
@@ -35,7 +35,7 @@ class Count(NamedTuple):
 
 
 def merge(function: Any, but: Container[Any] = ()) -> None:
-    """Make one loop of two wherever that can be, those around others first, but not of these blocks."""
+    """Collapse pairs of perfectly nested loops, outer loops first, except loops that begin in a block of `but`."""
     around = [block for block in function.blocks if _is_around(block) and block not in but]
     if not around:
         return
@@ -53,7 +53,7 @@ def merge(function: Any, but: Container[Any] = ()) -> None:
 
 
 def _is_around(head: Any) -> bool:
-    """Whether a loop that begins with a block does nothing but another one, as it seems."""
+    """Return whether the loop that begins at `head` seems to contain only another loop."""
     return (
         len(head.instructions) == 2
         and head.instructions[0].opname == "phi"
@@ -64,7 +64,7 @@ def _is_around(head: Any) -> bool:
 
 
 def _count(head: Any, users: Users) -> Count | None:
-    """The loop that begins with a block, if it is one."""
+    """Return the counted loop that begins at `head`; None if there is none."""
     number, *others = head.instructions
     if number.opname != "phi" or len(number.incomings) != 2 or others[0].opname == "phi":
         return None
@@ -92,7 +92,7 @@ def _is_constant(value: Any, number: int) -> bool:
 
 
 def _merge(function: Any, outer: Count, inner: Count, users: Users) -> None:
-    """Let the inner loop have the rounds of both, if their numbers are used for nothing but that of all rounds."""
+    """Give the inner loop the trip count of both, if both induction variables are used only for the linear index."""
     scaled = [each for each in users[outer.number] if each is not outer.following]
     sums = [each for each in users[inner.number] if each is not inner.following]
     if (

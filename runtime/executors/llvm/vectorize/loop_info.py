@@ -1,4 +1,4 @@
-"""The loops of a finished function: which blocks each of them goes through."""
+"""Find the natural loops of a function after its IR is complete."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 
 class NaturalLoop(NamedTuple):
-    """A loop: the block where it begins, and all that it goes through."""
+    """A natural loop: its header and all its blocks."""
 
     head: Any
     blocks: frozenset[Any]
 
 
 def targets(block: Any) -> list[Any]:
-    """The blocks that a block may jump to."""
+    """Return the successors of a block."""
     end = block.terminator
     if end.opname == "br":
         return [each for each in end.operands if hasattr(each, "instructions")]
@@ -24,7 +24,7 @@ def targets(block: Any) -> list[Any]:
 
 
 def cycles(function: Any) -> list[NaturalLoop]:
-    """All loops, those within others first."""
+    """Return all natural loops of a function, inner loops first."""
     sources: dict[Any, list[Any]] = defaultdict(list)
     backward: dict[Any, list[Any]] = defaultdict(list)
     open_blocks: set[Any] = set()

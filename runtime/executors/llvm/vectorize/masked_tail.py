@@ -1,10 +1,10 @@
-"""Rounds that fill no vector: the first lanes count, and the others compute what nobody reads.
+"""Compute a remainder that fills no vector in the first lanes of one; the results of the other lanes are unused.
 
-for i in 8 … 9: y[i] ← exp(x[i])     ==>     v = the 2 numbers at x[8], the first of them in the other lanes once more
+for i in 8 … 9: y[i] ← exp(x[i])     ==>     v = the 2 elements at x[8]; the other lanes repeat the first element
                                              w = exp(v)
-                                             the first 2 lanes of w go to y[8]
+                                             store the first 2 lanes of w at y[8]
 
-The other lanes hold numbers that are there, for a function may look whether any lane holds what is rare.
+The other lanes repeat real elements because a function may branch if any lane holds a rare argument.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from .widen_instructions import vector, which
 
 
 def can_be_few(rounds: int) -> bool:
-    """Whether so many elements are more than one, and read and written at once without taking them one by one."""
+    """Return whether `rounds` elements are more than one, and can be loaded and stored as one short vector."""
     most = max(8, vector_bytes() // 4)
     return rounds > 1 and (rounds <= most or rounds & (rounds - 1) == 0)
 
 
 def few_loaded(b: Any, address: Register, kind: Any, few: int, lanes: int, align: int) -> Register:
-    """A vector of the few numbers at an address."""
+    """Emit a load of `few` elements; return them in the first of `lanes` lanes."""
     made = b.load(address, typ=vector(kind, few))
     made.align = align
     return _chosen(b, made, [*range(few), *[0] * (lanes - few)])
 
 
 def few_stored(b: Any, value: Register, few: int) -> Register:
-    """What is written of a vector of which few lanes count."""
+    """Return the first `few` lanes of `value`, which are to be stored."""
     return _chosen(b, value, range(few))
 
 
 def few_of(b: Any, value: Register, few: int, neutral: Register | None) -> Register:
-    """A vector of which few lanes count, to be taken together with others: the other lanes change nothing."""
+    """Return `value` with neutral elements of the reduction after its first `few` lanes."""
     lanes = value.type.count
     if neutral is None:
         return _chosen(b, value, [*range(few), *[0] * (lanes - few)])

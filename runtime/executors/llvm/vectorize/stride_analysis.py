@@ -1,9 +1,9 @@
-"""By how much a number grows from one round of a loop to the next.
+"""Stride of an integer: its increase from one iteration of a loop to the next.
 
 i         1
 i * 3     3
 n - i    -1
-i % 3     not by the same in all rounds
+i % 3     no constant stride
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..codegen.llvm_types import ir
 
 
 def moved_by(each: Any, steps: Sequence[int | None]) -> int:
-    """The step of an instruction on numbers of these steps; 0 where there is none that is known and not 0."""
+    """Return the stride of `each`, given the strides of its operands; 0 if it is 0 or unknown."""
     if len(steps) != 2 or None in steps:
         return 0
     first, second = steps
@@ -31,5 +31,5 @@ def moved_by(each: Any, steps: Sequence[int | None]) -> int:
 
 
 def _known(number: Any) -> int:
-    """What a constant is; 0 for others."""
+    """Return the value of a constant; 0 for other operands."""
     return int(number.constant) if isinstance(number, ir().Constant) else 0

@@ -1,12 +1,12 @@
-"""Writes a loop in lanes before the loop itself, which is left with the rounds that fill no vector, or goes.
+"""Emit the vector loop before the scalar loop. The scalar loop runs the remainder, or is removed.
 
-before ──► ahead: what is the same in all rounds
+before ──► ahead: loop-invariant instructions
              │
-           wide: `count` vectors a round  ◄─┐     skipped where there are too few rounds, and that shows
-             │  └───────────────────────────┘     only while it runs
-           joined: a few rounds that are left, as one vector; sums of lanes go to their slots
+           wide: `count` vectors per iteration ◄─┐   skipped if the trip count is too small,
+             │  └────────────────────────────────┘   which is checked at run time
+           joined: a short remainder as one vector; reductions of lanes are stored to their slots
              │
-           loop: the rounds that are left, where these are more or show only while it runs ──► after
+           loop: the rest of the remainder, if it is long or has a dynamic length ──► after
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from .widen_instructions import (
 
 
 class Writer:
-    """Writes the loop of a plan: `count` vectors of so many `lanes` a round."""
+    """Emits the vector loop of a plan, with `count` vectors of `lanes` lanes per iteration."""
 
     def __init__(self, plan: VectorPlan, lanes: int, count: int) -> None:
         self.plan, self.lanes, self.count = plan, lanes, count
@@ -56,22 +56,22 @@ class Writer:
         self.ahead, self.wide, self.joined = (self._block(name) for name in ("ahead", "wide", "joined"))
         self.outer, self.b = ir().IRBuilder(self.ahead), ir().IRBuilder(self.wide)
         self._same: dict[Any, Register] = {}
-        self._begins: Register = None  # whether there are rounds for lanes, where that shows while it runs
-        self._few = 0  # so many lanes count, where not all do
+        self._begins: Register = None  # run-time check: at least one full vector iteration
+        self._few = 0  # used lanes of the remainder's vector; 0 if all are used
         self._spread = functools.cache(functools.partial(spread, self.outer, count=lanes))
         self._copies: list[dict[Any, Register]] = [{} for _ in range(count)]
         self._in_lanes: list[dict[Any, Register]] = [{} for _ in range(count)]
         self._alone: list[dict[tuple[Any, int], Register]] = [{} for _ in range(count)]
 
     def _block(self, name: str) -> Any:
-        """A new block before the loop."""
+        """Create a block before the loop."""
         blocks = self.function.blocks
         made = self.function.append_basic_block(name)
         blocks.insert(blocks.index(self.plan.block), blocks.pop())
         return made
 
     def write(self) -> None:
-        """All of it."""
+        """Emit the vector loop and its remainder."""
         plan, b = self.plan, self.b
         _turn(plan.before, plan.block, self.ahead)
         rounds, end = self._rounds()
@@ -103,18 +103,18 @@ class Writer:
 
     @property
     def _step(self) -> int:
-        """The rounds of the loop that are one in lanes."""
+        """The scalar iterations per vector iteration."""
         return self.lanes * self.count
 
     def _phi(self, name: str, first: Register) -> Register:
-        """What goes from round to round in lanes, and begins with this."""
+        """Emit a phi of the vector loop with the initial value `first`."""
         made = ir().instructions.PhiInstr(self.wide, first.type, name)
         self.b._insert(made)
         made.add_incoming(first, self.ahead)
         return made
 
     def _rounds(self) -> tuple[int | None, Register]:
-        """How many rounds the loop has, if that is known, and where that in lanes ends."""
+        """Emit the loop-invariant instructions; return a constant trip count or None, and the vector loop's end."""
         plan, outer, step = self.plan, self.outer, self._step
         kind = plan.number.type
         for each in plan.written:
@@ -131,7 +131,7 @@ class Writer:
         return None, end
 
     def _write_few(self, few: int, begin: Register) -> list[Register]:
-        """The rounds that are left, in the first lanes of a vector; gives what is taken together of them."""
+        """Emit a remainder of `few` iterations as one vector; return its operands of the reductions."""
         self._few, self.b = few, ir().IRBuilder(self.joined)
         self._copies, self._in_lanes, self._alone = [{self.plan.number: begin}], [{}], [{}]
         for each in self.plan.written:
@@ -141,12 +141,12 @@ class Writer:
         ]
 
     def _neutral(self, one: LoopReduction) -> Register | None:
-        """What changes no sum, in all lanes; none for the least and the greatest, which may be there twice."""
+        """Return the neutral element in all lanes; None for minimum and maximum, which may repeat lanes."""
         how = one.join.opname
         return self._spread(ir().Constant(one.join.type, NEUTRAL[how])) if how in NEUTRAL else None
 
     def _leave(self, sums: list[list[Register]], end: Register, left: int) -> None:
-        """What comes after the loop in lanes, if so many rounds are left, or as many as there turn out to be."""
+        """Emit the blocks after the vector loop, for `left` scalar iterations or a dynamic number of them."""
         plan = self.plan
         if self._begins is not None:
             self.outer.cbranch(self._begins, self.wide, plan.block)
@@ -192,7 +192,7 @@ class Writer:
                 copy[each] = copied(self.b, each, ChainMap(copy, self._same))
 
     def _write_formula(self, call: Any) -> None:
-        """A call of one of our formulas, for all vectors of a round."""
+        """Emit one call of a branch-free function of the project, for all vectors of an iteration."""
         given = [self._lane_of(value, i) for i in range(self.count) for value in call.args]
         function = in_lanes(self.b.module, call.callee, self.lanes, self.count)
         together = self.b.call(function, given)
@@ -217,7 +217,7 @@ class Writer:
             self._in_lanes[i][each] = widened(b, each, given, self.lanes)
 
     def _read(self, address: Register, kind: Any, i: int) -> Register:
-        """The elements at an address that follows."""
+        """Emit the loads of a vector of elements with a constant stride."""
         step, lanes = self.plan.steps[address], self.lanes
         first = self._first_of(address, i)
         if self._few:
@@ -231,22 +231,22 @@ class Writer:
         return deinterleave(self.b, parts, step) if step > 1 else self._in_order(parts[0], address)
 
     def _first_of(self, address: Register, i: int) -> Register:
-        """Where a vector of elements begins in memory: those that go backward end at the address."""
+        """Return the address of the first element in memory. Vectors with stride -1 end at `address`."""
         return self._alone_of(address, i, self.lanes - 1 if self.plan.steps[address] < 0 else 0)
 
     def _in_order(self, value: Register, address: Register) -> Register:
-        """Elements that go backward in memory are turned around."""
+        """Reverse the lanes if the address has a negative stride."""
         return reverse_lanes(self.b, value) if self.plan.steps[address] < 0 else value
 
     def _write_alone(self, each: Any, i: int) -> None:
-        """The instruction once for each lane."""
+        """Emit the instruction once per lane."""
         operands = dict.fromkeys(x for x in each.operands if self.plan.kind(x) != SAME)
         for lane in range(self.lanes):
             values = {x: self._alone_of(x, i, lane) for x in operands}
             self._alone[i][each, lane] = copied(self.b, each, ChainMap(values, self._same))
 
     def _alone_of(self, value: Register, i: int, lane: int) -> Register:
-        """A value of one lane."""
+        """Return the scalar of one lane."""
         found = self._alone[i].get((value, lane))
         if found is not None:
             return found
@@ -265,7 +265,7 @@ class Writer:
         return made
 
     def _lane_of(self, value: Register, i: int) -> Register:
-        """A value in lanes, in one of the vectors of a round."""
+        """Return a value as vector number `i` of an iteration."""
         found = self._in_lanes[i].get(value)
         if found is not None:
             return found
@@ -287,7 +287,7 @@ class Writer:
         return self.b.add(number, number.type(by), flags=("nuw", "nsw")) if by else number
 
     def _begun(self, one: LoopReduction, is_once: bool) -> Register:
-        """What lanes that are taken together begin with."""
+        """Return the initial value of an accumulator."""
         kind = one.join.type
         if one.join.opname in NEUTRAL:
             first = self._spread(ir().Constant(kind, NEUTRAL[one.join.opname]))
@@ -297,7 +297,7 @@ class Writer:
 
 
 def _join(one: LoopReduction) -> Any:
-    """What writes the instruction that takes two together, as vectors or numbers."""
+    """Return a function that emits the reduction's operation on two vectors or scalars."""
 
     def join(b: Any, x: Register, y: Register) -> Register:
         if isinstance(x.type, ir().VectorType):
@@ -309,5 +309,5 @@ def _join(one: LoopReduction) -> Any:
 
 
 def _turn(block: Any, old: Any, new: Any) -> None:
-    """Let a block jump to another one."""
+    """Redirect the branch of `block` from `old` to `new`."""
     block.terminator.operands = [new if each is old else each for each in block.terminator.operands]

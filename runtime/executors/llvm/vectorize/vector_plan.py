@@ -1,13 +1,13 @@
-"""What a loop over elements does in lanes: found in its one block, before anything is changed.
+"""Classify the instructions of a single-block loop over elements, before anything is changed.
 
 loop:
-  i   = phi [0, before], [next, loop]                 counts
-  p   = gep float, x, i                               follows: an address that goes on by so many elements
-  v   = load p                                        lanes
-  q   = gep float, x, v                               each: one number, or address, for each lane
-  s   = load scale                                    same: it is what it is in all rounds
+  i   = phi [0, before], [next, loop]                 counts: induction variable
+  p   = gep float, x, i                               follows: an address with a constant stride
+  v   = load p                                        lanes: vectorized
+  q   = gep float, x, v                               each: scalarized, one instruction per lane
+  s   = load scale                                    same: loop-invariant
   w   = v * s                                         lanes
-  sum = load slot; sum' = sum + w; store slot         gathered: in lanes, until the loop is left
+  sum = load slot; sum' = sum + w; store slot         gathered: a reduction, in vector accumulators
   next = i + 1
   branch next < n, loop, after
 """
@@ -26,26 +26,26 @@ from .widen_instructions import ALONE, can_be_in_lanes, is_how, is_number, is_sl
 SAME, COUNTS, FOLLOWS, LANES, EACH = "same", "counts", "follows", "lanes", "each"
 
 NEAR = 4
-"""Elements that are so far from each other are picked out of vectors that are read whole."""
+"""The largest stride that is read with whole vector loads and shuffles."""
 
 
 class RefusedError(Exception):
-    """Why a loop is left to LLVM."""
+    """The reason why a loop is left to LLVM."""
 
 
 class LoopReduction(NamedTuple):
-    """Numbers that are taken together in a slot: `slot ← slot ∘ value`."""
+    """A reduction into a slot: `slot ← slot ∘ value`."""
 
     slot: Register
     join: Any
-    """The instruction, of what the slot holds and the value."""
+    """The instruction that combines the slot's content with the value."""
     value: Register
 
 
 NEUTRAL: dict[str, Any] = {
     "fadd": -0.0, "fmul": 1.0, "add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0,
 }  # fmt: skip
-"""What changes no number; the least and the greatest of numbers begin with what is there."""
+"""The neutral elements. Minimum and maximum have none here; their accumulators begin with the slot's content."""
 
 _EXTREMES = frozenset(
     {
@@ -62,7 +62,7 @@ _EXTREMES = frozenset(
 
 
 class VectorPlan:
-    """A loop of one block, and what each of its instructions is."""
+    """A single-block loop and the kind of each of its instructions."""
 
     def __init__(self, block: Any) -> None:
         self.block = block
@@ -70,9 +70,9 @@ class VectorPlan:
         self.before, self.after = _around(block)
         self.told = loop_metadata(block)
         self.kinds: dict[Any, str] = {self.number: COUNTS}
-        self.steps: dict[Any, int] = {self.number: 1}  # of what counts or follows, from round to round
+        self.steps: dict[Any, int] = {self.number: 1}  # strides of "counts" and "follows" values
         self.gathered: list[LoopReduction] = []
-        self._read: set[Any] = set()  # slots that are not written
+        self._read: set[Any] = set()  # slots that the loop only reads
         self._users: dict[Any, list[Any]] = defaultdict(list)
         for each in block.instructions:
             for operand in each.operands:
@@ -92,12 +92,12 @@ class VectorPlan:
 
     @property
     def stores(self) -> list[Any]:
-        """The instructions that write elements."""
+        """Instructions that write elements."""
         return [each for each in self.written if each.opname == "store"]
 
     @property
     def is_beside(self) -> bool:
-        """Whether what is read and written in lanes stands beside each other in order, and nothing is done alone."""
+        """Whether all vector loads and stores have stride 1 and nothing is scalarized."""
         return EACH not in self.kinds.values() and all(
             self.steps[each.operands[-1]] == 1
             for each in self.written
@@ -105,11 +105,11 @@ class VectorPlan:
         )
 
     def kind(self, value: Register) -> str:
-        """What a value is; what comes from outside is the same in all rounds."""
+        """Return the kind of a value; values from outside the loop are loop-invariant."""
         return self.kinds.get(value, SAME)
 
     def _widest(self) -> int:
-        """The bits of the widest numbers that are read, written, taken together, or no integers."""
+        """Return the bit width of the widest elements: loaded, stored, reduced or floating-point."""
         in_lanes = [each for each, kind in self.kinds.items() if kind in (LANES, EACH)]
         kinds = [
             each.type for each in in_lanes if each.opname == "load" or not isinstance(each.type, ir().IntType)
@@ -121,7 +121,7 @@ class VectorPlan:
             raise RefusedError("nothing is computed")
         return max(widths)
 
-    # Sums and their like
+    # Reductions
 
     def _find_gathered(self) -> None:
         slots = dict.fromkeys(
@@ -163,7 +163,7 @@ class VectorPlan:
     # Kinds
 
     def _only_for_addresses(self) -> set[Any]:
-        """What says where elements are, and nothing else: from lanes it would only be taken out again."""
+        """Return the instructions used only for addresses. Their lanes would only be extracted again."""
         found: set[Any] = set()
         for each in reversed(self.block.instructions):
             users = self._users[each]
@@ -206,7 +206,7 @@ class VectorPlan:
         return self._kind_of_access(each.operands[1], each.operands[0].type, False)
 
     def _kind_of_access(self, address: Any, kind: Any, is_read: bool) -> str:
-        """Whether elements are beside each other, onward or backward, or as near that whole vectors are read."""
+        """Return `LANES` if elements are adjacent, or near enough for whole vector loads; otherwise `EACH`."""
         if self.kind(address) != FOLLOWS or address.source_etype != kind:
             return EACH
         step = self.steps[address]
@@ -232,11 +232,14 @@ class VectorPlan:
         return LANES
 
     def _step(self, value: Register) -> int | None:
-        """By how much a number grows from round to round, if that is known."""
+        """Return the stride of a value, if it is known."""
         return 0 if self.kind(value) == SAME else self.steps.get(value)
 
     def _demand_apart(self, each: Any) -> None:
-        """Rounds may not meet in memory; nobody writes what the host has told, or a slot that the loop only reads."""
+        """Check that no iteration depends on another through memory.
+
+        Host variables and slots that the loop only reads are never written.
+        """
         place = each.operands[-1]
         if place in self._read or getattr(place, "pointer", None) is each.module.host.variable:
             return
@@ -259,7 +262,7 @@ def _is_extreme(join: Any) -> bool:
 
 
 def _around(block: Any) -> tuple[Any, Any]:
-    """The block before a loop, and the one behind it."""
+    """Return the block before the loop and the block after it."""
     phi = block.instructions[0]
     jump = block.terminator
     before = [other for _, other in phi.incomings if other is not block]
@@ -272,7 +275,7 @@ def _around(block: Any) -> tuple[Any, Any]:
 
 
 def counts(head: Any) -> bool:
-    """Whether a loop counts its rounds, and no other value goes from one to the next in a register."""
+    """Return whether a loop has one phi, and that phi is an induction variable with step 1."""
     phis = [each for each in head.instructions if each.opname == "phi"]
     if len(phis) != 1:
         return False
@@ -290,7 +293,7 @@ def counts(head: Any) -> bool:
 
 
 def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
-    """What counts the rounds, where that begins, the number of the next round, and the end."""
+    """Return the induction variable, its start, its next value and its end."""
     if not counts(block) or len(block.instructions[0].incomings) != 2:
         raise RefusedError("it is no loop over counts")
     phi = block.instructions[0]
@@ -301,7 +304,7 @@ def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def known_rounds(plan: VectorPlan) -> int | None:
-    """How many rounds a loop has, if that is known."""
+    """Return the trip count if it is constant."""
     ends = plan.start, plan.end
     if all(isinstance(each, ir().Constant) for each in ends):
         return int(plan.end.constant - plan.start.constant)
@@ -309,7 +312,7 @@ def known_rounds(plan: VectorPlan) -> int | None:
 
 
 def known_divisor(plan: VectorPlan) -> int:
-    """What the number of rounds, of which there is one at least, can be divided by, as far as that is known."""
+    """Return a known divisor of the trip count, which is at least 1; 1 if none is known."""
     begins_at_0 = isinstance(plan.start, ir().Constant) and plan.start.constant == 0
     if not begins_at_0 or getattr(plan.end, "opname", None) != "mul":
         return 1
@@ -318,7 +321,7 @@ def known_divisor(plan: VectorPlan) -> int:
 
 
 def loop_metadata(block: Any) -> dict[str, Any]:
-    """What LLVM is told about a loop."""
+    """Return the `llvm.loop` metadata of a loop."""
     node = block.terminator.metadata.get("llvm.loop")
     found = {}
     for each in node.operands[1:] if node is not None else ():
@@ -328,6 +331,6 @@ def loop_metadata(block: Any) -> dict[str, Any]:
 
 
 def told_number(found: dict[str, Any], name: str) -> int:
-    """A number that LLVM is told about a loop; 0 where it is told none."""
+    """Return a number from the metadata of a loop; 0 if it is missing."""
     value = found.get(f"llvm.loop.{name}")
     return 0 if value is None else int(value.constant)

@@ -1,11 +1,11 @@
-"""Instructions on numbers become instructions on vectors: eight floats at once, in as many lanes.
+"""Turn scalar instructions into vector instructions, with one element per lane.
 
     %y = fmul float %x, %x                         %y = fmul <8 x float> %x, %x
     %z = call float @llvm.fabs.f32(float %y)  ==>  %z = call <8 x float> @llvm.fabs.v8f32(<8 x float> %y)
     %e = call float @agc.exp.f32(float %z)         %e = call <8 x float> @agc.exp.f32.x8(<8 x float> %z)
 
-Our own functions (maths/) are formulas without branches: for lanes they are written once more. Those that have a branch
-for what is rare (libm/slow_paths.py) come with forms for lanes.
+The project's own functions (libm/) have no branches, so each is emitted again with vector types. Functions with
+a slow path for rare arguments (libm/slow_paths.py) bring their own vector forms.
 """
 
 from __future__ import annotations
@@ -25,64 +25,65 @@ BINARY = frozenset(
     {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv"}
 )
 SIMPLE = BINARY | CASTS | {"fneg", "icmp", "fcmp", "select"}
-"""What is done in lanes as it is done alone."""
+"""Instructions with a vector form that works lane by lane."""
 
 DIVISIONS = frozenset({"udiv", "urem", "sdiv", "srem"})
 ALONE = SIMPLE | DIVISIONS
-"""What is done once where it is the same in all rounds; no machine divides integers in lanes."""
+"""Instructions that are hoisted if all operands are loop-invariant. Targets have no vector division of integers."""
 
 _OF_LLVM = (
     "abs", "ceil", "copysign", "fabs", "floor", "fma", "maximum", "maxnum", "minimum", "minnum", "nearbyint", "rint",
     "roundeven", "smax", "smin", "sqrt", "trunc", "umax", "umin",
 )  # fmt: skip
 INTRINSICS = frozenset(f"llvm.{name}" for name in _OF_LLVM)
-"""LLVM's functions that do in each lane what they do alone."""
+"""LLVM intrinsics that work lane by lane."""
 
 
 @functools.cache
 def vector(kind: Any, count: int) -> Any:
-    """The type of so many numbers of a kind."""
+    """Return the type of a vector of `count` elements."""
     return ir().VectorType(kind, count)
 
 
 def is_number(kind: Any) -> bool:
-    """Whether lanes can hold numbers of this type."""
+    """Return whether `kind` can be the element type of a vector."""
     if isinstance(kind, ir().IntType):
         return kind.width in (1, 8, 16, 32, 64)
     return isinstance(kind, (ir().HalfType, ir().FloatType, ir().DoubleType))
 
 
 def width(kind: Any) -> int:
-    """The bits of a number; 0 for what is none."""
+    """Return the bit width of a number type; 0 for other types."""
     if isinstance(kind, ir().IntType):
         return int(kind.width)
     return {"half": 16, "float": 32, "double": 64}.get(str(kind), 0)
 
 
 def spread(b: Any, value: Register, count: int) -> Register:
-    """The same number in all lanes."""
+    """Return a vector with `value` in all lanes (a splat)."""
     kind = vector(value.type, count)
     if isinstance(value, ir().Constant):
         made = ir().FormattedConstant(kind, "")
-        made.constant = f"splat ({value.type} {value.get_reference()})"  # llvmlite would take it apart before
+        # The constructor of llvmlite would split a string into elements.
+        made.constant = f"splat ({value.type} {value.get_reference()})"
         return made
     first = b.insert_element(ir().Constant(kind, ir().Undefined), value, integer(32)(0))
     return b.shuffle_vector(first, ir().Constant(kind, ir().Undefined), which([0] * count))
 
 
 def which(numbers: Sequence[int]) -> Any:
-    """Which lanes of one or two vectors another one has."""
+    """Return a shuffle mask."""
     return ir().Constant(vector(integer(32), len(numbers)), [integer(32)(number) for number in numbers])
 
 
 def counted(b: Any, first: Register, count: int, step: int) -> Register:
-    """An integer and those that follow it."""
+    """Return the vector `first`, `first + step`, `first + 2 step`, …"""
     steps = ir().Constant(vector(first.type, count), [first.type(i * step) for i in range(count)])
     return b.add(spread(b, first, count), steps)
 
 
 def put_together(b: Any, values: Sequence[Register]) -> Register:
-    """Numbers, each in its lane."""
+    """Return a vector of the given scalars."""
     made = ir().Constant(vector(values[0].type, len(values)), ir().Undefined)
     for lane, value in enumerate(values):
         made = b.insert_element(made, value, integer(32)(lane))
@@ -90,7 +91,7 @@ def put_together(b: Any, values: Sequence[Register]) -> Register:
 
 
 def deinterleave(b: Any, parts: Sequence[Register], step: int) -> Register:
-    """Every so many of elements that stand in vectors one behind the other, the last of which ends with the last."""
+    """Return each `step`-th element of consecutive vectors `parts`; the last part ends with the last such element."""
     count = parts[0].type.count
     last = (count - 1) * step
     firsts = [*(i * count for i in range(step - 1)), last + 1 - count]
@@ -103,14 +104,14 @@ def deinterleave(b: Any, parts: Sequence[Register], step: int) -> Register:
 
 
 def reverse_lanes(b: Any, value: Register) -> Register:
-    """The lanes from the last to the first."""
+    """Return the lanes in reverse order."""
     return b.shuffle_vector(
         value, ir().Constant(value.type, ir().Undefined), which(range(value.type.count - 1, -1, -1))
     )
 
 
 def taken_together(b: Any, join: Callable[[Any, Register, Register], Register], value: Register) -> Register:
-    """All lanes as one number, half of them with the other half at a time."""
+    """Reduce all lanes to one scalar by halving the vector."""
     count = value.type.count
     half = count // 2
     while half:
@@ -122,7 +123,7 @@ def taken_together(b: Any, join: Callable[[Any, Register, Register], Register], 
 
 
 def widened(b: Any, each: Any, operands: Sequence[Register], count: int) -> Register:
-    """An instruction, in lanes, on these operands; those that choose how it works are numbers."""
+    """Emit the vector form of `each` on these operands; immediate operands stay scalar."""
     llvm, block = ir().instructions, b.block
     if each.opname == "call":
         callee = in_lanes(b.module, each.callee, count)
@@ -142,12 +143,12 @@ def widened(b: Any, each: Any, operands: Sequence[Register], count: int) -> Regi
 
 
 def is_how(each: Any, place: int) -> bool:
-    """Whether an operand chooses how an instruction works, as the second of `llvm.abs` does."""
+    """Return whether an operand is an immediate that selects a mode, as the second of `llvm.abs` is."""
     return each.opname == "call" and place > 0 and each.args[place].type != each.args[0].type
 
 
 def can_be_in_lanes(each: Any, count: int) -> bool:
-    """Whether an instruction on numbers has a form for lanes."""
+    """Return whether a scalar instruction has a vector form."""
     if each.opname == "call":
         return callee_can(each.callee, count)
     kinds = [each.type, *(x.type for x in each.operands)]
@@ -155,14 +156,14 @@ def can_be_in_lanes(each: Any, count: int) -> bool:
 
 
 def _is_division(each: Any) -> bool:
-    """Whether a small integer is divided by a known number, which is a product."""
+    """Return whether an integer of at most 32 bits is divided by a constant, which LLVM turns into a product."""
     if each.opname not in DIVISIONS or not isinstance(each.operands[1], ir().Constant):
         return False
     return bool(each.type.width <= 32)
 
 
 def is_slow(each: Any) -> bool:
-    """Whether many machines have no instruction for it in lanes, and take several instead."""
+    """Return whether many targets have no single vector instruction for `each`."""
     bits = [x.type.width for x in (each, *each.operands) if isinstance(x.type, ir().IntType)]
     if each.opname in _CONVERSIONS:
         return bool(max(bits) > 32 or (each.opname in ("uitofp", "fptoui") and max(bits) == 32))
@@ -172,7 +173,7 @@ def is_slow(each: Any) -> bool:
 
 
 def callee_can(function: Any, count: int) -> bool:
-    """Whether a function has a form for lanes, or can get one."""
+    """Return whether a function has a vector form, or can get one."""
     name, _, _ = function.name.rpartition(".")
     if name in INTRINSICS:
         return is_number(function.function_type.return_type)
@@ -186,7 +187,10 @@ def callee_can(function: Any, count: int) -> bool:
 
 
 def in_lanes(module: Any, function: Any, count: int, vectors: int = 1) -> Any:
-    """The form of a function for lanes; of our own formulas for several vectors at once, in turns, as well."""
+    """Return the vector form of a function.
+
+    A function of the project can take several vectors per call. Their instructions are interleaved.
+    """
     name, _, kind = function.name.rpartition(".")
     if name in INTRINSICS:
         full = f"{name}.v{count}{kind}"
@@ -201,7 +205,7 @@ def in_lanes(module: Any, function: Any, count: int, vectors: int = 1) -> Any:
 
 
 def _declared(module: Any, function: Any, count: int, full: str) -> Any:
-    """LLVM's function for lanes."""
+    """Declare LLVM's vector intrinsic."""
     signature = function.function_type
     kinds = [vector(x, count) if x == signature.args[0] else x for x in signature.args]
     return ir().Function(module, ir().FunctionType(vector(signature.return_type, count), kinds), full)
@@ -209,14 +213,14 @@ def _declared(module: Any, function: Any, count: int, full: str) -> Any:
 
 @functools.cache
 def _written_once(function: Any, count: int, vectors: int, full: str) -> Any:
-    """A module with the form for lanes of a formula that all modules share."""
+    """Return a module with the vector form of a function that all modules share."""
     module = ir().Module()
     _written(module, function, count, vectors, full)
     return module
 
 
 def _written(module: Any, function: Any, count: int, vectors: int, full: str) -> Any:
-    """A formula in lanes, for several vectors: what it gives for them is a structure then."""
+    """Emit a function in vector form. For several vectors it returns a structure."""
     kinds = [vector(x, count) for x in function.function_type.args]
     kind = vector(function.function_type.return_type, count)
     result = ir().LiteralStructType([kind] * vectors) if vectors > 1 else kind
@@ -244,7 +248,7 @@ def written_out(
     count: int,
     spreading: Callable[[Register], Register],
 ) -> list[Register]:
-    """What a formula gives for several vectors, whose instructions take turns: none waits for the one before it."""
+    """Inline a branch-free function for several vectors, with interleaved instructions to hide latency."""
     values = [dict(zip(function.args, given, strict=True)) for given in arguments]
     results: list[Register] = []
     for each in function.blocks[0].instructions:
@@ -265,5 +269,5 @@ def written_out(
 
 
 def is_formula(each: Any) -> bool:
-    """Whether an instruction calls a function of our own that has no branches."""
+    """Return whether `each` calls a function of the project that has no branches."""
     return each.opname == "call" and each.callee.name.startswith("agc.") and len(each.callee.blocks) == 1
