@@ -1,4 +1,4 @@
-"""The graph optimiser: from the graph that was traced to one that runs faster and does the same.
+"""The graph optimizer: turn a traced graph into an equivalent graph that runs faster.
 
 >>> from agc import runtime as tf
 >>> from agc.runtime.optimize import optimise
@@ -8,7 +8,7 @@ graph lambda_(x: float32[]) -> float32[]
   add = add x, 6.0                              : float32[]
   return add
 
-The passes are in `pass_table.py`, what they are written with in `rewriter.py`.
+The passes are listed in `pass_table.py`; `rewriter.py` is the framework that they use.
 """
 
 from .options import Options

@@ -1,12 +1,13 @@
-"""Laws of arithmetic and logic, as a table.
+"""Algebraic simplification by a table of rewrite rules.
 
     y = multiply x, 1.0                             z = negative x
     z = negative y                          ==>     v = greater_equal n, 3
     u = less n, 3
     v = logical_not u
 
-The laws of `EXACT` hold to the last bit: with -0.0, infinities and NaN, and where integers overflow (NaNs count as
-equal, whatever their bits). Those of `FAST` hold for real numbers, and are used where `fast_math` is on.
+The rules of `EXACT` are exact to the last bit: with -0.0, infinities and NaN, and if integers overflow. All
+NaNs count as equal, whatever their bits. The rules of `FAST` hold for real numbers, and are used if
+`fast_math` is on.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .options import Options
 from .pattern_match import ANY, TWICE, RewriteRule, applied
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
-#    this                                becomes                       for the kinds of dtypes
+#    before                              after                         for the kinds of dtypes
 EXACT = """
      add(x, 0)                           x                             iu
      add(0, x)                           x                             iu
@@ -149,7 +150,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 @functools.cache
 def _rules(fast_math: bool) -> Mapping[str, Rule]:
-    """The rules by operation: the tables, and what is about attributes."""
+    """Return the rules by operation: those of the tables, and those for data movement."""
     rows: dict[str, list[Row]] = {}
     for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
         rows.setdefault(row[0].partition("(")[0], []).append(row)
@@ -160,13 +161,13 @@ Row = tuple[str, str, str]
 
 
 def split(table: str) -> list[Row]:
-    """The rows of a table."""
+    """Return the rows of a table."""
     rows = [(line[:41].strip(), line[41:71].strip(), line[71:].strip()) for line in table.splitlines()]
     return [row for row in rows if row[0]]
 
 
 class _Rule:
-    """The laws about one operation, by the kind of dtype. They are read when they are wanted."""
+    """The rewrite rules for one operation, by the kind of dtype. They are parsed at first use."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -188,7 +189,7 @@ class _Rule:
 
 
 class _Group:
-    """The laws about one operation on one kind of dtype."""
+    """The rewrite rules for one operation on one kind of dtype."""
 
     def __init__(self, laws: list[RewriteRule]) -> None:
         self.laws = [(law.sign, law) for law in laws]
@@ -196,7 +197,7 @@ class _Group:
         self.has_makers = not REGISTRY.keys().isdisjoint(self.signs)
 
     def candidates(self, operation: Operation, walk: Rewriter) -> Sequence[RewriteRule]:
-        """The laws that may apply at a quick look."""
+        """Return the rules that may match, by a quick check of the operands."""
         operands = operation.inputs
         seen = {ANY}
         if len(operands) > 1 and operands[-1] is operands[-2]:
@@ -213,4 +214,4 @@ class _Group:
 
 
 TYPES = frozenset(_rules(True))
-"""The operations that there are laws about."""
+"""The operations that have rewrite rules."""

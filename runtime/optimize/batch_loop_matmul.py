@@ -1,4 +1,4 @@
-"""Multiply all rows of a sequence by a matrix at once, before the loop that goes through it.
+"""Batch the matrix products of a loop: multiply all rows of a sequence by a matrix once, before the loop.
 
     i, s = while 0, z, xs, w                            f = reshape xs, [3200, 128]
       body i, s, xs, w                                  p = matmul f, w
@@ -8,10 +8,10 @@
                                                             y = getitem q, i [key='_']
                                                             …
 
-Plans and native code do so where a product is so big that BLAS may share it among threads, and the loop is known to go
-through all of the sequence. One product takes less time than many, and more of it can be shared. Its sums may be
-rounded in another order, as they may with another number of threads: how BLAS adds up depends on the sizes. It comes
-after all other passes.
+Plans and native code use this pass if a product is so big that BLAS may share it among threads. The loop must
+be known to go through the whole sequence. One product takes less time than many, and more of it runs in
+parallel. Its sums may be rounded in another order, as with another number of threads: BLAS chooses the order
+by the sizes. The pass runs after all other passes.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .options import Options
 from .rewriter import Rewriter, rewrite_all
 
 SHARED = 1 << 18
-"""From how many multiplications on a product is worth it: as many as OpenBLAS leaves to one thread."""
+"""The number of multiplications from which a product is worth it: OpenBLAS uses one thread up to there."""
 
 WIDEST = 4
-"""The products have at most so many times as many elements as the sequence."""
+"""The largest ratio of the elements of the products to the elements of the sequence."""
 
 
 def run(graph: Graph, options: Options | None = None) -> Graph:
@@ -46,7 +46,7 @@ def run(graph: Graph, options: Options | None = None) -> Graph:
 
 
 def _batched(loop: Operation, walk: Rewriter) -> None:
-    """Put the products of a loop before it."""
+    """Hoist the products of a loop that can be batched."""
     rounds, counters = _counting(loop)
     if not rounds or not counters:
         return
@@ -72,7 +72,7 @@ def _batched(loop: Operation, walk: Rewriter) -> None:
 
 
 def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> Operation:
-    """The loop with another body, which is given more."""
+    """Return the loop with the new operations in its body, and `found` as further operands."""
     test, body = loop.regions
     taken = [each.inputs[0] for old, each in zip(body.operations, operations, strict=True) if each is not old]
     regions = (
@@ -83,7 +83,7 @@ def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> O
 
 
 def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
-    """The number of rounds, if that is certain, and the states that count these from zero."""
+    """Return the trip count, if known, and the induction variables that count iterations from zero."""
     test, body = loop.regions
     (go,) = test.outputs
     if type(go) is not Constant or not go.value.all() or test.stateful or body.stateful:
@@ -97,7 +97,7 @@ def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
 
 
 def _goes_through(row: Operation, counters: set[Value], rounds: int) -> bool:
-    """Whether an operation gives the rows of a sequence, one in each round, and all of them."""
+    """Return whether an operation yields each row of a sequence, in the order of iterations."""
     sequence, *index = row.inputs
     shape: Any = sequence.shape
     is_row = row.attrs["key"] == "_" and len(index) == 1 and index[0] in counters
@@ -118,7 +118,7 @@ def _is_worth_it(product: Operation) -> bool:
 
 
 def _product(walk: Rewriter, product: Operation, sequence: Operand, matrix: Operand) -> Value:
-    """All products, before the loop."""
+    """Emit the batched product before the loop."""
     shape: Any = sequence.shape
     count, rows, inner = shape
     origin = walk.current

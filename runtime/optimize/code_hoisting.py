@@ -1,4 +1,4 @@
-"""Compute before a branch what all branches compute.
+"""Code hoisting: compute before a conditional what all its branches compute.
 
     y = cond p, x, n                                a = sin x
       then x, n                                     y = cond p, x, n, a
@@ -10,9 +10,9 @@
         d = multiply c, 2.0                             yield d
         yield d
 
-One of them runs, so this is no more work; and it may be less, where others need the same, or where a loop around the
-branches does not change it. It is done with operations that cannot fail, since what decides about the branches, and
-what a branch does first, may fail before them.
+One branch runs, so this is never more work. It is less work if other code needs the same value, or if the
+value is invariant in a loop around the conditional. Only operations that cannot fail are hoisted. The
+predicate and earlier operations of a branch may fail before them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _lifted(operation: Operation, walk: Rewriter) -> None:
 
 
 class _Branch:
-    """One region: `made` are its operations that may stand before it, by their numbers."""
+    """One region: `made` has its hoistable operations by value number."""
 
     def __init__(self, region: Graph, given: tuple[Operand, ...], numbering: ValueNumbering) -> None:
         self.region = region
@@ -68,7 +68,7 @@ class _Branch:
                 self.made.setdefault(number, operation)
 
     def written(self, shared: set[int], walk: Rewriter) -> dict[int, Value]:
-        """The results of the shared operations by their numbers, once these are put at the end of the walk."""
+        """Emit the shared operations before the conditional, and return their results by value number."""
         values: dict[int, Value] = {}
         for number, operation in self.made.items():
             if number in shared:
@@ -79,7 +79,7 @@ class _Branch:
         return values
 
     def kept(self, shared: set[int]) -> list[Operation]:
-        """The operations that stay."""
+        """Return the operations that remain in the region."""
         numbers = self.numbers
         return [
             operation
@@ -88,13 +88,13 @@ class _Branch:
         ]
 
     def read(self, shared: set[int]) -> set[int]:
-        """The numbers of what the region reads, without what is shared."""
+        """Return the value numbers that the region reads after the shared operations are hoisted."""
         kept = self.kept(shared)
         operands = [*self.region.outputs, *(operand for operation in kept for operand in operation.inputs)]
         return {self.numbers[operand] for operand in operands if operand in self.numbers}
 
     def without(self, shared: set[int], passed: dict[int, Value]) -> Graph:
-        """The region, which is given the shared results that it reads."""
+        """Return the region without the shared operations; their results become inputs."""
         inner = {number: clone_value(value) for number, value in passed.items()}
         known: Substitution = {
             value: inner[number] for value, number in self.numbers.items() if number in inner
@@ -106,7 +106,7 @@ class _Branch:
 
 
 def _may_move(operation: Operation, known: Container[Operand]) -> bool:
-    """Whether an operation can stand where these are known."""
+    """Return whether an operation can be hoisted to a point where the values `known` are available."""
     if len(operation.outputs) != 1 or not all(type(x) is Constant or x in known for x in operation.inputs):
         return False
     return is_speculatable(operation)

@@ -1,4 +1,4 @@
-"""Compute in a branch what that branch alone needs.
+"""Code sinking: move operations into the only branch that uses their results.
 
     a = sin x                                       y = cond p, x
     y = cond p, a, x                                  then x
@@ -8,8 +8,8 @@
       else a, x                                       else x
         yield x                                         yield x
 
-So nothing is computed in vain, loops and branches included. What could fail does not go past what has effects: it
-would fail too late.
+So no operation, loop or conditional is computed in vain. An operation that may fail is not moved past a side
+effect, since it would fail too late.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .rewriter import BRANCHES, visiting
 from .speculation import is_speculatable
 
 Home = tuple[Operation, int]
-"""A branch: its operation, and which of its regions it is."""
+"""A branch: its operation, and the number of the region."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -57,12 +57,12 @@ def _sunk(graph: Graph, visit: Callable[[Graph], Graph]) -> Graph:
 
 
 class _Homes:
-    """Where the operations of a graph belong: `guests` are those that move, by operation and region."""
+    """The new positions of a graph's operations: `guests` are those that sink, by operation and region."""
 
     def __init__(self, graph: Graph) -> None:
         self.moved: set[Operation] = set()
         self.guests: dict[Operation, list[list[Operation]]] = {}
-        self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: it has to stay
+        self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: stays outside
         self._effects = 0
         self._effects_behind: dict[Operation, int] = {}
         branches = [operation for operation in graph.operations if operation.type in BRANCHES]
@@ -100,7 +100,7 @@ class _Homes:
             self._readers[operand] = None
 
     def _home(self, operation: Operation) -> Home | None:
-        """The branch that alone reads the results of an operation, if that may move there."""
+        """Return the only branch that reads an operation's results, if the operation may sink into it."""
         if operation.stateful:
             return None
         homes = {self._readers[value] for value in operation.outputs if value in self._readers}
@@ -116,7 +116,7 @@ def _read_in(region: Graph) -> set[Operand]:
 
 
 def _with_guests(operation: Operation, guests: Sequence[list[Operation]]) -> Operation:
-    """An operation whose branches begin with the guests, which are in reverse order."""
+    """Return the operation with the guests at the start of its branches; `guests` are in reverse order."""
     gone = {value for each in guests for guest in each for value in guest.outputs}
     given = operation.inputs[1:]
     kept = [place for place, operand in enumerate(given) if operand not in gone]

@@ -1,13 +1,13 @@
-"""Compute now what is known now.
+"""Constant folding.
 
     n = add 2, 3                                    y = multiply x, 20.0
     f = cast n [dtype=float32]              ==>
     g = multiply f, 4.0
     y = multiply x, g
 
-Known values go into the regions that are given them. What fails is left to fail when the graph runs, on its line;
-what is random or has effects is left alone, and so are results that would make the graph heavy: these may have
-`MOST` bytes, or as many as what they are made from.
+Constants are propagated into regions. An operation that fails is kept, so that it fails at run time with its
+location. Random and stateful operations are kept, too. So are operations with large results, which would
+bloat the graph. A result may have `MOST` bytes, or as many bytes as its operands.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .options import Options
 from .rewriter import GIVEN, Rewriter
 
 MOST = 1 << 16
-"""Bytes that a result may have in any case."""
+"""The number of bytes that a result may have in any case."""
 
 
 @quietly
@@ -38,7 +38,7 @@ def run(graph: Graph, options: Options) -> Graph:
 def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> Graph:
     walk = Rewriter(graph, known)
     kept = walk.operations
-    last: dict[Operand, int] | None = None  # where each value is read last, once something has been computed
+    last: dict[Operand, int] | None = None  # position of each value's last use, computed on demand
     for place, operation in enumerate(graph.operations):
         current = operation
         if known and not known.keys().isdisjoint(operation.inputs):
@@ -57,7 +57,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
                     walk.replace(operation.outputs, found)
                     last = last or _last_reads(graph)
                     for operand in operation.inputs:
-                        if last[operand] == place:  # its memory is of use for what comes next
+                        if last[operand] == place:  # frees memory for the next operations
                             known.pop(operand, None)
                     continue
         kept.append(current)
@@ -65,7 +65,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
 
 
 def _last_reads(graph: Graph) -> dict[Operand, int]:
-    """The number of the last operation that reads a value; none has that of those that leave the graph."""
+    """Return the position of each value's last use; outputs of the graph count as used at the end."""
     last: dict[Operand, int] = {}
     for place, operation in enumerate(graph.operations):
         last.update(dict.fromkeys(operation.inputs, place))
@@ -73,7 +73,10 @@ def _last_reads(graph: Graph) -> dict[Operand, int]:
 
 
 def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
-    """The operation, with what is known in its regions. A callee may have other callers: it is told nothing."""
+    """Return the operation with constants folded in its regions.
+
+    Nothing is propagated into callees, since they may have other call sites.
+    """
     if operation.type not in GIVEN:
         for callee in operation.regions:
             if callee not in callees:
@@ -94,7 +97,7 @@ def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
 
 
 def computed(operation: Operation) -> list[Operand] | None:
-    """The results of an operation on constants; None where they are too big, or it fails."""
+    """Return the results of an operation on constants; None if they are too big or the operation fails."""
     specs = [value.spec for value in operation.outputs]
     arrays: list[Any] = [operand.value for operand in operation.inputs]
     allowed = max(MOST, sum(array.nbytes for array in arrays))
@@ -104,7 +107,7 @@ def computed(operation: Operation) -> list[Operand] | None:
     try:
         results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
     except Exception:
-        return None  # the same happens when the graph runs, and is reported there
+        return None  # the error is raised and reported at run time
     many = [results] if len(specs) == 1 and not returns_many(op) else results
     return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
 

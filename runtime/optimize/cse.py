@@ -1,4 +1,4 @@
-"""Compute once what is computed several times.
+"""CSE: compute common subexpressions once.
 
     a = multiply x, y                               a = multiply x, y
     b = multiply x, y                               s = add a, a
@@ -10,10 +10,10 @@
         yield u
       ...
 
-What the surroundings of a region have computed is given to it. Branches and loops are computed once as other
-operations are, if they do the same. A variable is read once for all reads between which nothing can have changed it,
-and not at all behind an assignment. Operations with other effects are all kept, and so are those that make lists,
-whose owners change them in place.
+Results of an enclosing graph become operands of a region. Equal conditionals and loops are merged like other
+operations. Reads of a variable are merged if nothing between them can have changed it. A read after an
+assignment is replaced by the assigned value. Operations with other side effects are kept. So are operations
+that make lists, since their owners change them in place.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 class _Scope:
-    """A graph on the way, inside of the region's surroundings."""
+    """The state of one graph or region during the walk; `parent` is the enclosing scope."""
 
     def __init__(self, parent: _Scope | None, given: _Given | None = None) -> None:
         self.parent = parent
         self.given = given
-        self.own: list[Hashable] = []  # the keys that were found here
+        self.own: list[Hashable] = []  # the keys added in this scope
         self.firsts: list[Hashable] = []
 
 
 class _Given:
-    """What the regions of one operation are given: what they are now, and more if they want it."""
+    """The operands of one operation's regions, and further ones that the regions need."""
 
     def __init__(self, operation: Operation) -> None:
         self.operation = operation
-        self.region = 0  # the number of the one that is being looked at
+        self.region = 0  # the number of the current region
         self.more: list[Value] = []
 
     @functools.cached_property
     def inner(self) -> dict[Operand, Sequence[Value]]:
-        """What stands in the regions for values of the surroundings."""
+        """The inputs of the regions, by operand of the operation."""
         first, state = _places(self.operation)
         columns = zip(*[region.inputs[state:] for region in self.operation.regions], strict=True)
         inner: dict[Operand, Sequence[Value]] = {}
@@ -72,7 +72,7 @@ class _Given:
         return inner
 
     def value(self, outer: Value) -> Value:
-        """The input of the region that stands for a value of the surroundings."""
+        """Return the current region's input for a value of the enclosing graph; add it if there is none."""
         if outer not in self.inner:
             self.inner[outer] = [clone_value(outer) for _ in self.operation.regions]
             self.more.append(outer)
@@ -80,29 +80,29 @@ class _Given:
 
 
 def _places(operation: Operation) -> tuple[int, int]:
-    """Where the operands begin that regions are given, and how many of these are state, which changes."""
+    """Return the number of the first operand passed to the regions, and how many of these are loop state."""
     return GIVEN[operation.type], len(operation.outputs) if operation.type == "while" else 0
 
 
 Seen = tuple[Operation, _Scope]
-"""An operation, and where it stands."""
+"""An operation, and its scope."""
 
 
 class _Common:
-    """One walk over a graph and its regions. `names` has what inputs of regions stand for outside."""
+    """One walk over a graph and its regions. `names` maps inputs of regions to the outermost value."""
 
     def __init__(self, callee: Callable[[Graph], Graph]) -> None:
         self.callee = callee
         self.names: dict[Operand, Operand] = {}
         self.seen: dict[Hashable, Seen] = {}
-        # By type and values the only operation that has these; None once there are more.
+        # By operation and operands, the only operation that has these; None if there are several.
         self.firsts: dict[Hashable, Seen | None] = {}
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
         self.numbering = ValueNumbering()
         self.changes = SideEffects()
         self.versions = itertools.count(1)
-        self.version = 0  # that of all variables: another one whenever something may have changed one of them
+        self.version = 0  # the version of all variables, renewed whenever one of them may have changed
 
     def graph(self, graph: Graph, scope: _Scope) -> Graph:
         known: Substitution = {}
@@ -133,7 +133,10 @@ class _Common:
         return Graph(graph.name, graph.inputs, tuple(kept), substitute(graph.outputs, known))
 
     def read(self, operation: Operation, scope: _Scope) -> list[Value] | None:
-        """What a variable contains that the operation reads, if that is at hand; None for all others with effects."""
+        """Return the known content of a variable that the operation reads.
+
+        None for other operations with side effects, and if the content is unknown.
+        """
         if operation.op.name == "read_variable":
             key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
             if key in self.seen:
@@ -147,12 +150,12 @@ class _Common:
         return None
 
     def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
-        """What gives the same as the operation; None for the first of its kind."""
+        """Return the results of an earlier equal operation; None if there is none."""
         for value in operation.outputs:
             if type(value.spec) is not TensorType:
                 return None
         operands = self.named(operation)
-        # Keys are dear: they wait until there is another operation of this type on the same values.
+        # Keys are expensive, so they are computed only if another operation has the same type and values.
         rough: Hashable = operation.op, frozenset([x for x in operands if type(x) is Value])
         if operation.regions:
             rough = rough, *[len(region.operations) for region in operation.regions]
@@ -172,11 +175,11 @@ class _Common:
         return self.given(seen, operation, scope)
 
     def named(self, operation: Operation) -> list[Operand]:
-        """What the operands of an operation are called everywhere."""
+        """Return the operands of an operation, with inputs of regions replaced by the outermost values."""
         return [self.names.get(operand, operand) for operand in operation.inputs]
 
     def given(self, seen: Seen, operation: Operation, scope: _Scope) -> list[Value] | None:
-        """The results of one that was seen, where the operation stands."""
+        """Return the results of an earlier operation, made available in the scope of `operation`."""
         first, home = seen
         if not all(map(fits, first.outputs, operation.outputs)):
             return None
@@ -188,7 +191,7 @@ class _Common:
             scope.own.append(key)
 
     def key(self, operation: Operation, operands: list[Operand]) -> Hashable:
-        """What says all about an operation; its operands are given by the names that they have everywhere."""
+        """Return a key that is equal for equal operations; `operands` are the outermost values."""
         if operation.regions:
             return self.numbering.key(operation, list(map(self.numbering.operand, operands)))
         operands = [self.constant(x) if type(x) is Constant else x for x in operands]
@@ -206,7 +209,7 @@ class _Common:
         return self.constants.setdefault(value_keys.of_constant(constant), constant)
 
     def brought(self, value: Value, home: _Scope, scope: _Scope) -> Value:
-        """The value of an outer graph, given to the regions on the way."""
+        """Return a value of an outer graph, passed into each region between `home` and `scope`."""
         way = []
         while scope is not home:
             assert scope.given is not None and scope.parent is not None
@@ -235,12 +238,12 @@ class _Common:
             self.version = next(self.versions) if is_changing else before
             self.names.update(zip(region.inputs[state:], outside, strict=True))
             regions.append(self.graph(region, _Scope(scope, given)))
-        self.version = before  # a change is counted where the operation as a whole is looked at
+        self.version = before  # the caller counts the change for the operation as a whole
         return _given_more(operation, regions, given)
 
 
 def _given_more(operation: Operation, regions: list[Graph], given: _Given) -> Operation:
-    """The operation, with more for its regions at the end."""
+    """Return the operation with the additional operands of its regions at the end."""
     if not given.more:
         return with_regions(operation, regions)
     wider = [

@@ -1,4 +1,4 @@
-"""Rules about operations that only move or convert elements.
+"""Rewrite rules for operations that only move or convert elements.
 
 b = transpose a, [1, 0]                         (c is a)
 c = transpose b, [1, 0]                 ==>
@@ -42,7 +42,7 @@ def _cast(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _survives(first: dtypes.DType, middle: dtypes.DType, last: dtypes.DType) -> bool:
-    """Whether a cast on the way changes nothing."""
+    """Return whether a cast through `middle` changes nothing."""
     if not holds(middle, first):
         return False
     if last is first:
@@ -54,7 +54,7 @@ _EXACT_BITS = {"float16": 11, "float32": 24, "float64": 53, "complex64": 24, "co
 
 
 def holds(wide: dtypes.DType, narrow: dtypes.DType) -> bool:
-    """Whether every number of one dtype is one of another."""
+    """Return whether `wide` can represent every number of `narrow`."""
     if wide is narrow:
         return True
     if isinstance(wide, dtypes.NarrowFloat) or isinstance(narrow, dtypes.NarrowFloat):
@@ -93,7 +93,7 @@ def _transpose(operation: Operation, walk: Rewriter) -> Found:
 
 
 def axes(operand: Operand) -> tuple[int, ...] | None:
-    """The axes that an operand names, counted from the front."""
+    """Return the axes in a constant operand as non-negative numbers."""
     if not isinstance(operand, Constant):
         return None
     count = operand.value.size
@@ -104,7 +104,7 @@ def _reshape(operation: Operation, walk: Rewriter) -> Found:
     operand, shape = operation.inputs
     (result,) = operation.outputs
     if not is_speculatable(operation):
-        return None  # it may not fit
+        return None  # the shape may not fit
     if _is_same_shape(operand, result):
         return (operand,)
     before = walk.maker(operand)

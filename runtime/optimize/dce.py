@@ -1,4 +1,5 @@
-"""Leave out what nobody needs: operations, results and state of loops and branches, what regions are given.
+"""DCE: remove unused operations, unused results and state of conditionals and loops, and unused inputs of
+regions.
 
     a, b = while x, 0, y, z                         a = while x, y
       test n, k, y, z                                 test n, y
@@ -11,8 +12,8 @@
     c = add x, 1
     return a                                        return a
 
-Operations with effects stay, and whatever decides whether they run. What is left out would not have run before
-either, but for what a region computed beside what is needed of it.
+Operations with side effects are live, and so are the predicates that control them. The errors of removed
+operations are lost with them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 def _read_in(graph: Graph, found: set[Operand]) -> set[Operand]:
-    """What is read in a graph and its regions, what they yield included."""
+    """Return the values that are used in a graph and its regions, yields included."""
     found.update(graph.outputs)
     for operation in graph.operations:
         found.update(operation.inputs)
@@ -43,9 +44,9 @@ def _read_in(graph: Graph, found: set[Operand]) -> set[Operand]:
 
 
 def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
-    """Whether there are readers of every operation, result of a structure, and input of regions: all is needed then.
+    """Return whether every operation, result of a structure and input of a region is used: all is live then.
 
-    For what the last operation gives is needed, and so is what that reads, which is what the one before it gives.
+    The last operation's results are outputs, so its operands are live, and so on backwards.
     """
     for operation in graph.operations:
         if not operation.stateful and read.isdisjoint(operation.outputs):
@@ -57,7 +58,7 @@ def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
 
 def _is_structure_read(operation: Operation, read: set[Operand]) -> bool:
     inputs = [region.inputs for region in operation.regions]
-    # Of a loop's state, the test may read what nobody wants in the end; the body alone keeps nothing alive.
+    # A test may use state that is dead after the loop; a use in the body alone keeps nothing alive.
     test = inputs[:1] if operation.type == "while" else ()
     values = chain(zip(operation.outputs, *test, strict=False), zip(*inputs, strict=True))
     if any(map(read.isdisjoint, values)):
@@ -73,7 +74,7 @@ def _straight(graph: Graph) -> Graph:
 
 
 def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
-    """A graph that is not a region; `done` has the callees."""
+    """Return the pruned graph of the main function or a callee; `done` has the results so far."""
     if graph not in done:
         needs = _Needs(graph, done)
         done[graph] = needs.kept(graph)
@@ -81,7 +82,7 @@ def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
 
 
 class _Needs:
-    """Which values and operations of a graph and its regions are needed."""
+    """The live values and operations of a graph and its regions."""
 
     def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
         self.done = done
@@ -150,7 +151,7 @@ class _Needs:
     def kept(
         self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
     ) -> Graph:
-        """What is needed of a graph; of a region with these inputs and outputs left."""
+        """Return the live part of a graph; `inputs` and `outputs` are the live ones of a region."""
         operations = [self._part(operation) for operation in graph.operations if operation in self.operations]
         inputs = graph.inputs if inputs is None else inputs
         outputs = graph.outputs if outputs is None else outputs
@@ -162,7 +163,7 @@ class _Needs:
         return graph if same else Graph(graph.name, tuple(inputs), tuple(operations), tuple(outputs))
 
     def _part(self, operation: Operation) -> Operation:
-        """What is needed of an operation that is."""
+        """Return a live operation without its dead parts."""
         if not operation.regions:
             return operation
         if operation.type not in GIVEN:

@@ -1,13 +1,13 @@
-"""Let products turn their operands themselves.
+"""Fold transposes into matrix products.
 
 t = transpose a, [1, 0]
 c = matmul t, b                         ==>     c = matmul a, b [transpose_a=True]
 d = einsum t, b [equation='ij,jk->ik']          d = einsum a, b [equation='ji,jk->ik']
 e = tensordot t, b [axes_a=(1,), …]             e = tensordot a, b [axes_a=(0,), …]
 
-Only where each factor is read as before, element by element: so the sums are made in the same order. A product of
-three and more factors by `einsum` is not touched, as the order in which it multiplies may depend on how they stand;
-nor is a `tensordot` whose result would be turned.
+Each factor is still read element by element as before, so the order of the sums remains the same. An `einsum`
+of three or more factors is not changed: its order of multiplication may depend on the layout. Nor is a
+`tensordot` with a result that would be transposed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _tensordot(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _turned(operand: Operand, walk: Rewriter) -> Operand | None:
-    """What `operand` is with its last two axes swapped, if that is at hand."""
+    """Return the operand of a transpose that swaps the last two axes; None for other operands."""
     first, order = _transposed(operand, walk)
     count = len(order)
     swaps = count >= 2 and order == (*range(count - 2), count - 1, count - 2)
@@ -78,7 +78,10 @@ def _turned(operand: Operand, walk: Rewriter) -> Operand | None:
 
 
 def _transposed(operand: Operand, walk: Rewriter) -> tuple[Operand | None, tuple[int, ...]]:
-    """What `operand` is a transpose of, and the order of its axes; None where it is none, or the rank is unknown."""
+    """Return the operand of a transpose, and the order of its axes.
+
+    None if `operand` is no transpose, or if the rank is unknown.
+    """
     maker = walk.maker(operand)
     if maker is None or maker.op.name != "transpose" or maker.attrs["conjugate"]:
         return None, ()

@@ -1,4 +1,5 @@
-"""Fuse operations on the elements of big tensors, and reductions of what they give, into one operation each.
+"""Fusion: merge elementwise operations on big tensors, and reductions of their results, into fused
+operations.
 
     a = multiply x, x     : float32[1000000]         s = fused x           : float32[]
     b = exp a             : float32[1000000]           body x
@@ -7,9 +8,9 @@
                                                          s = reduce_sum b  : float32[]
                                                          yield s
 
-A group grows along the operations of a graph. It ends, and stands, where something else reads what it gives, or
-where something has an effect. Tensors that are known to be small stay as they are; those of unknown size are fused,
-and looked at when they are there.
+A fusion group grows along the operations of a graph. It is closed and emitted before another operation uses
+its results, and before a side effect. Tensors known to be small are not fused. Tensors of unknown size are
+fused; the kernel then decides at run time.
 """
 
 from __future__ import annotations
@@ -32,16 +33,17 @@ SMALLEST = 1 << 15
 """Tensors of fewer elements are not worth it."""
 
 PAYS_ALONE = 1_000_000.0
-"""The nanoseconds from which on a single operation is worth it: threads share it."""
+"""The nanoseconds from which fusing a single operation is worth it, since threads share the work."""
 
 _READS = frozenset({"read_variable"})
-"""Operations with effects that a group may go beyond: they give arrays that nobody changes."""
+"""Stateful operations that do not close a group: the arrays that they return are never changed."""
 
 
 def run(graph: Graph, options: Options | None = None) -> Graph:
-    """The graph with fused operations, in its regions and callees too, unless the options forbid `remapping`.
+    """Return the graph with fused operations, also in its regions and callees.
 
-    It comes after all other passes, for executors that run fused operations.
+    The option `remapping` turns the pass off. It runs after all other passes, for executors that support
+    fusion.
     """
     if graph.is_scalar:
         return graph
@@ -56,7 +58,7 @@ def _fused(graph: Graph, done: dict[Graph, Graph]) -> Graph:
 
 
 class _Group:
-    """Operations that are going to be one. `shape` is that of all values but the results of reductions."""
+    """A fusion group. `shape` is the shape of all values except results of reductions."""
 
     def __init__(self, shape: shapes.Dims) -> None:
         self.shape = shape
@@ -77,7 +79,7 @@ class _Fusing:
         self.graph = graph
         self.done = done
         self.made: list[Operation] = []
-        self.open: dict[Operand, _Group] = {}  # by the values that they give
+        self.open: dict[Operand, _Group] = {}  # by result
         self.live = graph.live_operations()
 
     @functools.cached_property
@@ -86,7 +88,7 @@ class _Fusing:
 
     @functools.cached_property
     def readers(self) -> collections.Counter[Operand]:
-        """How often each value is read."""
+        """The number of uses of each value."""
         readers = collections.Counter(self.graph.outputs)
         for operation in self.live:
             readers.update(operation.inputs)
@@ -115,7 +117,7 @@ class _Fusing:
         return with_regions(operation, regions)
 
     def join(self, operation: Operation, shape: shapes.Dims) -> None:
-        """Put an operation into the groups that it reads from, which become one, or into a new one."""
+        """Add an operation to the groups of its operands, which are merged, or to a new group."""
         met = [(operand, self.open[operand]) for operand in operation.inputs if operand in self.open]
         self.close([operand for operand, group in met if group.shape != shape or operand in group.ends])
         groups = list(dict.fromkeys(group for operand, group in met if operand in self.open))
@@ -131,7 +133,7 @@ class _Fusing:
             group.ends.add(operation.outputs[0])
 
     def close(self, operands: Sequence[Operand]) -> None:
-        """Write the open groups that give these operands."""
+        """Close and emit the open groups that compute these operands."""
         for operand in operands:
             group = self.open.get(operand)
             if group is not None:
@@ -140,7 +142,7 @@ class _Fusing:
                 self.made += [self.one(group.operations)] if group.is_worth_it() else group.operations
 
     def one(self, operations: list[Operation]) -> Operation:
-        """The fused operation that a group becomes."""
+        """Return the fused operation of a group."""
         operations.sort(key=self.order.__getitem__)
         inside = collections.Counter(operand for each in operations for operand in each.inputs)
         given = [each.outputs[0] for each in operations]
@@ -148,7 +150,7 @@ class _Fusing:
 
 
 def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operation:
-    """One operation that does what these do, and gives `results`, some of theirs."""
+    """Return one operation that does what `operations` do, and returns `results`, some of their results."""
     given: list[Operand] = []
     known: Substitution = {}
     inner = []
@@ -166,7 +168,7 @@ def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operatio
 
 
 def _domain(operation: Operation) -> shapes.Dims:
-    """The shape of the elements that an operation works on; None when it cannot be fused, or is known to be small."""
+    """Return the shape that an operation iterates over; None if it is not fusible or known to be small."""
     is_reduction = operation.type in REDUCTIONS
     values = operation.inputs if is_reduction else operation.outputs
     spec = values[0].spec if values else None

@@ -1,4 +1,4 @@
-"""Put what a function does in the place of its call.
+"""Function inlining: replace calls by the body of the callee.
 
     graph main(x: float32[]) -> float32[]           graph main(x: float32[]) -> float32[]
       y = call @half x                                y = multiply x, 0.5
@@ -9,8 +9,8 @@
       y = multiply x, 0.5
       return y
 
-A function that is called from several places is written out at each of them, as long as the graph does not
-grow beyond bounds. What says only how gradients are taken is left out: nobody takes those of a graph that runs.
+A function with several call sites is inlined at each of them, unless the graph would grow too large.
+`custom_gradient` operations are removed: the gradients of a graph that runs have been taken already.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..ir.graph import Graph, Operand, Operation
 from .options import Options
 
 SMALL = 8
-"""Functions of no more operations than this are always written out."""
+"""Callees with at most this many operations are always inlined."""
 
 GROWTH = 4
-"""How many times as long as all the functions together the graph may become."""
+"""The largest growth of the graph, as a factor of the size of all functions together."""
 
 ROOM = 2_000
-"""How long it may become in any case."""
+"""The size that the graph may reach in any case."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -36,7 +36,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 class _Inliner:
-    """Writes out calls where they stand."""
+    """Inlines the calls of one graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.sizes: dict[Graph, int] = {}
@@ -45,7 +45,7 @@ class _Inliner:
         self.left = max(ROOM, GROWTH * _size(graph))
 
     def alone(self, graph: Graph) -> Graph:
-        """A graph that is not written out: the main one, or a callee that stays one."""
+        """Return a graph that is not inlined: the main one, or a callee that remains a function."""
         if graph not in self.done:
             self.done[graph] = self.region(graph)
         return self.done[graph]
@@ -62,7 +62,7 @@ class _Inliner:
         return Graph(graph.name, inputs, tuple(operations), outputs)
 
     def claims(self, graph: Graph) -> bool:
-        """Whether the values of a graph are not in use yet; from now on they are."""
+        """Return whether the values of a graph are not in use yet, and mark them as used."""
         values = [*graph.inputs, *(value for operation in graph.operations for value in operation.outputs)]
         is_new = self.used.isdisjoint(values)
         self.used.update(values)
@@ -71,7 +71,7 @@ class _Inliner:
     def write(
         self, operations: Sequence[Operation], known: Substitution, kept: list[Operation], is_new: bool
     ) -> None:
-        """Put operations at the end of `kept`, with values of their own unless the values are new."""
+        """Append operations to `kept`, with cloned values unless `is_new`."""
         for operation in operations:
             if operation.op.name == "custom_gradient":
                 known.update(zip(operation.outputs, substitute(operation.inputs, known), strict=False))
@@ -96,7 +96,7 @@ class _Inliner:
         return with_parts(operation, inputs, regions, outputs)
 
     def may_grow(self, callee: Graph) -> bool:
-        """Whether there is room for a callee, written out."""
+        """Return whether the size limit allows inlining a callee."""
         size = self.size(callee)
         if size > self.left and size > SMALL:
             return False
@@ -106,13 +106,13 @@ class _Inliner:
     def written(
         self, callee: Graph, arguments: Sequence[Operand], kept: list[Operation]
     ) -> Sequence[Operand]:
-        """The results of a callee, whose operations are put at the end of `kept`."""
+        """Append the operations of a callee to `kept`, and return its results."""
         known: Substitution = dict(zip(callee.inputs, arguments, strict=True))
         self.write(callee.live_operations(), known, kept, self.claims(callee))
         return substitute(callee.outputs, known)
 
     def size(self, graph: Graph) -> int:
-        """The number of operations when all is written out, those of regions included."""
+        """Return the number of operations after inlining everything, regions included."""
         if graph not in self.sizes:
             self.sizes[graph] = len(graph.operations) + sum(
                 self.size(region) for operation in graph.operations for region in operation.regions
@@ -121,7 +121,7 @@ class _Inliner:
 
 
 def _size(graph: Graph) -> int:
-    """The number of operations, callees counted once."""
+    """Return the number of operations; callees count once."""
     seen, pending, size = {graph}, [graph], 0
     while pending:
         current = pending.pop()

@@ -1,4 +1,4 @@
-"""Compute before a loop what is the same in each of its rounds.
+"""LICM: move loop-invariant code before the loop.
 
     s = while 0.0, x, y                             t = multiply x, y
       test s, x, y                                  s = while 0.0, x, y, t
@@ -8,9 +8,9 @@
         s.1 = add s, t                                  s.1 = add s, t
         yield s.1                                       yield s.1
 
-A loop may run no round at all, so this is done with operations that cannot fail; with others where they run in any
-case, before all else that has effects or may fail: in the test, and in the body of a loop that is known to run.
-Results that are much bigger than what they are made from are made anew in each round.
+A loop may run no iteration, so only operations that cannot fail are hoisted in general. Other operations are
+hoisted if they run in any case, before any side effect or failure: in the test, and in the body if the first
+iteration is certain. Results that are much bigger than their operands are computed anew in each iteration.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 def _moved(operation: Operation, walk: Rewriter) -> None:
-    """Put what is the same in each round before the loop, which is added as well."""
+    """Hoist the invariant operations of the loop."""
     state = len(operation.outputs)
     test, body = operation.regions
     runs_test = operation.attrs.get("maximum_iterations") != 0
@@ -54,15 +54,18 @@ def _moved(operation: Operation, walk: Rewriter) -> None:
 
 
 def _is_true(test: Graph) -> bool:
-    """Whether a test always yields true."""
+    """Return whether a test always yields true."""
     (go,) = test.outputs
     return type(go) is Constant and bool(go.value)
 
 
 class _Moves:
-    """What moves out of one region of a loop: `before`, operations for the outside, whose results are `known`.
+    """The hoisting from one region of a loop.
 
-    `kept` stays; `wanted` are the results that it reads.
+    Attributes:
+        before: The hoisted operations; `known` maps values of the region to theirs.
+        kept: The operations that remain.
+        wanted: The results of hoisted operations that the region reads.
     """
 
     def __init__(self, region: Graph, given: tuple[Operand, ...], surely_runs: bool, is_steady: bool) -> None:

@@ -1,10 +1,10 @@
-"""How many elements a TensorArray has, where that is known from where it was made.
+"""Infer the number of elements of TensorArrays from their definitions.
 
     a = array_new 4                         : array float32[2]
     b = array_write a, i, x                 : array float32[2]
     y = array_stack b                       : float32[?, 2]         ==>     float32[4, 2]
 
-A write keeps the number of elements, unless the array may grow; so do loops and branches that only write.
+A write keeps the number of elements unless the array is dynamic. So do loops and branches that only write.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ..ir.graph import Constant, Graph, Operand, Operation
 from .rewriter import GIVEN, Rewriter
 
 _KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
-"""Operations whose result has as many elements as their first operand."""
+"""Operations that keep the number of elements of their first operand."""
 
 
 def length(array: Operand, walk: Rewriter) -> int | None:
-    """The number of elements of a TensorArray that the walk has seen; None where it is not known."""
+    """Return the number of elements of a TensorArray in the walk; None if unknown."""
     maker = _origin(array, walk.makers())[1]
     if maker is None or maker.op.name != "array_new" or maker.attrs["dynamic"]:
         return None
@@ -26,7 +26,7 @@ def length(array: Operand, walk: Rewriter) -> int | None:
 
 
 def _origin(array: Operand, makers: dict[Operand, Operation]) -> tuple[Operand, Operation | None]:
-    """The value with as many elements as `array` that is not made of another one, and what makes it."""
+    """Return the first version of `array`, with the same number of elements, and its defining operation."""
     while True:
         maker = makers.get(array)
         before = None if maker is None else _before(array, maker)
@@ -36,7 +36,7 @@ def _origin(array: Operand, makers: dict[Operand, Operation]) -> tuple[Operand, 
 
 
 def _before(array: Operand, maker: Operation) -> Operand | None:
-    """The operand that has as many elements as this result of an operation, if there is one."""
+    """Return the operand that has as many elements as this result of an operation; None if there is none."""
     if maker.op.name in _KEEPING:
         return maker.inputs[0]
     if maker.op.name not in GIVEN:
@@ -52,7 +52,7 @@ def _before(array: Operand, maker: Operation) -> Operand | None:
 
 
 def _given(region: Graph, number: int) -> int | None:
-    """The number of the input that has as many elements as a result of a region."""
+    """Return the number of the input that has as many elements as result `number` of a region."""
     makers: dict[Operand, Operation] = {
         value: operation for operation in region.operations for value in operation.outputs
     }

@@ -1,4 +1,4 @@
-"""Let a loop keep once what it keeps twice: state that begins alike, and that each round changes alike.
+"""Merge equal loop state: state with equal initial values that each iteration changes in the same way.
 
     i, k, s = while 0, 0, x, y                      i, s = while 0, x, y
       test i, k, s, y                                 test i, s, y
@@ -9,8 +9,8 @@
         t = multiply s, k                               t = multiply s, i
         yield a, b, t                                   yield a, t
 
-At first all state is taken to be equal that begins as the same value; whatever a round then changes differently is
-told apart, until nothing is left to tell.
+The pass is a partition refinement. At first all state with equal initial values is in one class. A class is
+split if an iteration changes its members differently, until a fixed point is reached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .rewriter import Rewriter, rewrite_all
 from .value_numbering import ValueNumbering
 
 PATIENCE = 8
-"""How often state is told apart before nothing is taken to be equal."""
+"""The number of refinements after which the pass gives up."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -56,7 +56,7 @@ def _merged(operation: Operation, walk: Rewriter) -> None:
 
 
 def _firsts(operation: Operation) -> list[int] | None:
-    """For each place of the state the first one that is equal to it; None if no two are."""
+    """Return, for each state, the number of the first state that is equal to it; None if all differ."""
     count = len(operation.outputs)
     classes = _first_of_each([_beginning(operation, place) for place in range(count)])
     if len(set(classes)) < count:
@@ -78,7 +78,7 @@ def _first_of_each(keys_of_places: Sequence[Hashable]) -> list[int]:
 
 
 def _beginning(operation: Operation, place: int) -> Hashable:
-    """What must be equal at first, that and what is known of it all the way; lists are never taken to be equal."""
+    """Return a key of the initial value and the types of a state; lists are never equal to other state."""
     specs = [operation.outputs[place].spec, *(region.inputs[place].spec for region in operation.regions)]
     if not all(isinstance(spec, TensorType) for spec in specs):
         return place
@@ -87,7 +87,7 @@ def _beginning(operation: Operation, place: int) -> Hashable:
 
 
 def _makers(body: Graph) -> list[Hashable]:
-    """What gives each result of a body: equal results are of equal operations, or of none."""
+    """Return the defining operations of the body's results; equal results have equal ones or none."""
     made: dict[Operand, Hashable] = {
         value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)
     }
@@ -95,7 +95,7 @@ def _makers(body: Graph) -> list[Hashable]:
 
 
 def _after_a_round(operation: Operation, classes: Sequence[int]) -> Sequence[int]:
-    """Numbers of the state after a round, if it is equal before it where the classes are."""
+    """Return the value numbers of the state after an iteration, given equal states in each class."""
     numbering = ValueNumbering()
     state = [numbering.of(("class", each)) for each in classes]
     given = list(map(numbering.operand, operation.inputs[len(classes) :]))

@@ -1,4 +1,4 @@
-"""What the optimiser may do: the toggles of `tf.config.optimizer`, under TensorFlow's names.
+"""Options of the optimizer: the toggles of `tf.config.optimizer`, under TensorFlow's names.
 
 >>> Options.chosen({"constant_folding": False}).constant_folding
 False
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Options(NamedTuple):
-    """Which passes run, and how far they go."""
+    """The passes that may run, and their limits."""
 
     disable_meta_optimizer: bool = False
     disable_model_pruning: bool = False
@@ -29,6 +29,6 @@ class Options(NamedTuple):
 
     @staticmethod
     def chosen(wishes: Mapping[str, Any]) -> Options:
-        """The options with these wishes; those that are about other devices are passed over."""
+        """Return the options with these settings; settings for other devices are ignored."""
         known = {name: value for name, value in wishes.items() if name in Options._fields}
         return Options(**known)

@@ -1,6 +1,6 @@
-"""The optimiser: all passes over a graph, twice where the first round has changed something.
+"""The pass manager: run all passes over a graph, a second time if the first changed something.
 
-What the last of them leaves behind is pruned at the end.
+Dead code that the last pass leaves is pruned at the end.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ ROUNDS = 2
 
 
 def optimise(graph: Graph, options: Options | None = None, after: str | None = None) -> Graph:
-    """A graph that does the same in less time.
+    """Return an equivalent graph that runs faster.
 
-    `options` are those of `tf.config.optimizer` by default. With `after`, the name of a pass, the graph is
-    given as it is after this pass of the first round.
+    `options` are those of `tf.config.optimizer` by default. With `after`, the name of a pass, the result is
+    the graph after this pass in the first run.
     """
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
     traced = graph = rename_values(graph)
-    settled: dict[str, Graph] = {}  # by pass, the graph that it has nothing to do in
+    settled: dict[str, Graph] = {}  # by pass, the graph in which it finds nothing to do
     for _ in range(ROUNDS):
         before = graph
         graph = _round(graph, chosen, after, settled)
@@ -44,7 +44,7 @@ def _round(graph: Graph, options: Options, after: str | None, settled: dict[str,
                 graph = _pruned(graph, options, settled)
             before = graph
             graph = each.run(graph, options)
-            if graph is before or each.run is dce.run:  # which leaves nothing for another time
+            if graph is before or each.run is dce.run:  # a second DCE would find nothing
                 settled[each.name] = graph
         if each.name == after:
             break
@@ -52,7 +52,7 @@ def _round(graph: Graph, options: Options, after: str | None, settled: dict[str,
 
 
 def _pruned(graph: Graph, options: Options, settled: dict[str, Graph]) -> Graph:
-    """The graph without what the passes so far have left behind."""
+    """Return the graph without the dead code that the passes so far have left."""
     if options.disable_model_pruning or settled.get("prune") is graph:
         return graph
     graph = settled["prune"] = dce.run(graph, options)

@@ -2,9 +2,9 @@
 
     traced graph → inline → prune → fold → … → graph to run
 
-A pass takes a graph and the options, and gives a graph that does the same: the same results to the last bit
-(unless `fast_math` allows more), the same effects in the same order, and the same errors, but for those of
-operations that nobody needs.
+A pass takes a graph and the options, and returns an equivalent graph. Its results are the same to the last
+bit, unless `fast_math` allows more. It has the same side effects in the same order, and the same errors,
+except for errors of dead operations.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Run = Callable[[Graph, Options], Graph]
 
 
 class Pass(NamedTuple):
-    """A pass: its name, the option that lets it run, and the operations without which it has nothing to do.
+    """A pass: its name, the option that enables it, and the operations that it transforms.
 
-    One that `counts_readers` wants a graph without operations that nobody needs.
+    A pass that `counts_readers` runs on a graph without dead operations.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Pass(NamedTuple):
         return not allowed if self.option.startswith("disable_") else allowed
 
 
-#    name           run             option                     operations it is about (None: all)
+#    name           run             option                     operations it transforms (None: all)
 PASSES: tuple[Pass, ...] = (
     Pass("inline",      inline.run,      "function_optimization",   frozenset({"call", "custom_gradient"})),
     Pass("strip",       strip_debug.run,       "debug_stripper",          frozenset({"assert", "print",
@@ -74,5 +74,5 @@ PASSES: tuple[Pass, ...] = (
     Pass("common",      cse.run,      "arithmetic_optimization"),
     Pass("sink",        code_sinking.run,        "loop_optimization",       frozenset({"cond", "switch"}),
     counts_readers=True),
-    # what fuses operations into kernels stands last: the other passes know nothing of such kernels
+    # fusion runs after these passes, which do not support fused kernels
 )  # fmt: skip

@@ -1,10 +1,10 @@
-"""Laws of arithmetic as text, and where they apply.
+"""Rewrite rules as text, and pattern matching.
 
-    Law.read("add(x, negative(y))", "subtract(x, y)", "iuf")
+    RewriteRule.read("add(x, negative(y))", "subtract(x, y)", "iuf")
 
-In a law, `x`, `y`, `z` are any operands, `k` and `m` known ones; a number stands for a constant all of whose elements
-are that number, to the sign of zero; a call is the operation of that name, and `(y := abs(x))` is called `y` on the
-other side. The letters are the kinds of dtypes for which the law holds: that of the first operand.
+In a rule, `x`, `y`, `z` match any operand, `k` and `m` constants. A number matches a constant with that
+number in all elements, including the sign of zero. A call matches an operation of that name. `(y := abs(x))`
+binds the result to `y`. The letters are the kinds of dtypes of the first operand for which the rule holds.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from . import value_keys
 from .rewriter import Found, Rewriter, fits
 
 UNIFORM = 1 << 12
-"""How many elements a constant may have that is compared with a number, or made of one."""
+"""The most elements of a constant that is compared with a number, or made from one."""
 
 TWICE, ANY = "x, x", "x"
-"""Signs of laws that no operation has for its name."""
+"""Signs of rules that are no name of an operation."""
 
 Bound = dict[str, Operand]
 
 
 class Name(NamedTuple):
-    """A name in a law."""
+    """A name in a pattern."""
 
     name: str
 
@@ -51,12 +51,12 @@ Pattern = Name | Number | Call
 
 
 class RewriteRule(NamedTuple):
-    """What may stand for what, and for which dtypes."""
+    """A rewrite rule: the pattern, its replacement, and the kinds of dtypes."""
 
     before: Call
     after: Pattern
     kinds: str
-    scalars_only: bool  # whether the shape of the result follows from one operand, if numbers are scalars
+    scalars_only: bool  # if numbers are scalars, whether one operand determines the shape of the result
 
     @staticmethod
     def read(before: str, after: str, kinds: str) -> RewriteRule:
@@ -68,9 +68,9 @@ class RewriteRule(NamedTuple):
 
     @property
     def sign(self) -> Any:
-        """What tells at a glance that the law may apply: the operation or the number that one of its operands is.
+        """A quick filter for the rule: the operation or number that it requires as an operand.
 
-        `TWICE` says that its last two are one, and `ANY` that there is nothing of that kind.
+        `TWICE` requires that the last two operands are the same value; `ANY` requires nothing.
         """
         arguments = self.before.arguments
         for argument in arguments:
@@ -95,7 +95,7 @@ def _read(node: ast.expr, name: str | None = None) -> Pattern:
 
 
 def applied(law: RewriteRule, operation: Operation, walk: Rewriter) -> Found:
-    """What stands for the result of an operation by a law; None where the law does not apply."""
+    """Return the replacement for an operation's result by a rule; None if the rule does not match."""
     first = operation.inputs[0].spec
     if not isinstance(first, TensorType) or first.dtype.kind not in law.kinds:
         return None
@@ -108,7 +108,7 @@ def applied(law: RewriteRule, operation: Operation, walk: Rewriter) -> Found:
 
 
 def _may_stand(law: RewriteRule, found: Operand, operation: Operation, bound: Bound) -> bool:
-    """Whether shapes show that all fits, that nothing was broadcast, and that as much is known as before."""
+    """Return whether the replacement has the right type: nothing was broadcast, and no shape is lost."""
     (result,) = operation.outputs
     if isinstance(law.after, Call) or (law.scalars_only and "" not in bound):
         return fits(found, result)
@@ -136,7 +136,7 @@ def _matches(pattern: Pattern, operand: Operand, walk: Rewriter, bound: Bound) -
         if not isinstance(operand, Constant) or not is_all(operand, pattern.value):
             return False
         if operand.shape != ():
-            bound[""] = operand  # a number with a shape, which the result may have from it
+            bound[""] = operand  # a number with a shape, which may determine the result's shape
         return True
     maker = walk.maker(operand)
     return maker is not None and maker.op.name == pattern.op and _all_match(pattern, maker, walk, bound)
@@ -149,7 +149,7 @@ def _are_equal(one: Operand, other: Operand) -> bool:
 
 
 def is_all(constant: Constant, number: Any) -> bool:
-    """Whether every element is this number; zeros have the sign of the number."""
+    """Return whether every element equals `number`; zeros must have the sign of `number`."""
     array = constant.value
     if array.dtype.kind not in _KINDS_OF[type(number)] or not 0 < array.size <= UNIFORM:
         return False
@@ -161,11 +161,11 @@ def is_all(constant: Constant, number: Any) -> bool:
 
 
 _KINDS_OF = {bool: "b", int: "iufc", float: "fc"}
-"""The kinds of dtypes that a number in a law may stand for."""
+"""The kinds of dtypes that a number in a rule matches."""
 
 
 def _made(pattern: Pattern, result: Value, first: TensorType, bound: Bound, walk: Rewriter) -> Operand | None:
-    """The other side of a law, its operations added to the graph."""
+    """Emit the replacement of a rule, and return its value."""
     if isinstance(pattern, Name):
         return bound[pattern.name]
     if isinstance(pattern, Number):

@@ -1,10 +1,10 @@
-"""Rebuilding graphs: what all passes are written with.
+"""The rewriter: the framework of all passes.
 
     y = identity x                      rewrite(graph, {"identity": lambda operation, walk: operation.inputs})
     z = add y, 1            ==>         z = add x, 1
 
-Graphs are not changed: a pass makes new ones, and shares with the old one every operation that stays as it is.
-What an operation is replaced by keeps its origin, so a failure still names the user's line.
+Graphs are immutable: a pass makes a new graph, and shares unchanged operations with the old one. Replacements
+keep the origin of the operation, so that a failure still names the line of user code.
 """
 
 from __future__ import annotations
@@ -24,28 +24,33 @@ if TYPE_CHECKING:
 BRANCHES = ("cond", "switch")
 
 GIVEN = {"cond": 1, "switch": 1, "while": 0}
-"""Where the operands begin that the regions of these operations are given, one to one."""
+"""The number of the first operand that is passed to the regions, one to one."""
 
 
 def fits(new: Operand, old: Value) -> bool:
-    """Whether `new` may stand for `old` wherever that is read: as much is known of it."""
+    """Return whether `new` may replace `old` at all its uses: its type is at least as precise."""
     return old.spec == new.spec or old.spec.covers(new.spec)
 
 
 Found = Sequence[Operand] | None
 Rule = Callable[[Operation, "Rewriter"], Found]
-"""What stands for the results of an operation, whose operands are up to date; None where it stays."""
+"""A rewrite rule: return replacements for the results of an operation; None to keep it.
+
+The operands of the operation are up to date.
+"""
 
 
 class _RefusedError(Exception):
-    """The rule of an operation refuses what a pass would make of the program."""
+    """The type inference of an operation rejects a replacement that a pass makes."""
 
 
 class Rewriter:
-    """One way through a graph, in the order of its operations.
+    """One walk over a graph, in the order of its operations.
 
-    Attributes: `known`, the substitution so far; `operations`, those of the new graph; `current`, the operation
-    that a rule looks at, which the rule may exchange for another one with the same results.
+    Attributes:
+        known: The substitution so far.
+        operations: The operations of the new graph.
+        current: The operation that a rule is applied to. The rule may set another one with the same results.
     """
 
     current: Operation
@@ -59,7 +64,7 @@ class Rewriter:
         self.is_changed = False
 
     def makers(self) -> dict[Operand, Operation]:
-        """For each value that an operation of the new graph gives, that operation."""
+        """Return the defining operation of each value in the new graph."""
         made = self._made
         for operation in self.operations[self._seen :]:
             for value in operation.outputs:
@@ -68,11 +73,11 @@ class Rewriter:
         return made
 
     def maker(self, operand: Operand) -> Operation | None:
-        """The operation of the new graph that gives `operand`; None for inputs and constants."""
+        """Return the operation of the new graph that defines `operand`; None for inputs and constants."""
         return self.makers().get(operand)
 
     def run(self, rules: Mapping[str, Rule], visit: Callable[[Graph], Graph]) -> Graph:
-        """The graph after the rules, by type of operation, its regions and callees being what `visit` makes of them."""
+        """Return the graph after applying `rules`, by operation type; `visit` rewrites the regions."""
         known, kept = self.known, self.operations
         for operation in self.graph.operations:
             current = operation
@@ -93,7 +98,7 @@ class Rewriter:
         return self.finish()
 
     def _found(self, rule: Rule, operation: Operation) -> Found:
-        """What a rule says; nothing, if it wants an operation that is refused."""
+        """Apply a rule; undo its changes if type inference rejects its replacement."""
         self.current = operation
         count, was_changed = len(self.operations), self.is_changed
         try:
@@ -105,14 +110,14 @@ class Rewriter:
             return None
 
     def replace(self, values: Sequence[Value], found: Sequence[Operand]) -> None:
-        """Let `found` stand for `values` from now on."""
+        """Replace the uses of `values` by `found` from now on."""
         self.is_changed = True
         for value, operand in zip(values, found, strict=True):
             if operand is not value:
                 self.known[value] = operand
 
     def finish(self) -> Graph:
-        """The new graph; the old one, if nothing has changed."""
+        """Return the new graph; the old one if nothing has changed."""
         graph = self.graph
         if not self.known and not self.is_changed:
             return graph
@@ -127,10 +132,10 @@ class Rewriter:
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any] | None = None,
     ) -> Value:
-        """A new operation with one result, in the place and of the origin of the one that is being looked at.
+        """Emit an operation with one result and the origin of the current operation.
 
-        Where more is known of shapes than when the program was traced, its rule may refuse what the program would
-        fail on there, if it ran.
+        Type inference may reject it if shapes are better known than in the trace: the program would fail
+        there if it ran.
         """
         origin = self.current
         given = op._usual_attributes if attrs is None else attrs
@@ -149,12 +154,12 @@ class Rewriter:
 
 
 def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
-    """The operation, whose regions are what `visit` makes of them."""
+    """Return the operation with its regions replaced by the results of `visit`."""
     return with_regions(operation, list(map(visit, operation.regions)))
 
 
 def rewrite_all(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
-    """The graph after the rules, which go for its regions and callees too."""
+    """Return the graph after applying the rules to it, its regions and its callees."""
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:

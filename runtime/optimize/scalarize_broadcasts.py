@@ -1,11 +1,11 @@
-"""Read a number that is spread over a tensor as the number.
+"""Scalarize broadcasts: use a scalar directly, rather than its broadcast to a tensor.
 
     s = spread 1.0, [2, 3]                          y = multiply 3.0, x
     t = multiply s, 3.0                     ==>
     y = multiply t, x
 
-Gradients of sums and means are full of these. Only operations that give the same to the last bit however their operands
-are shaped: NumPy has other ways of its own for some functions of numbers.
+Gradients of sums and means have many of these. The pass covers only operations with results that are the same
+to the last bit for all shapes. NumPy computes some other functions differently for scalars.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .options import Options
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 SPREADING = {"spread": 0, "broadcast_to": 0, "fill": 1}
-"""Operations that repeat an operand, and its number."""
+"""Operations that broadcast an operand, and the number of that operand."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -45,9 +45,9 @@ def _simplified(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _number(operand: Operand, walk: Rewriter) -> Operand:
-    """The number that is everywhere in a tensor, if one is; else the operand itself.
+    """Return the scalar that fills a tensor, if there is one; else the operand itself.
 
-    A tensor whose shape is not known may not fit.
+    If the shape is unknown, the broadcast may fail, so it is kept.
     """
     maker = walk.maker(operand)
     if maker is None or maker.op.name not in SPREADING or not is_static(operand.shape):

@@ -1,12 +1,11 @@
-"""Use what is known of shapes: those that the program asks for become constants.
+"""Shape simplification: fold shapes to constants, and refine types by shape inference.
 
     s = shape x                                     y = reshape x, [6]
     n = getitem s [key='0']                         (where x: float32[6, ?])
     y = reshape x, [n]                      ==>
 
-What is known becomes more on the way, since a function that is called, or a constant that is folded, may be told more
-than was known when it was traced, and a TensorArray has as many elements as it was made with: then the rules of
-operations are asked anew.
+Shapes become better known after the trace: by inlined arguments, folded constants, and the lengths of
+TensorArrays. Shape inference then runs again.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 def _is_vague(graph: Graph) -> bool:
-    """Whether there is a tensor whose shape is not known, in a graph or its regions."""
+    """Return whether a graph or its regions have a tensor of unknown shape."""
     for operation in graph.operations:
         if _are_vague(operation.outputs):
             return True
@@ -57,7 +56,7 @@ def _are_vague(values: Sequence[Value]) -> bool:
 
 
 class _Shapes:
-    """One walk over a graph and its regions; `refined` are values of which more is known than before."""
+    """One walk over a graph and its regions; `refined` are the values with refined types."""
 
     def __init__(self) -> None:
         self.done: dict[Graph, Graph] = {}
@@ -87,7 +86,7 @@ class _Shapes:
         return walk.finish()
 
     def may_be_refined(self, operation: Operation) -> bool:
-        """Whether an operation does not know its result, though it could."""
+        """Return whether shape inference may refine the types of the results."""
         for value in operation.outputs:
             if isinstance(value.spec, TensorType) and not is_static(value.spec.shape):
                 break
@@ -98,16 +97,16 @@ class _Shapes:
         return all(isinstance(x.spec, TensorType) and is_static(x.spec.shape) for x in operation.inputs)
 
     def inferred(self, operation: Operation, known: Substitution) -> Operation:
-        """The operation, with results of which as much is known as its rule can tell."""
+        """Return the operation with the types of its results refined by shape inference."""
         try:
             specs = operation.op.infer(list(operation.inputs), operation.attrs)
         except (errors.OpError, *OF_COMPUTING):
-            return operation  # it will be refused when it runs
+            return operation  # it fails at run time
         specs = specs if isinstance(specs, tuple) else (specs,)
         return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
 
     def stacked(self, operation: Operation, walk: Rewriter) -> Operation:
-        """The rows of a TensorArray, whose number may be known."""
+        """Return an `array_stack` with the number of its rows refined, if it is known."""
         (result,) = operation.outputs
         if not result.shape or result.shape[0] is not None:
             return operation
@@ -126,7 +125,7 @@ class _Shapes:
         return with_parts(operation, outputs=outputs)
 
     def entered(self, operation: Operation) -> Operation:
-        """An operation whose regions know what is known of what they are given."""
+        """Return the operation with the types of its operands propagated into its regions."""
         first = GIVEN.get(operation.op.name)
         state = len(operation.outputs) if operation.op.name == "while" else 0
         regions = []
@@ -140,7 +139,7 @@ class _Shapes:
         return with_regions(operation, regions)
 
     def joined(self, operation: Operation, known: Substitution) -> Operation:
-        """An operation with branches, of whose results is known what all branches say."""
+        """Return a conditional with the types of its results refined, if all branches agree."""
         if operation.op.name not in ("cond", "switch"):
             return operation
         columns = zip(*(region.outputs for region in operation.regions), strict=True)
@@ -164,7 +163,7 @@ class _Shapes:
 
 
 def _refined(value: Value, spec: Any) -> Value:
-    """The value itself, unless `spec` says more of it."""
+    """Return a copy of `value` with type `spec` if that is more precise, else the value itself."""
     before = value.spec
     if not isinstance(spec, TensorType) or not isinstance(before, TensorType) or is_static(before.shape):
         return value
@@ -192,7 +191,7 @@ def _rank(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _uniform(operation: Operation, walk: Rewriter) -> Found:
-    """A number that has the shape of another one."""
+    """Fold `zeros_like` and similar operations on scalars."""
     (result,) = operation.outputs
     is_number = result.shape == () and result.dtype.kind in "biufc"
     return _constant(operation, UNIFORM[operation.type]) if is_number else None
@@ -200,7 +199,7 @@ def _uniform(operation: Operation, walk: Rewriter) -> Found:
 
 @quietly
 def _selected(operation: Operation, walk: Rewriter) -> Found:
-    """The part of a shape that is known, of one that is known in part."""
+    """Fold the selection of known sizes from a shape that is known in part."""
     vector, *others = operation.inputs
     guesses = _guesses(vector, walk)
     if guesses is None or not all(type(operand) is Constant for operand in others):
@@ -219,9 +218,9 @@ def _selected(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
-    """A vector that is the shape of something, once with 0 for each size that is not known, and once with 1.
+    """Return a shape vector twice, with 0 and with 1 for each unknown size.
 
-    What is the same for both depends on no such size: casts tell 0 from 1 as well.
+    A result that is equal for both does not depend on unknown sizes; casts distinguish 0 from 1, too.
     """
     maker = walk.maker(operand)
     if maker is None or maker.op.name not in ("shape", "cast", "identity"):

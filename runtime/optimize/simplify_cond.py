@@ -1,4 +1,5 @@
-"""Take the branch that is known, and no branch where all do the same.
+"""Simplify conditionals: inline the branch that is certainly taken, and replace results on which all branches
+agree.
 
     y = cond true, x                                t = multiply x, 2.0
       then x
@@ -7,8 +8,8 @@
       else x
         yield x
 
-In a branch the predicate is known. A result that all branches get from the surroundings is that value; one that is
-true in the first branch and false in the second is the predicate.
+Inside a branch the predicate is a constant. A result that is the same outer value in all branches is replaced
+by that value. A result that is true in the first branch and false in the second is replaced by the predicate.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Branches:
         return walk.finish()
 
     def write(self, operations: Sequence[Operation], walk: Rewriter) -> None:
-        """Put operations at the end of the walk's; those of branches that are taken for sure in their places."""
+        """Append operations to the walk's; inline branches that are certainly taken."""
         for operation in operations:
             current = reading(operation, walk.known) if walk.known else operation
             if operation.type in BRANCHES:
@@ -67,7 +68,7 @@ class _Branches:
         walk.replace(operation.outputs, substitute(chosen.outputs, walk.known))
 
     def inside(self, operation: Operation) -> Operation:
-        """The operation, whose branches know what led to them."""
+        """Return the operation with the predicate replaced by a constant in its branches."""
         decision, *given = operation.inputs
         is_known = operation.type == "cond" and type(decision) is Value
         places = [place for place, operand in enumerate(given) if operand is decision] if is_known else ()
@@ -79,7 +80,7 @@ class _Branches:
 
 
 def _chosen(operation: Operation) -> Graph | None:
-    """The branch that is taken for sure."""
+    """Return the branch that is certainly taken; None if there is none."""
     regions = operation.regions
     selector = operation.inputs[0]
     if type(selector) is Constant and selector.shape == ():
@@ -91,7 +92,7 @@ def _chosen(operation: Operation) -> Graph | None:
 
 
 def _join(operation: Operation, current: Operation, walk: Rewriter) -> None:
-    """Let what all branches agree on stand for the results."""
+    """Replace the results on which all branches agree."""
     arguments = current.inputs[1:]
     given = [dict(zip(region.inputs, arguments, strict=True)) for region in current.regions]
     columns = zip(*[region.outputs for region in current.regions], strict=True)
@@ -104,11 +105,11 @@ def _join(operation: Operation, current: Operation, walk: Rewriter) -> None:
             if all(outer.get(operand) is outside for outer, operand in zip(given, yielded, strict=True)):
                 agreed = outside
         if agreed is not None and fits(agreed, result):
-            walk.known[result] = agreed  # a change only where it is read
+            walk.known[result] = agreed  # counts as a change only if it is used
 
 
 def _known(yielded: Sequence[Operand], operation: Operation) -> Operand | None:
-    """What stands for a result that each branch knows, if there is something."""
+    """Return the replacement for a result that is constant in each branch; None if there is none."""
     if not all(type(operand) is Constant for operand in yielded):
         return None
     if len({value_keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Make loops simpler of which something is known before they run.
+"""Loop simplification: remove invariant state, compute trip counts, and unroll small loops.
 
     k, s, c = while 0, x, y                         k, s = while 0, x, y [maximum_iterations=10]
       test k, s, c                                    test k, s, c
@@ -9,9 +9,10 @@
         s.1 = multiply s, c                             yield k.1, s.1
         yield k.1, s.1, c
 
-State that never changes is no state: its result is what it began with. A loop that counts by a constant to a
-constant runs a known number of rounds. One without rounds gives its state as it is; a tiny one, and one of a single
-round, is written out, and so are all of up to `unroll` rounds where that option asks for it.
+State that never changes is replaced by its initial value. A loop with an induction variable and constant
+limit has a known trip count. A loop with no iterations is replaced by its initial state. A tiny loop, and a
+loop of a single iteration, is fully unrolled. So are loops of up to `unroll` iterations if that option is
+set.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from .options import Options
 from .rewriter import Found, Rewriter, fits, rewrite_all
 
 TINY = 32
-"""A loop is written out if it becomes no more operations than this."""
+"""The most operations after unrolling for which a loop is unrolled by default."""
 
 FEW = 8
-"""And if it has no more rounds than this."""
+"""The largest trip count for which a loop is unrolled by default."""
 
 MOST = 10_000
-"""No loop is written out that becomes more operations than this, whatever `unroll` says."""
+"""The most operations after unrolling two or more iterations, whatever `unroll` says."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -60,7 +61,7 @@ def _simplified(operation: Operation, walk: Rewriter, unroll: int) -> Found:
 
 
 def _without_constant_state(operation: Operation, walk: Rewriter) -> Operation:
-    """The loop, which is given what never changes; the walk learns what stands for such results."""
+    """Return the loop with unchanging state as invariant operands, and replace the results of that state."""
     body = operation.regions[1]
     count = len(operation.outputs)
     kept: list[int] = []
@@ -83,14 +84,14 @@ def _without_constant_state(operation: Operation, walk: Rewriter) -> Operation:
 
 
 def _is_same(new: Operand, old: Value, initial: Operand) -> bool:
-    """Whether a round leaves a value as it is."""
+    """Return whether an iteration leaves a state unchanged."""
     if type(new) is Constant and type(initial) is Constant:
         return value_keys.of_constant(new) == value_keys.of_constant(initial)
     return new is old
 
 
 def _rounds(operation: Operation) -> int | None:
-    """How many rounds a loop certainly has."""
+    """Return the trip count of a loop; None if unknown."""
     limit: int | None = operation.attrs.get("maximum_iterations")
     if limit == 0:
         return 0
@@ -102,7 +103,7 @@ def _rounds(operation: Operation) -> int | None:
 
 
 def _counted(operation: Operation) -> Operation:
-    """A loop that counts to a constant, with the number of its rounds and no other test."""
+    """Return the loop with a constant test and its trip count as limit, if that is known."""
     rounds = counted_rounds(operation)
     if rounds is None:
         return operation
@@ -115,7 +116,7 @@ def _counted(operation: Operation) -> Operation:
 
 
 def counted_rounds(operation: Operation) -> int | None:
-    """The number of rounds of a loop that counts by a constant from a constant to another."""
+    """Return the trip count of a loop with an induction variable from one constant to another."""
     test = operation.regions[0]
     found = None if test.stateful else _comparison(test)
     if found is None:
@@ -135,12 +136,12 @@ def counted_rounds(operation: Operation) -> int | None:
         return None
     limits = np.iinfo(start.value.dtype)
     last = int(start.value) + rounds * change
-    # One that leaves its dtype goes on from the smallest number.
+    # Otherwise the counter overflows and wraps around.
     return rounds if limits.min <= last <= limits.max else None
 
 
 def _distance(name: str, first: int, step: int, limit: int) -> int | None:
-    """How many steps lead from `first` to the limit; None where they never do."""
+    """Return how many steps lead from `first` to the limit; None if they never do."""
     if name == "not_equal":
         rounds, rest = divmod(limit - first, step)
         return rounds if rest == 0 and rounds >= 0 else None
@@ -159,7 +160,7 @@ _MIRRORED = {
 
 
 def _comparison(test: Graph) -> tuple[str, int, int] | None:
-    """The comparison, the number of the input and the integer, if a test compares these."""
+    """Return the comparison, the number of the input and the limit, if a test compares to a constant."""
     maker = _maker(test, test.outputs[0])
     if maker is None or maker.op.name not in _MIRRORED:
         return None
@@ -177,7 +178,7 @@ def _maker(graph: Graph, operand: Operand) -> Operation | None:
 
 
 def _is_worth_it(body: Graph, rounds: int, unroll: int) -> bool:
-    """Whether to write a loop out."""
+    """Return whether to unroll a loop."""
     size = rounds * sum(1 for _ in body.walk())
     if size > MOST and rounds > 1:
         return False
@@ -185,7 +186,7 @@ def _is_worth_it(body: Graph, rounds: int, unroll: int) -> bool:
 
 
 def _unrolled(operation: Operation, rounds: int, walk: Rewriter) -> Sequence[Operand]:
-    """The state at the end, once all rounds are written out."""
+    """Unroll all iterations, and return the final state."""
     count = len(operation.outputs)
     state, given = operation.inputs[:count], operation.inputs[count:]
     for number in range(rounds):

@@ -1,7 +1,7 @@
-"""Operations that cannot fail, whatever the values are: these alone may run where the program would not run them.
+"""Speculation: find operations that cannot fail, which may run even if the program would not run them.
 
-Integers cannot be divided by anything, indices can be out of range, shapes that are not known may not fit: so an
-operation is total by its type, and by what the graph knows of the shapes that it is given.
+Integer division fails for some divisors, indices may be out of range, and unknown shapes may not fit. So the
+answer depends on the type of the operation and on the known shapes of its operands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.op_families import Elementwise
 
 PARTIAL = frozenset({"floordiv", "floormod", "truncatediv", "truncatemod", "pow"})
-"""Elementwise operations that refuse some integers."""
+"""Elementwise operations that fail for some integers."""
 
 TOTAL = frozenset({
     "broadcast_to", "cast", "complex", "concat", "expand_dims", "fill", "full_integers", "identity", "matmul", "ones",
@@ -26,16 +26,16 @@ TOTAL = frozenset({
     "shape", "size", "squeeze", "stack", "stateless_random_normal", "stateless_random_truncated_normal",
     "stateless_random_uniform", "stop_gradient", "transpose", "matrix_transpose", "where", "zeros", "zeros_like",
 })  # fmt: skip
-"""Others that compute something of every value, once their shapes fit."""
+"""Other operations that succeed for all values, if their shapes fit."""
 
 MEASURES = frozenset(
     {"shape", "size", "rank", "identity", "stop_gradient", "zeros_like", "ones_like", "relu"}
 )
-"""Those that take any shape."""
+"""Operations of `TOTAL` that accept any shape."""
 
 
 def is_speculatable(operation: Operation) -> bool:
-    """Whether an operation gives a result for all values of its operands."""
+    """Return whether an operation succeeds for all values of its operands."""
     if operation.stateful or operation.regions:
         return False
     op = operation.op
@@ -53,7 +53,7 @@ def is_speculatable(operation: Operation) -> bool:
 
 
 def _fit(operands: tuple[Operand, ...]) -> bool:
-    """Whether shapes are known to broadcast: all of them are known, or all but one are those of scalars."""
+    """Return whether shapes certainly broadcast: all are known, or all except one are scalars."""
     unknown = [operand for operand in operands if not is_static(operand.shape)]
     if not unknown:
         return _broadcast({operand.shape for operand in operands if operand.shape})
@@ -61,12 +61,12 @@ def _fit(operands: tuple[Operand, ...]) -> bool:
 
 
 def _are_known(operation: Operation) -> bool:
-    """Whether all shapes are known, and fit.
+    """Return whether all shapes are known and fit.
 
-    They need not, if more is known than when the program was traced, where the operation will not run.
+    They may not fit in code that never runs, if shapes are better known than in the trace.
     """
     if operation.op.name == "reshape" and type(operation.inputs[1]) is not Constant:
-        return False  # 6 elements would have the shape `2, 3` if they had the shape `2, n`, but they need not fit
+        return False  # the output shape may be refined, and does not prove that the number of elements fits
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
     return all(isinstance(spec, TensorType) and is_static(spec.shape) for spec in specs) and _is_taken(
         operation
@@ -74,7 +74,7 @@ def _are_known(operation: Operation) -> bool:
 
 
 def _is_taken(operation: Operation) -> bool:
-    """Whether the operation's rule takes its operands."""
+    """Return whether type inference accepts the operands."""
     try:
         operation.op.infer(list(operation.inputs), operation.attrs)
     except (errors.OpError, *OF_COMPUTING):
@@ -83,7 +83,7 @@ def _is_taken(operation: Operation) -> bool:
 
 
 def _broadcast(known: set[Any]) -> bool:
-    """Whether some shapes are of tensors that broadcast."""
+    """Return whether shapes broadcast with each other."""
     try:
         return len(known) < 2 or np.broadcast_shapes(*known) is not None
     except ValueError:
@@ -91,7 +91,7 @@ def _broadcast(known: set[Any]) -> bool:
 
 
 def grows(operation: Operation) -> bool:
-    """Whether the result is much bigger than what it is made from: not worth keeping, to save its computation."""
+    """Return whether the result is much bigger than the operands, so that it is not worth keeping."""
     sizes = [
         num_elements(operand.shape) for operand in operation.inputs if isinstance(operand.spec, TensorType)
     ]

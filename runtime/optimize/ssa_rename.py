@@ -1,7 +1,7 @@
-"""See to it that no value is made twice: that all regions of a graph have values of their own.
+"""Rename values so that each is defined once (SSA), across all regions of a graph.
 
-The way back through a graph and the graph itself, two calls of one function, or two branches may share them. The
-passes keep what they know of values in tables, for all regions at once.
+A graph and its gradient, two call sites of one function, or two branches may share values. The passes keep
+information on values in tables, for all regions at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from .rewriter import GIVEN
 
 
 def rename_values(graph: Graph) -> Graph:
-    """The graph itself where its values are different already. Callees are graphs by themselves."""
+    """Return the graph with distinct values in all regions; callees are separate graphs.
+
+    If the values are distinct already, the graph itself is returned.
+    """
     if next(graph.regions(), None) is None or _are_different(graph):
         return graph
     operations = []

@@ -1,12 +1,12 @@
-"""Cheaper operations for dear ones, where the result is the same to the last bit.
+"""Strength reduction: replace operations by cheaper ones with the same result to the last bit.
 
     a = pow x, 2.0                                  a = square x
     b = realdiv x, 4.0                              b = multiply x, 0.25
     c = floordiv n, 8                       ==>     c = right_shift n, 3
     d = floormod n, 8                               d = bitwise_and n, 7
 
-A float may be multiplied by the reciprocal of a power of two, which is exact. Integers of two's complement round
-down when shifted, as `//` does.
+Multiplying a float by the reciprocal of a power of two is exact. Shifting two's complement integers rounds
+down, like `//`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _realdiv(operation: Operation, walk: Rewriter) -> Found:
     with np.errstate(all="ignore"):
         fraction, _ = np.frexp(array)
         inverse = np.asarray(1 / array, array.dtype)
-        smallest = np.finfo(array.dtype).smallest_normal  # below it, processors multiply slowly
+        smallest = np.finfo(array.dtype).smallest_normal  # subnormal numbers multiply slowly
         is_exact = (np.abs(fraction) == 0.5) & np.isfinite(inverse) & (np.abs(inverse) >= smallest)
     if not is_exact.all():
         return None
@@ -61,7 +61,7 @@ def _floormod(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _places(operation: Operation) -> int | None:
-    """By which power of two a tensor of integers is divided."""
+    """Return the exponent of the power of two by which a tensor of integers is divided; None for others."""
     divisor = operation.inputs[1]
     if not isinstance(divisor, Constant) or divisor.value.dtype.kind not in "iu" or divisor.shape != ():
         return None

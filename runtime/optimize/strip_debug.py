@@ -1,10 +1,10 @@
-"""Leave out what is there to find mistakes: assertions, prints and checks for NaN.
+"""Remove debug operations: assertions, prints and checks for NaN.
 
     assert p, x [message='...']             ==>     y = add x, 1.0
     z = check_numerics x [message='x']
     y = add z, 1.0
 
-Done only where `debug_stripper` asks for it, since a program is another one without them.
+The pass is enabled by `debug_stripper` only, since it changes the behavior of the program.
 """
 
 from __future__ import annotations

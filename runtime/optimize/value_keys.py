@@ -1,6 +1,6 @@
-"""Keys of constants and attributes: equal keys stand for what no operation can tell apart.
+"""Keys of constants and attributes: no operation can distinguish values with equal keys.
 
-`0.0 == -0.0 == False` for Python, but not for a graph; and much of what attributes hold cannot be hashed.
+`0.0 == -0.0 == False` in Python, but not in a graph. Many attributes are not hashable.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .. import dtypes
 from ..ir.graph import Constant
 
 SMALL = 64
-"""Constants of no more elements than this are compared by their contents, others by identity."""
+"""Constants of at most this many elements are compared by contents, others by identity."""
 
 _PLAIN = (int, str, bytes, bool, type(None), dtypes.DType)
 
 
 def of_constant(constant: Constant) -> Hashable:
-    """The dtype, shape and bits of a constant."""
+    """Return a key for the dtype, shape and bits of a constant."""
     array = constant.value
     if array.size > SMALL or array.dtype.hasobject:
         return id(array)
@@ -28,12 +28,12 @@ def of_constant(constant: Constant) -> Hashable:
 
 
 def of_attributes(attrs: Mapping[str, Any]) -> Hashable:
-    """All attributes; they come in the order of the operation's signature."""
+    """Return a key for all attributes; these are in the order of the operation's signature."""
     return tuple([(name, of_value(value)) for name, value in attrs.items()])
 
 
 def of_value(value: Any) -> Hashable:
-    """One attribute. What is not plain data counts as itself, and nothing else."""
+    """Return a key for one attribute; objects other than plain data are compared by identity."""
     kind = type(value)
     if kind in _PLAIN:
         return kind, value

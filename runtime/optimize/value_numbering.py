@@ -1,12 +1,12 @@
-"""Numbers for values: those with the same number are equal, wherever they are computed.
+"""Value numbering: values with the same number are equal, in whichever region they are computed.
 
     a = multiply x, y           0 of (multiply, x, y)         is 7
     b = cond p, x, y            0 of (cond, p, (7,), (5,))    is 8, if the branches yield 7 and 5
       then x, y
         c = multiply x, y       0 of (multiply, x, y)         is 7
 
-What an operation with effects gives is equal to nothing else. In a region the inputs have the numbers of what they
-are given; the state of a loop has numbers by its place, so equal loops have equal numbers.
+Results of operations with side effects are equal to no other value. Inputs of regions have the numbers of
+their operands. The state of a loop is numbered by its position, so equal loops have equal numbers.
 """
 
 from __future__ import annotations
@@ -22,35 +22,38 @@ COMMUTES = frozenset({
     "add", "multiply", "equal", "not_equal", "squared_difference", "logical_and", "logical_or", "logical_xor",
     "bitwise_and", "bitwise_or", "bitwise_xor",
 })  # fmt: skip
-"""Operations whose operands may change places: to the last bit, but for which of two NaNs they give."""
+"""Commutative operations, exact to the last bit except for which of two NaNs they return."""
 
 
 class ValueNumbering:
-    """A table of what has numbers."""
+    """A table from keys to value numbers."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._next = itertools.count()
 
     def fresh(self) -> int:
-        """A number that nothing has."""
+        """Return an unused number."""
         return next(self._next)
 
     def of(self, key: Hashable) -> int:
-        """The number of what has this key."""
+        """Return the number of a key."""
         found = self._numbers.get(key)
         if found is None:
             found = self._numbers[key] = next(self._next)
         return found
 
     def operand(self, operand: Operand) -> int:
-        """The number of a constant, or of a value that is given from outside."""
+        """Return the number of a constant, or of a value from outside the region."""
         return self.of(
             ("constant", value_keys.of_constant(operand)) if type(operand) is Constant else operand
         )
 
     def outputs(self, graph: Graph, given: Sequence[int], depth: int = 0) -> tuple[int, ...]:
-        """The numbers of what a closed graph gives for these; `depth` is that of the loops around it."""
+        """Return the numbers of a closed graph's outputs for inputs numbered `given`.
+
+        `depth` is the number of loops around the graph.
+        """
         numbers: dict[Operand, int] = dict(zip(graph.inputs, given, strict=True))
 
         def number(operand: Operand) -> int:
@@ -62,14 +65,17 @@ class ValueNumbering:
         return tuple(map(number, graph.outputs))
 
     def results(self, operation: Operation, given: list[int], depth: int = 0) -> list[int]:
-        """The numbers of an operation's results."""
+        """Return the numbers of an operation's results."""
         if operation.stateful:
             return [self.fresh() for _ in operation.outputs]
         key = self.of(self.key(operation, given, depth))
         return [self.of(("result", key, place)) for place in range(len(operation.outputs))]
 
     def key(self, operation: Operation, given: list[int], depth: int = 0) -> Hashable:
-        """What says all about an operation without effects, if its operands have these numbers."""
+        """Return a key that determines the results of an operation without side effects.
+
+        `given` are the numbers of its operands.
+        """
         name = operation.op.name
         parts: tuple[Hashable, ...] = ()
         if name == "while":
@@ -84,7 +90,7 @@ class ValueNumbering:
             parts = tuple(self.outputs(region, given[first:], depth) for region in operation.regions)
             given = given[:first]
         else:
-            parts = tuple(map(id, operation.regions))  # callees, of which there is one each
+            parts = tuple(map(id, operation.regions))  # callees are unique objects
             if name in COMMUTES:
                 given = sorted(given)
         return operation.op, value_keys.of_attributes(operation.attrs), parts, tuple(given)
