@@ -147,7 +147,7 @@ class _Ways:
         self.called = called
         self.saved = reversal.saved()  # the residuals
         own = {*graph.inputs, *graph.outputs}
-        self.extra = [value for value in self.saved if value not in own]  # those that are no inputs or results
+        self.extra = [value for value in self.saved if value not in own]  # no inputs or results
         self.forward_graph, back = reversal.forward_graph(self.extra), reversal.back
         self.backward_graph = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
         self.forward, self.backward = called.plan(self.forward_graph), called.plan(self.backward_graph)

@@ -1,1 +1,1 @@
-"""Control flow of graphs: branches, loops, exceptions, order."""
+"""Control flow of graphs: conditionals, loops, exceptions, control dependencies."""

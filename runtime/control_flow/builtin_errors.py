@@ -1,4 +1,4 @@
-"""Python's own exceptions from built-in functions, raised when the graph runs.
+"""Raise Python's exceptions of built-in functions when the graph runs.
 
 max(t)  of a tensor with no rows        ValueError: max() arg is an empty sequence
 """
@@ -13,7 +13,7 @@ from .conditional import trace_branches
 
 
 def raise_unless(holds: Any, error: Exception) -> None:
-    """Raise `error` when the graph comes here, unless `holds` is true by then."""
+    """Record an operation that raises `error` at run time unless `holds` is true."""
 
     def fail() -> tuple[()]:
         raise_error([], type(error).__name__, (str(error),), (), None)

@@ -1,4 +1,4 @@
-"""Tracing the branches of `cond` and `switch` into one operation.
+"""Trace the branches of `cond` and `switch` into one operation.
 
     then → (x, y)  ┐   one structure, one dtype       x, y = cond test, …
     else → (x, 0)  ┘   for each variable        ==>     then … yield x, y
@@ -38,10 +38,11 @@ def trace_branches(
     is_logic: bool = False,
     blocks: Sequence[Callable[..., Any]] = (),
 ) -> Any:
-    """Record `cond` or `switch`; each function returns one result for each of `names`.
+    """Record `cond` or `switch`, and return its results; each function returns one result for each of `names`.
 
-    The operands of `and` and `or` are a choice in which a truth value beside a number is 0 or 1. `blocks` are
-    the user's functions, if the given ones call those: what they assign is shown in errors.
+    With `is_logic` the branches are the operands of `and` or `or`: a truth value becomes 0 or 1 if another branch
+    returns
+    a number. `blocks` are the user's functions, if `functions` wrap them. Errors show the lines in them that assign.
     """
     try:
         return _recorded(op, selector, functions, names, is_logic)
@@ -76,10 +77,11 @@ def _recorded(
 def _traced(
     builders: Sequence[Builder], functions: Sequence[Callable[[], tuple[Any, ...]]]
 ) -> list[list[Any]] | None:
-    """What each function gives when it is called in its builder.
+    """Call each function in its builder, and return the results; None if no branch returns.
 
-    A branch that raises, or reads a variable without a value, fails in the graph, if it is chosen there. What it
-    gives never shows, and takes its types from another branch. When no branch gives anything, nor does the choice.
+    A branch that raises, or reads a variable without a value, fails in the graph if it is taken. Its results are
+    blanks
+    with the types of another branch.
     """
     given: list[list[Any] | None] = []
     for builder, function in zip(builders, functions, strict=True):
@@ -96,7 +98,7 @@ def _traced(
 
 
 def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
-    """Scalars of which one is a number, with the truth values among them as numbers."""
+    """Return the column with its truth values cast to numbers, if one of its scalars is a number."""
     if not all(isinstance(leaf, Tensor) or state_leaves.is_weak(leaf) for leaf in column):
         return column
     operands = [state_leaves.carried(leaf) for leaf in column]
@@ -113,7 +115,7 @@ def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
 
 
 def _agreed(name: str, values: list[Any]) -> list[Any]:
-    """The values that the branches give one variable, brought to one structure."""
+    """Return the values of one variable in all branches, converted to one structure."""
     real = [value for value in values if not isinstance(value, Undefined) or isinstance(value, Maybe)]
     if not real:
         return values
@@ -159,7 +161,7 @@ def _record_branches(
 
 
 def _result(column: Sequence[Any], value: Value, builder: Builder) -> Any:
-    """The choice between the values of a column; between numbers, and what a number has become, it is weak as well."""
+    """Return the result for a column; its dtype is weak if a Python number was chosen."""
     result = state_leaves.rewrapped(state_leaves.covering(*column), value, builder)
     weak_types.mark(result, column)
     origin = weak_origin(column)
@@ -169,7 +171,7 @@ def _result(column: Sequence[Any], value: Value, builder: Builder) -> Any:
 
 
 class _DisagreementError(Exception):
-    """What the branches give one variable does not go together. It becomes the user's error in `trace_branches`."""
+    """An internal error: the branches return incompatible values. `trace_branches` converts it to the user's error."""
 
     def __init__(
         self,
@@ -235,12 +237,12 @@ def _instance(path: str, column: Sequence[Any]) -> str:
 
 
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:
-    """One variable's values in the graphs of the branches, and the spec that covers them."""
+    """Return the operands of one variable in the graphs of the branches, and the type that covers them."""
     firm = [state_leaves.dtype_of(leaf) for leaf in column if not weak_types.numbers_in(leaf)]
     wanted = next((dtype for dtype in firm if dtype is not None), None) or _widest(column)
     operands: list[Operand] = []
     for builder, leaf in zip(builders, column, strict=True):
-        if type(leaf) is SymbolicTensor and leaf.dtype is wanted:  # as most are
+        if type(leaf) is SymbolicTensor and leaf.dtype is wanted:  # the common case
             operands.append(builder.operand(leaf))
             continue
         with builder:
@@ -259,7 +261,7 @@ def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple
 
 
 def _widest(column: Sequence[Any]) -> dtypes.DType | None:
-    """The dtype of Python numbers that meet: the one that holds them all."""
+    """Return the widest dtype of the Python numbers in a column; None for a mix of truth values and numbers."""
     numbers = [number for leaf in column for number in weak_types.numbers_in(leaf) or (leaf,)]
     numbers = [number for number in numbers if state_leaves.is_weak(number)]
     order = [bool, int, float, complex]

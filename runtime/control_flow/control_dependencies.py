@@ -1,4 +1,4 @@
-"""What TensorFlow code says about graphs and order, where agc keeps the order of the program by itself.
+"""TensorFlow's functions for control dependencies. Operations with effects run in program order without them.
 
 >>> executing_eagerly()
 True
@@ -18,17 +18,17 @@ from ..ops.math.cast import identity
 
 
 def executing_eagerly() -> bool:
-    """Whether operations compute at once: false while a graph is being built."""
+    """Return whether operations run at once: False while a graph is being built."""
     return current() is None
 
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Nothing to do: operations with effects run in the order of the program.
+    """Do nothing in most cases, since operations with effects run in program order.
 
-    In a graph for sessions, which run only what they are asked for, the operations of the block bring these along.
-    Functions among the inputs are called first, where operations run at once; in a graph they are refused with a
-    TypeError, as in TensorFlow.
+    In a graph for sessions, which run only the operations that are fetched, the operations of the block depend on
+    `control_inputs`. Functions among them are called first in eager code. In a graph they raise a TypeError, as in
+    TensorFlow.
     """
     builder = current()
     for given in control_inputs or ():
@@ -47,9 +47,9 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
-    """Nothing to do: effects of the inputs happen without being asked for.
+    """Return None, since the effects of the inputs happen anyway.
 
-    In a graph for sessions, an operation that brings these along.
+    In a graph for sessions, return an operation that depends on the inputs.
     """
     builder = current()
     return (
@@ -60,12 +60,14 @@ def group(*inputs: Any, name: str | None = None) -> Any:
 
 
 def no_op(name: str | None = None) -> Any:
-    """Do nothing. In a graph for sessions, an operation that does so."""
+    """Do nothing. In a graph for sessions, return an operation that does nothing."""
     return group(name=name)
 
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
-    """The tensors as they are, in a list; InvalidArgumentError (ValueError in a graph) when there are none.
+    """Return the tensors unchanged, in a list.
+
+    Raises InvalidArgumentError (ValueError in a graph) when there are none.
 
     >>> [int(x) for x in identity_n([1, 2])]
     [1, 2]
@@ -78,7 +80,7 @@ def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
 
 
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """The tensors in a list, with None where None is; in a graph ValueError when there is nothing else.
+    """Return the tensors in a list, with None for None; in a graph raise ValueError when there is no tensor.
 
     >>> [x if x is None else int(x) for x in tuple([1, None])]
     [1, None]

@@ -1,4 +1,4 @@
-"""Staging errors, in the one shape that all errors of agc have, at the line of the user's program.
+"""Staging errors in agc's common format, at the line of user code.
 
 error[AGC201]: the branches give `step` different types: int32[] and float32[]
   --> train.py:12:5, in fit
@@ -31,8 +31,10 @@ from ..core.tensor import SymbolicTensor
 def staging_error(
     code: str, title: str, why: str, fix: str, label: str = "", notes: Sequence[Note | None] = ()
 ) -> StagingError:
-    """The error for the innermost line of the user's program that is running. The other lines that play a
-    part are shown with their notes, where they are known, in the order of the program."""
+    """Return the error for the innermost line of user code that is running.
+
+    The known lines of `notes` are shown in program order.
+    """
     shown = tuple(sorted(note for note in notes if note is not None))
     if _is_about_return(title, shown):
         title, why, fix = map(_of_return, (title, why, fix))
@@ -41,7 +43,7 @@ def staging_error(
 
 
 _RESULT = r"`(result(?:_\d+)?)\b([^`]*)`"
-"""The converted code's variable for what a function returns, or a part of it; the user may have such a name, too."""
+"""The converted code's variable for a function's result, or a part of it; user code may use the name, too."""
 
 
 def _is_about_return(title: str, notes: Sequence[Note]) -> bool:
@@ -69,14 +71,14 @@ def _of_return(text: str) -> str:
 
 
 def _of_end(note: Note) -> Note:
-    """Reword a note about the returned value; on a line without `return`, None is what the function ends with."""
+    """Reword a note about the returned value; on a line without `return`, None is the implicit result."""
     label = note.label.removesuffix(", as before")
     ends = label == "None" and not re.search(r"\breturn\b", note.where.text() or "")
     return note._replace(label="None, where no `return` follows" if ends else label)
 
 
 def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:
-    """What a branch or a loop's body gives a variable, beside the line where it does."""
+    """Return a note on the line where a branch or a loop's body assigns a variable; None if it is unknown."""
     name = variable_of(path)
     where = assigned_in(block, name)
     if where is not None:
@@ -86,19 +88,19 @@ def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Not
 
 
 def assigned_outside(path: str, value: Any, said: str) -> Note | None:
-    """What a variable is when a loop starts, beside the line where it was assigned."""
+    """Return a note on the line that assigned a variable before a loop; None if it is unknown."""
     where = _before(variable_of(path), value)
     return None if where is None else Note(where, said)
 
 
 def made(value: Any) -> Note | None:
-    """The line of the operation that made a value, with its type."""
+    """Return a note on the operation that made a value, with its type; None if it is unknown."""
     where = _made_at(value)
     return None if where is None else Note(where, str(value._value.spec))
 
 
 def variable_of(path: str) -> str:
-    """The variable of a part of its value.
+    """Return the variable that a path begins with.
 
     >>> variable_of("state['h'][0]"), variable_of("self.step")
     ('state', 'self.step')
@@ -119,7 +121,7 @@ def _made_at(value: Any) -> Where | None:
 
 
 def advice_for_objects(values: Sequence[Any]) -> str | None:
-    """How to go on where a block makes instances of a user's class, which a graph does not carry; None for others."""
+    """Return advice for a block that makes instances of a user's class, which a graph cannot carry; else None."""
     for kind in map(type, values):
         if all(base is object or is_user_class(base) for base in kind.__mro__):
             return (

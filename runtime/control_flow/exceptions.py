@@ -1,12 +1,12 @@
-"""Exceptions of the user's in a graph: `raise` and `assert` fail when the graph comes to them.
+"""Exceptions of user code in a graph: `raise` and `assert` become operations that fail at run time.
 
     if x < 0:                                            cond less, x
         raise ValueError(f"bad value {x}")     ==>         then x
                                                              raise x [error='ValueError', pieces=('bad value ', '')]
 
-While tracing, the exception is raised as ever, up to the block that becomes a region of the graph. There it is
-recorded, behind all effects on its way, such as those of a `finally`. A region that fails gives no results; when no
-region of an operation gives any, the region around it ends as well.
+While tracing, the exception propagates as usual up to the block that becomes a region of the graph. There it is
+recorded, after all effects on its way, such as those of a `finally`. A region that fails returns no results. If no
+region of an operation returns, the region around the operation ends as well.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from .diagnostics import staging_error
 from .regions import active, close_regions
 
 _SKIPPED = "raise", "assert", "read_variable"
-"""Operations that count as stateful, but leave nothing behind when they do not run."""
+"""Operations that count as stateful, but need not run after a failure."""
 
 
 class RegionNeverReturns(BaseException):
-    """The region that is being traced always fails before it comes to its end; that is recorded already."""
+    """Ends the trace of a region that always fails; its failure is recorded already."""
 
 
 def end(error: BaseException) -> None:
-    """Record what a region's function raised in place of giving results, if the graph shall fail with it.
-
-    Anything else is an error of tracing, and goes on.
+    """Record the exception of a region's function, if the graph is to fail with it; else raise it as an error of
+    tracing.
     """
     if isinstance(error, RegionNeverReturns):
         return
@@ -52,7 +51,9 @@ def end(error: BaseException) -> None:
 
 
 def _explain(error: BaseException) -> None:
-    """Say why a block ran that the program might never come to, when Python itself refused something in it."""
+    """Add a note that a branch is traced even if the program never takes it, to an exception of Python's in user
+    code.
+    """
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
@@ -67,12 +68,12 @@ def _explain(error: BaseException) -> None:
 
 
 def has_effects(builder: Builder) -> bool:
-    """Whether a graph does something before it comes to this point."""
+    """Return whether a graph has effects up to this point."""
     return any(operation.stateful and operation.type != "read_variable" for operation in builder.operations)
 
 
 def fail(error: BaseException) -> None:
-    """Raise `error` whenever the graph comes here, at the line of the user's that raised it now."""
+    """Record an operation that raises `error`, at the line of user code that raised it."""
     origin = raised_at(error)
     where = None if origin is None else Where(origin.filename, origin.line, function=origin.function)
     _look_around(error, where)
@@ -81,7 +82,7 @@ def fail(error: BaseException) -> None:
 
 
 def is_plain(error: BaseException) -> bool:
-    """Whether class and message are all there is to the exception."""
+    """Return whether the exception consists of its class and message only."""
     return (
         is_known(type(error))
         and len(error.args) == 1
@@ -92,7 +93,7 @@ def is_plain(error: BaseException) -> bool:
 
 
 def check(test: Tensor, message: Callable[[], Any] | None) -> None:
-    """`assert test, message()`: a message that needs the graph's values is made when the test is false."""
+    """Record `assert test, message()`; a message with tensors is computed if the test is false."""
     outer = active()
     then, orelse = Builder("then", outer), Builder("else", outer)
     with orelse:
@@ -111,12 +112,12 @@ def check(test: Tensor, message: Callable[[], Any] | None) -> None:
 
 
 def _is_filled(said: Any) -> bool:
-    """Whether a message has tensors in it."""
+    """Return whether a message contains tensors."""
     return isinstance(said, Tensor) or bool(_Mentions().text(str(said)).numbers)
 
 
 def _record(error: BaseException, name: str, whole: BaseException | None) -> None:
-    """Add the operation; `whole` is the exception if it is more than its class and message."""
+    """Record the operation that raises; `whole` is the exception if it is more than its class and message."""
     mentions = _Mentions()
     message = mentions.text(_message(error))
     blueprint = None if whole is None else mentions.blueprint(whole)
@@ -131,7 +132,7 @@ def _message(error: BaseException) -> str:
 
 
 def _look_around(error: BaseException, where: Where | None) -> None:
-    """Refuse an exception that an `except` of the user's would take, and watch the `finally` blocks that it passes."""
+    """Refuse an exception that an enclosing `except` would catch; observe the `finally` blocks that it passes."""
     root = active().root
     found = staging.surroundings(error, root.entered)
     if found.catching is not None:
@@ -142,7 +143,7 @@ def _look_around(error: BaseException, where: Where | None) -> None:
 
 
 def refused(error: StagingError) -> StagingError:
-    """Note an error that must come out, although an `except` of the user's might take it."""
+    """Register an error that must be reported even if an `except` of user code catches it; return it."""
     active().root.refusals.append(error)
     return error
 
@@ -162,7 +163,7 @@ def _uncaught(error: BaseException, where: Where | None, handler: Where) -> Stag
 
 
 def _watch(op: Op) -> None:
-    """Refuse an effect in a `finally` that a failing branch would leave out."""
+    """Refuse an effect in a `finally` that would not run after a failing branch."""
     if op.name in _SKIPPED:
         return
     root = active().root
@@ -207,7 +208,7 @@ class _Mentions:
         return made
 
     def part(self, value: Any) -> Any:
-        """A part of an exception, with what stands for tensors in it."""
+        """Return a part of an exception with slots in place of tensors."""
         kind = type(value)
         if kind is str:
             found = self.text(value)

@@ -1,6 +1,6 @@
-"""Control flow as functions: `cond` and `while_loop`; `cases` has `switch_case` and `case`.
+"""Functional control flow: `cond` and `while_loop`; see switch_case.py for `switch_case` and `case`.
 
-Outside of graphs they just run Python; in a graph they record one operation with regions. AutoGraph stages
+Outside of graphs they run Python; in a graph they record one operation with regions. AutoGraph stages
 `if`, `while` and `for` to the same operations.
 """
 
@@ -27,7 +27,8 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """`true_fn()` if `pred` is true, else `false_fn()`; in a graph the run decides, and only that one runs.
+    """Return `true_fn()` if `pred` is true, else `false_fn()`; a graph decides when it runs, and runs only one of
+    them.
 
     Args:
         pred: a scalar bool, as a tensor or a Python value.
@@ -54,7 +55,9 @@ def cond(
 
 
 def is_traced(value: Any) -> bool:
-    """Whether a graph decides on this value: it is a traced tensor, or a variable while a graph is being built."""
+    """Return whether the value is known only at run time: a traced tensor, or a variable while a graph is being
+    built.
+    """
     return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
 
 
@@ -74,14 +77,14 @@ def while_loop(
 
     Args:
         cond: takes the loop variables, returns a scalar bool.
-        body: takes them, returns a list or tuple of the same structure (one variable may stand alone).
+        body: takes the loop variables, returns a list or tuple of the same structure (or the only variable itself).
         loop_vars: a tuple, list or other nest of tensors, TensorArrays, numbers and Python objects.
-        shape_invariants: shapes (TensorShape or a type spec) in the structure of `loop_vars`, for those that change.
-            What is left out is found by tracing: a dimension that changes becomes unknown.
-        maximum_iterations: stop after so many rounds at the latest.
-        checkpoint_every: for gradients the state is kept after so many rounds only, and the rounds between are
-            computed again; with "auto" n rounds take memory for about the square root of 2 n. None: every round
-            keeps what its gradient needs. Without effect outside of graphs, where tapes record each operation.
+        shape_invariants: shapes (TensorShape or a type spec) in the structure of `loop_vars`, for shapes that change.
+            Missing ones are found by tracing: a dimension that changes becomes unknown.
+        maximum_iterations: the maximum number of iterations.
+        checkpoint_every: for gradients, keep the state of every so many iterations only, and recompute the iterations
+            between; with "auto" n iterations take memory for about the square root of 2 n. With None every iteration
+            keeps its residuals. No effect outside of graphs, where tapes record each operation.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 
     Raises TypeError when `cond` or `body` cannot be called; TypeError (ValueError) in a graph when the body changes
@@ -167,7 +170,7 @@ def _names(body: Callable[..., Any], state: tuple[Any, ...]) -> list[str]:
 
 
 def _shapes(invariants: Any, state: tuple[Any, ...], extra: int) -> list[Any] | None:
-    """The shape that is said of each leaf of the state; `extra` leaves of which nothing is said come first."""
+    """Return the shape invariant of each leaf of the state, None where there is none; `extra` leaves come first."""
     if invariants is None:
         return None
     said, flat = _flat_shapes(invariants), nest.flatten(state)
@@ -178,7 +181,7 @@ def _shapes(invariants: Any, state: tuple[Any, ...], extra: int) -> list[Any] | 
 
 
 def _shapes_of(leaf: Any, said: Any) -> list[Any]:
-    """The shapes of the components of a composite, or that of a tensor."""
+    """Return the shapes of the components of a composite, or the shape of a tensor."""
     if not nest.is_composite(leaf):
         return [getattr(said, "shape", said)]
     spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)

@@ -1,12 +1,12 @@
-"""What `set_loop_options` says about a loop of the graph: how often it runs at most, and shapes that stay.
+"""The options of `set_loop_options` for a loop of the graph: a bound, shape invariants and checkpointing.
 
     set_loop_options(maximum_iterations=9)                  while i < 9 and …
     set_loop_options(shape_invariants=[(x, [None])])        x has an unknown number of elements from the start
 
-    set_loop_options(checkpoint_every=100)                  gradients: only every hundredth state is kept, the rounds
-                                                            between are computed again
+    set_loop_options(checkpoint_every=100)                  gradients: only every hundredth state is kept, the
+                                                            iterations between are recomputed
 
-The other options are hints for executors that run rounds side by side; there is none here.
+The other options are hints for executors that run iterations in parallel; there is none here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def while_loop(
     names: Sequence[str],
     options: Mapping[str, Any],
 ) -> State:
-    """Record a `while` with these options."""
+    """Record a `while` with these options; return the final state."""
     limit = options.get("maximum_iterations")
     shapes = invariants(state, options)
     first, every = options.get("first"), checkpoints(options)
@@ -62,7 +62,7 @@ def while_loop(
 
 
 def at_most(rounds: Any, options: Mapping[str, Any]) -> Any:
-    """The number of rounds of a `for`."""
+    """Return the trip count of a `for`, limited by `maximum_iterations`."""
     limit = options.get("maximum_iterations")
     return rounds if limit is None else arithmetic.minimum(rounds, _rounds(limit))
 
@@ -73,9 +73,9 @@ def _rounds(limit: Any) -> Tensor:
 
 
 def checkpoints(options: Mapping[str, Any]) -> int | str | None:
-    """After how many rounds the state is kept for gradients: a number, "auto", or None for every round.
+    """Return the number of iterations between checkpoints, "auto", or None for no checkpoints.
 
-    Raises ValueError for other values.
+    Raise ValueError for other values.
     """
     every = options.get("checkpoint_every")
     if every is None or every == "auto":
@@ -88,7 +88,7 @@ def checkpoints(options: Mapping[str, Any]) -> int | str | None:
 
 
 def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:
-    """For each leaf of the state the shape that it is to have, None where nothing is said; None for none at all."""
+    """Return the shape invariant of each leaf of the state, None where there is none; None without any."""
     pairs = options.get("shape_invariants")
     if not pairs:
         return None
@@ -105,7 +105,7 @@ def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _matched(variable: Any, shape: Any) -> list[tuple[Any, Any]]:
-    """The leaves of a variable with their shapes, which come in the same structure."""
+    """Return the leaves of a variable with their shapes, which come in the same structure."""
     if not nest.is_nested(variable):
         return [(variable, shape)]
     parts = nest.flatten(variable)

@@ -1,6 +1,6 @@
-"""What the tracing of branches and of loops have in common: one structure for all paths, closed regions, truth.
+"""Helpers for the tracing of conditionals and loops: common types, closed regions, conditions.
 
-A function is called inside a builder of its own, on the tensors of the surroundings: what it uses is captured and
+A function is traced in a builder of its own, on tensors of the outer graph. A tensor that it uses is captured, and
 becomes an input of the region. `close_regions` gives all regions of an operation the same captured inputs.
 """
 
@@ -49,7 +49,7 @@ def as_maybe(name: str, value: Any, like: Any) -> Maybe:
 
 
 def blank_like(value: Any) -> Any:
-    """A value of the same structure and types that nobody reads."""
+    """Return a placeholder of the same structure and types, which is never read."""
     return state_leaves.packed(value, [_blank(leaf) for leaf in state_leaves.flatten(value)])
 
 
@@ -61,7 +61,7 @@ def _blank(leaf: Any) -> Any:
 
 
 def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
-    """The most precise spec that covers both, None when their kinds or dtypes differ."""
+    """Return the most precise type that covers both; None if their kinds or dtypes differ."""
     if isinstance(one, TensorType) and isinstance(other, TensorType) and one.dtype is other.dtype:
         return one.with_shape(shapes.generalise(one.shape, other.shape))
     if isinstance(one, ListType) and isinstance(other, ListType):
@@ -73,7 +73,7 @@ def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
 def close_regions(
     builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]
 ) -> tuple[tuple[Graph, ...], list[Operand]]:
-    """The finished regions, all with the same captured inputs, and what the surroundings pass in for them."""
+    """Return the finished regions, all with the same captured inputs, and the operands for these inputs."""
     captured = list(dict.fromkeys(chain.from_iterable([builder.captured_outer() for builder in builders])))
     regions = []
     for builder, results in zip(builders, outputs, strict=True):
@@ -95,14 +95,14 @@ def repacked(like: Sequence[Any], flat: list[Any]) -> tuple[Any, ...]:
 
 
 def hint(path: str) -> str:
-    """A path as a name for the graph: `cell[0]` → `cell_0`."""
+    """Convert a path to a name in the graph: `cell[0]` → `cell_0`."""
     if path.isalnum():
         return path
     return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
 
 
 def truth(value: Any, where: str) -> Any:
-    """A condition as a scalar bool tensor; numbers are true when they are not zero, as in Python."""
+    """Return a condition as a scalar bool tensor; a number is true if it is not zero, as in Python."""
     if isinstance(value, TensorList):
         value = value.size()
     decides = state_leaves.is_carried(value) or is_tensor_like(value)

@@ -1,7 +1,7 @@
-"""What travels through regions: the leaves of nests, sorted into what a graph carries and what stays Python.
+"""The leaves of state that passes through regions: values that the graph carries, and static Python objects.
 
-tensor, TensorArray      carried as they are
-number, NumPy array      carried as a constant; a Python number adapts its dtype to what it meets
+tensor, TensorArray      carried unchanged
+number, NumPy array      carried as a constant; the dtype of a Python number is weak, and adapts to other operands
 everything else          static: the same Python object on every path
 """
 
@@ -31,22 +31,22 @@ _PLAIN = frozenset({SymbolicTensor, EagerTensor, *NUMBERS})
 
 
 def are_plain(values: Iterable[Any]) -> bool:
-    """Whether these are tensors and numbers, as most are: they have no parts, and none of them may be undefined."""
+    """Return whether all values are tensors and Python numbers, the common case: they are leaves, and defined."""
     return _PLAIN.issuperset(map(type, values))
 
 
 def is_carried(leaf: Any) -> bool:
-    """Whether a graph carries this value; what is not carried stays a Python object."""
+    """Return whether a graph carries this value; other values stay Python objects."""
     return isinstance(leaf, _CARRIED)
 
 
 def can_be_carried(leaf: Any) -> bool:
-    """Whether a graph carries this value where it must: variables (by their value) and texts as well."""
+    """Return whether a graph can carry this value if it must: also variables (by their value) and strings."""
     return is_carried(leaf) or is_tensor_like(leaf) or isinstance(leaf, (str, bytes))
 
 
 def dtype_of(leaf: Any) -> dtypes.DType | None:
-    """The dtype that a leaf insists on; None for Python values, which adapt."""
+    """Return the dtype of a leaf; None for Python values, which adapt their dtype."""
     if isinstance(leaf, TensorArray) or is_weak(leaf):
         return None
     dtype = getattr(leaf, "dtype", None)
@@ -54,17 +54,17 @@ def dtype_of(leaf: Any) -> dtypes.DType | None:
 
 
 def is_weak(leaf: Any) -> bool:
-    """Whether the value adapts its dtype to what it meets."""
+    """Return whether the value adapts its dtype to other operands."""
     return isinstance(leaf, NUMBERS)
 
 
 def carried(leaf: Any, hint: dtypes.DType | None = None) -> Any:
-    """A leaf as an operation takes it: a tensor, or the state of a TensorArray."""
+    """Return a leaf as an argument of operations: a tensor, or the state of a TensorArray."""
     if isinstance(leaf, TensorArray):
         return leaf._reachable()
     if isinstance(leaf, Tensor):
         return weak_types.adapted(leaf, hint) if hint is not None and weak_types.adapts(leaf, hint) else leaf
-    if type(leaf) in NUMBERS:  # to convert one of these takes no operation
+    if type(leaf) in NUMBERS:  # the conversion of these records no operation
         return convert_to_tensor(leaf, hint)
     if is_weak(leaf):
         with eagerly():
@@ -73,18 +73,18 @@ def carried(leaf: Any, hint: dtypes.DType | None = None) -> Any:
 
 
 def rewrapped(leaf: Any, value: Value, builder: Builder) -> Any:
-    """The value of a graph in the clothes of the leaf that it stands for."""
+    """Return a value of a graph as the same kind of object as the leaf: a tensor or a TensorArray."""
     inner = wrap(value, builder)
     return leaf.with_flow(inner) if isinstance(leaf, TensorArray) else inner
 
 
 def covering(leaf: Any, *others: Any) -> Any:
-    """The leaf, without what is known of it in Python alone, unless that goes for the others as well."""
+    """Return the leaf without its static information that `others` do not share."""
     return leaf.covering(*others) if isinstance(leaf, TensorArray) else leaf
 
 
 def spec_of(operand: Any) -> AnySpec:
-    """The spec of an operation's argument."""
+    """Return the type of an operation's argument."""
     if isinstance(operand, Tensor):
         return TensorType(operand.dtype, operand.shape.dims)
     spec: AnySpec = operand.spec
@@ -92,7 +92,7 @@ def spec_of(operand: Any) -> AnySpec:
 
 
 def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
-    """The spec of what `carried(leaf, dtype)` gives, without recording anything."""
+    """Return the type of the result of `carried(leaf, dtype)`, without recording an operation."""
     if isinstance(leaf, Tensor):
         own = TensorType(leaf.dtype, leaf.shape.dims)
         return TensorType(dtype, own.shape) if dtype is not None and weak_types.adapts(leaf, dtype) else own
@@ -100,7 +100,7 @@ def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
 
 
 def describe(leaf: Any) -> str:
-    """A leaf's type as messages show it."""
+    """Return a leaf's type as text for messages."""
     if isinstance(leaf, Undefined):
         return "undefined"
     if nest.is_composite(leaf):
@@ -111,7 +111,7 @@ def describe(leaf: Any) -> str:
 
 
 def zeros(spec: AnySpec) -> Any:
-    """A stand-in for a value that is not there yet: zeros, of size 0 where the size is unknown."""
+    """Return a placeholder for a missing value: zeros, of size 0 where the size is unknown."""
     if isinstance(spec, TensorType):
         shape = tuple(size or 0 for size in spec.shape or ())
         filler: Any = b"" if spec.dtype is dtypes.string else 0
@@ -123,7 +123,7 @@ def zeros(spec: AnySpec) -> Any:
 
 
 def same_static(one: Any, other: Any) -> bool:
-    """Whether two Python objects are the same for a graph."""
+    """Return whether two Python objects are the same for a graph."""
     if one is other or type(one) is type(other) is Undefined:
         return True
     if type(one) is not type(other) or not isinstance(one, (str, bytes, frozenset, *NUMBERS)):
@@ -132,7 +132,7 @@ def same_static(one: Any, other: Any) -> bool:
 
 
 def _has_no_parts(kind: Any) -> bool:
-    """Whether values of a class are leaves, as tensors and numbers are."""
+    """Return whether values of a class are leaves, as tensors and numbers are."""
     return not (issubclass(kind, Maybe) or nest.is_nest_type(kind) or hasattr(kind, "__components__"))
 
 
@@ -140,7 +140,7 @@ _is_leaf_type: Callable[[Any], bool] = functools.lru_cache(maxsize=1024)(_has_no
 
 
 def flatten(value: Any) -> list[Any]:
-    """The leaves of a value; a variable that may be undefined has two: its flag and its value."""
+    """Return the leaves of a value; a variable that may be undefined has its flag as first leaf."""
     if _is_leaf_type(type(value)):
         return [value]
     if isinstance(value, Maybe):
@@ -149,12 +149,12 @@ def flatten(value: Any) -> list[Any]:
 
 
 def flatten_all(values: Sequence[Any]) -> list[Any]:
-    """The leaves of several values."""
+    """Return the leaves of several values."""
     return list(values) if are_plain(values) else [leaf for value in values for leaf in flatten(value)]
 
 
 def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
-    """(path, leaf) pairs, in the order of `flatten`; a path reads like Python: `cell[0]`."""
+    """Return (path, leaf) pairs, in the order of `flatten`; a path is written as in Python: `cell[0]`."""
     if _is_leaf_type(type(value)):
         return [(name, value)]
     if isinstance(value, Maybe):
@@ -163,7 +163,7 @@ def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def packed(like: Any, leaves: list[Any]) -> Any:
-    """A value like `like` with other leaves."""
+    """Return a value like `like` with other leaves."""
     if _is_leaf_type(type(like)) and len(leaves) == 1:
         return leaves[0]
     if isinstance(like, Maybe):
@@ -184,7 +184,7 @@ def same_structure(one: Any, other: Any) -> bool:
 
 
 def widened(value: Any, *others: Any) -> Any:
-    """`value` with composites that cover those of values with the same structure; see `components.widened`."""
+    """Return `value` with composites that cover those of `others`; see `components.widened`."""
     if _is_leaf_type(type(value)):
         return value
     if isinstance(value, Maybe):
@@ -195,14 +195,14 @@ def widened(value: Any, *others: Any) -> Any:
 
 
 def composites_differ(one: Any, other: Any) -> bool:
-    """Whether composites of two values with the same structure have different specs."""
+    """Return whether composites of two values with the same structure have different specs."""
     if isinstance(one, Maybe):
         return components.differ(one.value, other.value)
     return components.differ(one, other)
 
 
 def operand_in(builder: Builder, argument: Any) -> Operand:
-    """How the graph of `builder` refers to an operation's argument."""
+    """Return the operand for an operation's argument in the graph of `builder`."""
     if isinstance(argument, EagerArray):
         with builder:
             from ..ops.lists.tensor_array import array_new

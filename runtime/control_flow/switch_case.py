@@ -1,4 +1,4 @@
-"""Choices among several functions: `switch_case` by a number, `case` by the first predicate that is true.
+"""Choices among several functions: `switch_case` by an index, `case` by the first predicate that is true.
 
 >>> from agc.runtime import constant
 >>> x = constant(5)
@@ -29,7 +29,7 @@ Branch = Callable[[], Any]
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str | None = "switch_case"
 ) -> Any:
-    """Call the function with number `branch_index`; when there is none, `default`, or else the last one.
+    """Call the function with index `branch_index`; if there is none, call `default`, or else the last function.
 
     Args:
         branch_index: a scalar integer.
@@ -85,16 +85,17 @@ def case(
     strict: bool = False,
     name: str | None = "case",
 ) -> Any:
-    """The function of the first pair whose predicate is true, else `default`.
+    """Call the function of the first pair with a true predicate, else `default`; return its result.
 
     Args:
         pred_fn_pairs: (scalar bool, function) pairs.
-        default: what is called when no predicate is true.
-        exclusive: whether at most one predicate may be true; all of them are computed then.
+        default: the function to call when no predicate is true.
+        exclusive: whether at most one predicate may be true; all predicates are computed then.
         strict: accepted for compatibility: a list of one result stays a list in any case.
 
-    Raises InvalidArgumentError when no predicate is true and there is no `default`, and when several are true that
-    should be `exclusive`; TypeError for what cannot be called; ValueError when there are no pairs.
+    Raises InvalidArgumentError when no predicate is true and there is no `default`, and when several predicates are
+    true
+    despite `exclusive`; TypeError for functions that cannot be called; ValueError when there are no pairs.
 
     >>> from agc.runtime import constant
     >>> case([(constant(False), lambda: 1)], default=lambda: 2)
@@ -138,7 +139,7 @@ def _choice(predicate: Any, function: Branch, otherwise: Branch) -> Branch:
 
 
 def _required(predicates: Sequence[Any], last: Branch) -> Branch:
-    """The last function, for the case that no earlier predicate was true: then its own must be."""
+    """Return a function that calls `last` after a check that one of the predicates is true."""
 
     def checked() -> Any:
         truths = _vector(predicates)

@@ -1,4 +1,4 @@
-"""Where code runs, and what is known of values while a graph is built.
+"""The tracing context: whether a function is being traced, and which values are known while tracing.
 
 >>> from agc.runtime import convert_to_tensor
 >>> inside_function(), get_static_value(convert_to_tensor([1, 2])).tolist()
@@ -19,13 +19,13 @@ from ..ir.builder import current, eagerly
 
 
 def inside_function() -> bool:
-    """Whether a function is being traced."""
+    """Return whether a function is being traced."""
     return current() is not None
 
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """A block that runs eagerly, also while a function is traced: what it makes belongs to no graph.
+    """Run a block eagerly, also while a function is traced: its tensors and variables belong to no graph.
 
     >>> with init_scope():
     ...     inside_function()
@@ -36,7 +36,7 @@ def init_scope() -> Iterator[None]:
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of a graph that is being built.
+    """Return whether this is a tensor of a graph that is being built.
 
     >>> from agc.runtime import convert_to_tensor
     >>> is_symbolic_tensor(convert_to_tensor(1))
@@ -46,10 +46,10 @@ def is_symbolic_tensor(tensor: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as far as it is known while a function is traced, as a NumPy array; None if it is not.
+    """Return the value of a tensor as a NumPy array, if it is known while a function is traced; else None.
 
     Args:
-        partial: whether a vector of integers may have elements that are not known, which are None.
+        partial: whether a vector of integers may have unknown elements, which are None.
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
@@ -65,7 +65,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
 
 def get_logger() -> logging.Logger:
-    """The logger of TensorFlow programs, called "tensorflow".
+    """Return the logger of TensorFlow programs, called "tensorflow".
 
     >>> get_logger().name
     'tensorflow'

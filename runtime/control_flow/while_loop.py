@@ -1,7 +1,8 @@
-"""Tracing a loop into one `while` operation.
+"""Trace a loop into one `while` operation.
 
-The body is called on new inputs, again and again until what comes out fits what goes in: Python numbers adapt their
-dtype, shapes that grow become unknown, and a variable that has its first value in the loop is carried with a flag.
+The body is traced repeatedly on new inputs until the types of its results fit its inputs (a fixed point). Python
+numbers adapt their dtype, and dimensions that change become unknown. A variable that is first assigned in the loop is
+carried with a flag.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MAX_ATTEMPTS = 12
 
 
 class _Slot:
-    """One leaf of a loop's state: its path, its initial value, and what is carried."""
+    """One leaf of a loop's state: its path, its initial value, and the type of the loop-carried value."""
 
     __slots__ = ("_own", "fixed", "initial", "path", "spec")
 
@@ -36,11 +37,11 @@ class _Slot:
         self.path = path
         self.initial = initial
         self.spec = spec  # None: static
-        self._own = spec  # that of the initial value by itself
-        self.fixed = fixed  # the user said what the shape may be
+        self._own = spec  # the type of the initial value
+        self.fixed = fixed  # the user gave a shape invariant
 
     def is_weak(self) -> bool:
-        """Whether the variable still has the dtype that its Python number has by itself."""
+        """Return whether the variable still has the default dtype of its Python number."""
         if isinstance(self.initial, SymbolicTensor):
             return self.initial._weak_from is not None or bool(self.initial._numbers)
         return state_leaves.is_weak(self.initial) and self._own == self.spec
@@ -51,7 +52,7 @@ class _Slot:
 
 
 class Loop:
-    """A `while` being traced: the state's slots, refined until the body maps them into themselves."""
+    """A `while` being traced: the slots of its state are refined until the body preserves their types."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class Loop:
         self.state = list(state)
         self.invariants = invariants
         self.attrs = {} if checkpoint_every is None else {"checkpoint_every": checkpoint_every}
-        self.first = first  # what the test gave for the initial state, if it was called already
+        self.first = first  # the test's result for the initial state, if it was computed already
         self._known: dict[str, _Slot] = {}
         self.slots = self._slots()
 
@@ -83,7 +84,7 @@ class Loop:
                 slots.append(_Slot(path, leaf, spec))
         for slot in slots:
             if (known := self._known.get(slot.path)) is not None and known.initial is slot.initial:
-                slot.spec = known.spec  # what was found out already
+                slot.spec = known.spec  # from an earlier attempt
         self._known = {slot.path: slot for slot in slots}
         if self.invariants is not None:
             for slot, shape in zip(slots, self.invariants, strict=True):
@@ -92,7 +93,7 @@ class Loop:
         return slots
 
     def record(self) -> tuple[Any, ...]:
-        """Trace until the types settle, record the operation, and return the state after the loop."""
+        """Trace until the types reach a fixed point, record the operation, and return the state after the loop."""
         attempts = 0
         while attempts < MAX_ATTEMPTS:
             attempts += 1
@@ -103,7 +104,7 @@ class Loop:
                     break
             except WeakDtypeError as error:
                 self._start_with(error, body)
-                attempts -= 1  # that happens once for each variable
+                attempts -= 1  # this happens once for each variable
             except NeedsTensorList as error:
                 self._hold_in_graph(error)
         else:
@@ -130,7 +131,7 @@ class Loop:
         return self._finish(test, body, test.operand(going), self._yielded(results, body))
 
     def _traced(self, body: Builder) -> list[Any]:
-        """What an iteration gives. One that raises, or reads a variable without a value, fails if it is run."""
+        """Trace an iteration, and return its results. If it raises, record that it fails at run time."""
         with deciding(), body:
             arguments = self._arguments(body)
             try:
@@ -140,7 +141,7 @@ class Loop:
                 return [*arguments]
 
     def _rotated(self) -> tuple[Any, ...]:
-        """The same loop for a test with effects, which must not happen once more for the initial state."""
+        """Record the loop in rotated form, so that a test with effects does not run twice for the initial state."""
 
         def going(*state: Any) -> Any:
             return truth(self.test(*state), "while")
@@ -153,7 +154,7 @@ class Loop:
         return indexable(repacked(self.state, flat), self)
 
     def _hold_in_graph(self, error: NeedsTensorList) -> None:
-        """A Python list of the state is indexed by a tensor: the graph has to hold its elements."""
+        """Replace a Python list of the state that is indexed by a tensor by a list in the graph."""
         if error.loop is not self:
             raise error
         at = error.position
@@ -169,7 +170,7 @@ class Loop:
         return argument
 
     def _start_with(self, error: WeakDtypeError, traced: Builder) -> None:
-        """A Python number in the initial state takes the dtype that it met in the body, or the test."""
+        """Give a Python number in the initial state the dtype that it met in the body or the test."""
         at = next((i for i, value in enumerate(traced.inputs) if value is error.origin), None)
         carried = [slot for slot in self.slots if slot.spec is not None]
         if at is None or at >= len(carried):
@@ -184,7 +185,7 @@ class Loop:
         slot.spec = wider
 
     def _refined(self, results: list[Any]) -> bool:
-        """Whether the slots had to change after this trace of the body."""
+        """Refine the slots by the results of a trace of the body; return whether they changed."""
         if not (
             state_leaves.are_plain(self.state) and state_leaves.are_plain(results)
         ) and self._restructured(results):
@@ -193,10 +194,10 @@ class Loop:
             self._adapted(slot, leaf)
             for slot, leaf in zip(self.slots, state_leaves.flatten_all(results), strict=True)
         ]
-        return any(changes)  # all slots must have been looked at
+        return any(changes)  # a list, so that all slots are refined
 
     def _restructured(self, results: list[Any]) -> bool:
-        """Whether variables of the state had to take another structure."""
+        """Change the structure of variables of the state if necessary; return whether that happened."""
         changed = False
         for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
             if isinstance(before, Maybe) and not isinstance(after, Maybe):
@@ -232,7 +233,7 @@ class Loop:
         return self._widened(results)
 
     def _widened(self, results: list[Any]) -> bool:
-        """Whether a composite of the state takes a spec that covers what an iteration gives as well."""
+        """Widen the composites of the state to cover the results of an iteration; return whether that changed them."""
         wider = [state_leaves.widened(*pair) for pair in zip(self.state, results, strict=True)]
         if all(one is other for one, other in zip(wider, self.state, strict=True)):
             return False
@@ -241,7 +242,7 @@ class Loop:
         return changed
 
     def _adapted(self, slot: _Slot, leaf: Any) -> bool:
-        """Make the slot fit what an iteration gives it; whether that changed it."""
+        """Make the slot fit the value after an iteration; return whether the slot changed."""
         if slot.spec is None:
             if state_leaves.same_static(slot.initial, leaf):
                 return False
@@ -263,7 +264,7 @@ class Loop:
         return self._respecified(slot, slot.spec, leaf) or slot.initial is not initial
 
     def _respecified(self, slot: _Slot, known: AnySpec, leaf: Any) -> bool:
-        """Make the slot's spec cover a value that the graph carries; whether that changed it."""
+        """Make the slot's type cover a value that the graph carries; return whether the type changed."""
         try:
             spec = state_leaves.spec_in(leaf, getattr(known, "dtype", None))
         except TypeError:
@@ -279,14 +280,16 @@ class Loop:
         return True
 
     def _sharpened(self, slot: _Slot, spec: AnySpec) -> bool:
-        """A TensorArray learns its elements' shape from what the body writes."""
+        """Refine the element shape of a TensorArray by the writes of the body; return whether it changed."""
         if isinstance(spec, ListType) and spec != slot.spec and slot.initial._infer_shape:
             slot.spec = spec
             return True
         return False
 
     def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
-        """Python numbers start the loop with the dtype that the body gives them, if they fit it."""
+        """Return the slot's type with the dtype of `spec`, if its initial Python number can have that dtype; else
+        None.
+        """
         if isinstance(spec, TensorType) and weak_types.adapts(slot.initial, spec.dtype):
             slot.initial = weak_types.adapted(slot.initial, spec.dtype)
             return TensorType(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
@@ -317,7 +320,7 @@ class Loop:
         return self._notes(slot.path, (slot.initial, before), (leaf, state_leaves.describe(leaf)))
 
     def _notes(self, path: str, before: tuple[Any, str], after: tuple[Any, str]) -> list[Note | None]:
-        """The line that gives a variable its value before the loop, and the one in the body."""
+        """Return notes on the lines that assign a variable before the loop and in the body."""
         return [assigned_outside(path, *before), assigned(self.body, path, *after)]
 
     def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
@@ -345,7 +348,7 @@ class Loop:
 
 
 def _result(slot: _Slot, value: Value, builder: Builder) -> Any:
-    """A variable after the loop; one of the surrounding loop's that is weak still is."""
+    """Return a variable after the loop; its dtype stays weak if it was weak in the outer loop."""
     result = state_leaves.rewrapped(slot.initial, value, builder)
     if isinstance(slot.initial, SymbolicTensor) and slot.initial.dtype is result.dtype:
         result._weak_from = slot.initial._weak_from
