@@ -57,7 +57,7 @@ EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
 
 
 def shortest(runner: Runner) -> Runner:
-    """Return a runner to use after the first run, without `runner`'s one-time work."""
+    """Return the fastest equivalent of `runner` after its first run; `runner` itself if there is none."""
     return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
 
 

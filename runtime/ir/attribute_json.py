@@ -1,4 +1,4 @@
-"""Attributes of operations as JSON data, exactly.
+"""Lossless JSON form of the attributes of operations.
 
 None, True, 3, 0.5, "mean"          as they are
 (0, None)                           [0, null]
@@ -8,7 +8,7 @@ b"\\xff", nan, 1j                   {"bytes": "/w=="}, {"float": "nan"}, {"compl
 slice(0, 2)                         {"slice": [0, 2, null]}
 an array                            {"array": {"dtype": "int32", "shape": [2], "data": "AQAAAAIAAAA="}}
 
-What exists in a running program only, such as a function, becomes {"python": "<function f>"} and cannot be read back.
+Objects of a running program, such as functions, become {"python": "<function f>"} and cannot be read back.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .literal_printer import decode, encode, show_attribute
 
 
 def attribute_data(value: Any) -> Any:
-    """An attribute as JSON data; see the module's picture."""
+    """Return an attribute as JSON data; see the table in the module's docstring."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
@@ -58,7 +58,7 @@ def _tagged(value: Any) -> dict[str, Any]:
 
 
 def attribute_from(data: Any) -> Any:
-    """The attribute that `data` describe. Raises ValueError for what is no such description."""
+    """Return the attribute that `data` describes. Raises ValueError if `data` describes none."""
     if data is None or isinstance(data, (bool, int, float, str)):
         return data
     if isinstance(data, list):
@@ -87,7 +87,7 @@ _READERS: dict[str, Any] = {
 
 
 def array_data(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """An array: its dtype and shape, and its elements in base64 (strings with their lengths before them)."""
+    """Return an array as its dtype, its shape, and its elements in base64 (strings with length prefixes)."""
     dtype = dtypes.of_array(array)
     return {
         "dtype": dtype.name,
@@ -97,6 +97,6 @@ def array_data(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def array_from(data: Any) -> np.ndarray[Any, Any]:
-    """The inverse of `array_data`. Raises ValueError for damaged data."""
+    """Return the array for the result of `array_data`. Raises ValueError for damaged data."""
     dtype = dtypes.as_dtype(data["dtype"])
     return decode(base64.b64decode(data["data"], validate=True), dtype, tuple(data["shape"]))

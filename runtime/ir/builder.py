@@ -1,12 +1,12 @@
-"""Building graphs: a stack of builders, each of which records the operations of one function or region.
+"""Graph builders: a stack of builders, each of which records the operations of one function or region.
 
     with Builder("body", parent) as body:      # operations that are called now go to `body`
         ...
     graph = body.finish(outputs)
 
-A tensor of an outer builder that is used inside is *captured*: it becomes an input of the inner graph, and the
-outer value stands in `body.captures`, to be passed in by the operation that owns the region. So regions are
-closed by construction. Variables are captured in the same way, by reference.
+If a tensor of an outer builder is used inside, it is *captured*: it becomes an input of the inner graph. The
+outer value is stored in `body.captures`, and becomes an operand of the operation that owns the region. So
+regions are closed by construction. Variables are captured in the same way, by reference.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """What is told of operations as they happen: a gradient tape."""
+    """The interface of gradient tapes: callbacks for operations as they are executed or recorded."""
 
     def computed(
         self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
-        """An operation ran at once."""
+        """Record an operation that was executed eagerly."""
 
     def added(self, operation: Operation, builder: Builder) -> None:
-        """An operation became part of the graph that `builder` builds."""
+        """Record an operation that was added to the graph of `builder`."""
 
     def grown(self, operation: Operation, added: Sequence[Value]) -> None:
-        """An operation of a graph was given more outputs, for a way back through it."""
+        """Record that outputs were added to an operation of a graph, for its gradient."""
 
 
 class _Bottom:
     builder: Builder | None = None
 
 
-_bottom = _Bottom()  # of all threads: what records operations that no block claims
+_bottom = _Bottom()  # for all threads: the builder that records operations outside of all blocks
 
 
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
-        self.plain = True  # no graph is being built, and nobody records: what eager calls ask first
+        self.plain = True  # no graph is being built, and there is no recorder: the first check of eager calls
         self.mark = FastPathBlocker()
         self.settle()
 
@@ -82,16 +82,16 @@ class _Stack(threading.local):
 
 
 stack = _Stack()
-"""What this thread records: calls that must be fast read `stack.plain` themselves."""
+"""The builders and recorders of this thread. Hot paths read `stack.plain` directly."""
 
 
 def bottom() -> Builder | None:
-    """What records the operations that no block claims; None when they run at once."""
+    """Return the builder that records operations outside of all blocks; None if they run eagerly."""
     return _bottom.builder
 
 
 def set_bottom(builder: Builder | None) -> None:
-    """Let a builder record the operations that no block claims, in this thread and new ones."""
+    """Let a builder record operations outside of all blocks, in this thread and new ones."""
     _bottom.builder = builder
     block_fast_path("a graph for what no block claims", builder is not None)
     stack.builders[0] = builder
@@ -99,17 +99,17 @@ def set_bottom(builder: Builder | None) -> None:
 
 
 def current() -> Builder | None:
-    """The builder that records operations in this thread; None when they run at once."""
+    """Return the builder that records operations in this thread; None if they run eagerly."""
     return stack.builders[-1]
 
 
 def is_plain() -> bool:
-    """Whether operations run at once, and nobody wants to know."""
+    """Return whether operations run eagerly, and there is no recorder."""
     return stack.plain
 
 
 def recorders() -> list[Recorder]:
-    """Those that record operations in this thread, the innermost last."""
+    """Return the recorders of this thread, the innermost last."""
     return stack.recorders
 
 
@@ -125,7 +125,7 @@ def stop_recording(recorder: Recorder) -> None:
 
 @contextlib.contextmanager
 def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
-    """Nobody but these records in the `with` block."""
+    """Replace all recorders by `recorders` in the `with` block."""
     before = list(stack.recorders)
     stack.recorders[:] = recorders
     stack.settle()
@@ -137,12 +137,12 @@ def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
 
 
 class Builder:
-    """Records one graph. `parent` is the builder around it, whose tensors may be captured.
+    """Records one graph. Tensors of the enclosing builder `parent` can be captured.
 
-    A region refers to variables through its parent; the graph of a function holds on to them by itself.
+    A region captures variables through its parent; the graph of a function captures them itself.
     """
 
-    keeps_constants = False  # whether what `tf.constant` makes is an operation of the graph
+    keeps_constants = False  # whether `tf.constant` adds an operation to the graph
 
     def __init__(self, name: str, parent: Builder | None = None, is_function: bool = False) -> None:
         self.name = name
@@ -151,26 +151,26 @@ class Builder:
         self.inputs: list[Value] = []
         self.operations: list[Operation] = []
         self.captures: dict[Hashable, Value] = {}
-        self.outers: dict[Value, Hashable] = {}  # what the inputs stand for that are captured
+        self.outers: dict[Value, Hashable] = {}  # by captured input, the outer value or reference
         self._discarded: set[Value] = set()
-        self._named: tuple[tuple[int, int], str] | None = None  # the call that gave the newest value its name
-        self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
+        self._named: tuple[tuple[int, int], str] | None = None  # the call site that named the newest value
+        self.make_variable: Callable[..., Any] | None = None  # set while variables may be created
         self.root: Builder = self if parent is None else parent.root
         self._graph: Graph | None = None
         if parent is None:
-            # What belongs to a trace as a whole:
-            self.entered: FrameType | None = None  # who started it
+            # State of a trace as a whole:
+            self.entered: FrameType | None = None  # the frame that started the trace
             self.shown_texts: TensorPlaceholders | None = None
-            self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
-            self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
-            self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
-            self.scope = ""  # what names begin with: see name_scopes.py
+            self.refusals: list[Exception] = []  # errors to raise at the end, if they were not raised before
+            self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that run when a branch fails
+            self.watch: Callable[[Op], None] | None = None  # called before each stateful operation
+            self.scope = ""  # the prefix of names: see name_scopes.py
             self.scope_counts: dict[str, int] = {}
             self.stand_ins: dict[int, tuple[Any, SymbolicTensor]] = {}  # for known arrays that a tape watches
 
     @classmethod
     def of(cls, graph: Graph) -> Builder:
-        """A builder that stands for a finished graph: the owner of tensors that show its values."""
+        """Return a builder for a finished graph, which owns the tensors for the graph's values."""
         builder = cls(graph.name)
         builder.inputs, builder.operations = list(graph.inputs), list(graph.operations)
         builder._graph = graph
@@ -185,9 +185,9 @@ class Builder:
 
     @property
     def shown(self) -> TensorPlaceholders:
-        """The texts that stand for tensors of this trace."""
+        """The placeholder texts for tensors of this trace."""
         from .tensor_placeholders import (
-            TensorPlaceholders,  # when first used: few programs show tensors while they are traced
+            TensorPlaceholders,  # imported at first use: few programs print tensors during a trace
         )
 
         root = self.root
@@ -209,48 +209,48 @@ class Builder:
             self.entered = None
 
     def input(self, name: str, spec: AnySpec) -> Value:
-        """A new input of the graph."""
+        """Add an input to the graph, and return it."""
         value = Value(name, spec)
         self.inputs.append(value)
         return value
 
     @property
     def function(self) -> Builder:
-        """The builder of the function's graph that this builds a region of, or this one."""
+        """The builder of the enclosing function's graph, or this builder if it builds a function."""
         builder = self
         while not builder.is_function and builder.parent is not None:
             builder = builder.parent
         return builder
 
     def in_function(self) -> bool:
-        """Whether this builds the graph of a function, or a region in one, and not the outermost graph."""
+        """Return whether this builds the graph of a function or a region in one, not the outermost graph."""
         return self.function is not self.root
 
     def constant(self, tensor: EagerTensor, name: str | None) -> Any:
-        """A known tensor as an operation, in a graph that keeps them."""
+        """Add a known tensor as an operation, if the graph keeps constants."""
         raise errors.InternalError("this graph keeps no constants")
 
     def operations_of(self, items: Any) -> list[Operation]:
-        """The operations that are meant, in a graph for sessions."""
+        """Return the operations for `items`, in a graph for sessions."""
         raise errors.InternalError("the order of this graph is that of the program")
 
     def after(self, before: Sequence[Operation] | None) -> AbstractContextManager[None]:
-        """A block whose operations bring others along, in a graph for sessions."""
+        """Return a context manager that adds control dependencies, in a graph for sessions."""
         raise errors.InternalError("the order of this graph is that of the program")
 
     def no_op(self, before: Sequence[Operation], name: str | None = None) -> Operation:
-        """An operation that brings others along, in a graph for sessions."""
+        """Add an operation with control dependencies, in a graph for sessions."""
         raise errors.InternalError("the order of this graph is that of the program")
 
     def input_tensor(self, name: str, spec: TensorType) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)
 
     def operand(self, argument: Any) -> Operand:
-        """How this graph refers to a tensor, the state of a TensorArray, or a variable.
+        """Return the operand for a tensor, the state of a TensorArray, or a variable.
 
-        That is its own value, a captured one, or a constant.
+        The operand is a value of this graph, a captured value, or a constant.
         """
-        if type(argument) is SymbolicTensor:  # as most are
+        if type(argument) is SymbolicTensor:  # the most frequent case
             if argument._builder is self:
                 return argument._value
             return self.captured(argument._value, argument._builder)
@@ -264,12 +264,12 @@ class Builder:
         return self.captured_variable(argument)
 
     def stand_in(self, tensor: EagerTensor) -> SymbolicTensor | None:
-        """The value of the graph that a known tensor is, if a tape watches it."""
+        """Return the value in the graph for a known tensor that a tape watches; None if there is none."""
         found = self.root.stand_ins.get(id(tensor._array))
         return found[1] if found is not None and self._inside(found[1]._builder) else None
 
     def outermost(self, value: Value) -> tuple[Hashable, Builder]:
-        """What a value stands for, where that was made: a value, or the Reference to a variable."""
+        """Return the outermost value or variable reference that a value captures, and its builder."""
         outer = self.outers.get(value)
         if outer is None:
             return value, self
@@ -279,7 +279,7 @@ class Builder:
         return self.parent.outermost(outer)
 
     def captured(self, value: Value, owner: Builder) -> Value:
-        """The input that stands for `value`, which the surrounding builder `owner` makes."""
+        """Return the input that captures `value`, which belongs to the enclosing builder `owner`."""
         if owner is self:
             return value
         found = self.captures.get(value)
@@ -291,21 +291,21 @@ class Builder:
         return self._capture(outer, value.name, value.spec, also=value)
 
     def origin_of(self, value: Value) -> Origin | None:
-        """The line that a value of this graph comes from; None for its inputs."""
+        """Return the source line of a value of this graph; None for inputs."""
         return next((op.origin for op in reversed(self.operations) if value in op.outputs), None)
 
     def is_over(self) -> bool:
-        """Whether the function that this belongs to has been traced: what it made gets no value any more."""
+        """Return whether the function's trace has ended, so that its tensors get no value any more."""
         return not self.root.keeps_constants and all(
             builder is None or builder.root is not self.root for builder in stack.builders
         )
 
     def is_out_of_reach(self, tensor: SymbolicTensor) -> bool:
-        """Whether this graph cannot use a tensor, which was made in a graph that it does not stand in."""
+        """Return whether this graph cannot use `tensor`, since the tensor's graph does not enclose it."""
         return type(tensor) is not KnownTensor and not self._inside(tensor._builder)
 
     def out_of_reach(self, value: Value, user: str = "eager code") -> str:
-        """What to say of a value of this graph that `user`, which is not inside of it, wants to read."""
+        """Return the error message for a value of this graph that `user`, outside of the graph, reads."""
         made = self.origin_of(value)
         place = f" at {made}" if made is not None else ""
         return (
@@ -315,7 +315,7 @@ class Builder:
         )
 
     def captured_variable(self, variable: Any) -> Value:
-        """The input that refers to `variable`."""
+        """Return the input that captures `variable`."""
         reference = variable.ref()
         found = self.captures.get(reference)
         if found is not None:
@@ -342,12 +342,12 @@ class Builder:
         return value
 
     def capture_as(self, value: Value, outer: Hashable) -> None:
-        """Let an input stand for something of the surroundings."""
+        """Record that an input captures an outer value or reference."""
         self.captures[outer] = value
         self.outers.setdefault(value, outer)
 
     def input_for(self, outer: Hashable) -> Value:
-        """The input that stands for something of the surroundings, captured now if it is not yet."""
+        """Return the input that captures an outer value, and add it if there is none."""
         found = self.captures.get(outer)
         if found is None:
             assert isinstance(outer, Value)
@@ -355,7 +355,7 @@ class Builder:
         return found
 
     def captured_outer(self) -> list[Hashable]:
-        """What the surroundings must pass in for the captured inputs, in the order of those inputs."""
+        """Return the outer values and references of the captured inputs, in the order of these inputs."""
         return [self.outers[value] for value in self.inputs if value in self.outers]
 
     def add(
@@ -367,7 +367,7 @@ class Builder:
         regions: tuple[Graph, ...] = (),
         names: Sequence[str] = (),
     ) -> tuple[Value, ...]:
-        """Record one operation; `names` are wishes for its outputs."""
+        """Record one operation; `names` are the wished names of its outputs."""
         if op.stateful and self.root.watch is not None:
             self.root.watch(op)
         call = user_call()
@@ -383,7 +383,11 @@ class Builder:
         return outputs
 
     def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:
-        """The user's variable for the last operation of a call whose result is assigned; else the operation's name."""
+        """Return the wished names of the outputs.
+
+        This is the variable of user code for the last operation of a call with an assigned result. All others
+        have the name of the operation.
+        """
         if call is None or call.name is None or count != 1:
             return (op.name,) * count
         if not call.is_direct:
@@ -395,13 +399,13 @@ class Builder:
         return (call.name,)
 
     def discard(self, tensor: Any) -> None:
-        """Leave out what computes `tensor`, unless something else turns out to need it."""
+        """Mark the operations that compute `tensor` for removal, unless something else uses their results."""
         value = getattr(tensor, "_value", None)
         if value is not None:
             self._discarded.add(value)
 
     def finish(self, outputs: Sequence[Operand], inputs: Sequence[Value] | None = None) -> Graph:
-        """The graph that gives `outputs`; `inputs` may put the inputs in another order."""
+        """Return the graph with these outputs; `inputs` may reorder the inputs."""
         kept = self._kept_operations(outputs) if self._discarded else self.operations
         return Graph(self.name, tuple(self.inputs if inputs is None else inputs), tuple(kept), tuple(outputs))
 
@@ -421,7 +425,7 @@ class Builder:
 
 
 class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
-    """Operations in this block run at once, even while a graph is being built."""
+    """Operations in this block run eagerly, even while a graph is being built."""
 
     def __enter__(self) -> None:
         stack.push(None)

@@ -1,12 +1,12 @@
-"""Operations that come from outside, from a file or a text, are checked as they are read.
+"""Check operations that are read from an untrusted file or text.
 
-    y = exp x     : float32[1000]        x is float32[4]: refused, as `exp` gives float32[4]
-    y = exp x     : float32[4]           x is float32[?]: the declaration promises float32[?] only, and so
+    y = exp x     : float32[1000]        x is float32[4]: error, as `exp` returns float32[4]
+    y = exp x     : float32[4]           x is float32[?]: inference gives float32[?] only, and so
                                          y.1 = exp x : float32[?];  y = ensure_shape y.1 : float32[4]
 
-Executors, native code above all, trust what a graph states. The declarations of the operations say what may be stated:
-which attributes there are, which operands, and which results follow. Where a file knows more than they do, as after
-`set_shape`, that is checked when the graph runs.
+Executors, native code above all, trust the types in a graph. The declarations of the operations specify the
+attributes, the operands and the types of the results. A file may state a more precise type than inference, as
+after `set_shape`. Such a type is checked at run time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .source_location import Origin
 from .value_types import AnySpec, TensorType
 
 MOST_OPERATIONS = 1 << 22
-"""The most operations that a graph runs when each call in it is written out."""
+"""The most operations of a graph after inlining every call."""
 
 
 def checked_operation(
@@ -35,9 +35,10 @@ def checked_operation(
     origin: Origin | None = None,
     device: str = "",
 ) -> list[Operation]:
-    """Return the operation, and behind it what checks results of which more is stated than follows.
+    """Return the operation, followed by run-time checks of results with more precise types than inferred.
 
-    `results` become its outputs, or those of the checks. Raises ValueError for what the declaration does not allow.
+    `results` become its outputs, or the outputs of the checks. Raises ValueError for violations of the
+    declaration.
     """
     if op.name == "fused":
         raise ValueError("executors make fused operations; no program has them")
@@ -66,13 +67,13 @@ def checked_operation(
 def _inferred(op: Op, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tuple[AnySpec, ...]:
     try:
         specs = op.infer(list(inputs), attrs)
-    except Exception as error:  # a rule may fail in any way on what no program gives it
+    except Exception as error:  # a rule may fail in any way on operands that no trace produces
         raise ValueError(f"{op.name} does not take these operands: {error}") from None
     return specs if isinstance(specs, tuple) else (specs,)
 
 
 def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation | None]:
-    """Return the result of the operation for a value of which more may be stated, and what checks that."""
+    """Return the result with the inferred type, and the check that narrows it to the stated type."""
     stated = value.spec
     if covers(stated, inferred):
         return value, None
@@ -90,10 +91,11 @@ def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation
 def entered(
     inputs: Sequence[Value], given: Sequence[Operand], changing: int
 ) -> tuple[list[Value], list[Operation]]:
-    """Return the inputs of a region for what its operation is given, and what checks those of which it states more.
+    """Return the inputs of a region with the types of the operands, and checks that narrow them to the stated
+    types.
 
-    The last inputs take the last operands: they know of their elements what is known there. The first ones are
-    `changing` from run to run.
+    The last inputs correspond to the last operands, and take over their known elements. The first `changing`
+    inputs are new each time the region runs.
     """
     taken, checks = list(inputs), []
     for place in range(changing, len(inputs)):
@@ -125,20 +127,20 @@ def _elements(operand: Operand) -> tuple[int | None, ...] | None:
 
 
 def _check(made: Value, value: Value) -> Operation:
-    """Return the operation that gives `value`, which states more than what is made."""
+    """Return the operation that narrows `made` to the type of `value`."""
     op = find("ensure_shape")
     assert op is not None, "it is declared with the others"
     return Operation(op, (made,), {"shape": value.shape}, (value,))
 
 
 def checked_graph(graph: Graph) -> Graph:
-    """Return a graph whose operations have been checked, if as a whole it can be run."""
+    """Return a graph with checked operations, unless its calls expand to too many operations."""
     _written_out(graph, {})
     return graph
 
 
 def _written_out(graph: Graph, known: dict[Graph, int]) -> int:
-    """Return how many operations a graph has when each call is written out; such graphs can be small in a file."""
+    """Return the number of operations after inlining all calls; it may be large for a small file."""
     if graph not in known:
         inner = sum(_written_out(region, known) for region in graph.regions())
         known[graph] = len(graph.operations) + inner

@@ -1,12 +1,12 @@
-"""Operations and graphs once more, with other parts or with values of their own.
+"""Clone operations and graphs, with other parts or with new values.
 
     y = while x                                     y.1 = while z             (x is z now)
       body x                                          body x.2
         x.1 = add x, 1                    ==>           x.3 = add x.2, 1
         yield x.1                                       yield x.3
 
-Graphs are not changed: what is to be different is made anew, and shares with the old one all that stays as it is.
-A copy keeps names and origins, so a failure still names the user's line.
+Graphs are immutable: changed parts are new objects, and unchanged ones are shared. A clone keeps names and
+origins, so a failure still names the line of user code.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .graph import Graph, Operand, Operation, Value
 from .value_types import AnySpec
 
 Substitution = dict[Operand, Operand]
-"""What stands for values of a graph from now on."""
+"""A mapping from values of a graph to their replacements."""
 
 
 def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    """Whether these are the same objects, and not only equal ones."""
+    """Return whether the sequences have identical objects, not only equal ones."""
     return len(some) == len(others) and all(map(is_, some, others))
 
 
@@ -34,7 +34,7 @@ def with_parts(
     outputs: Sequence[Value] | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Operation:
-    """The same operation with other parts."""
+    """Return the operation with other parts."""
     return Operation(
         operation.op,
         operation.inputs if inputs is None else tuple(inputs),
@@ -47,29 +47,29 @@ def with_parts(
 
 
 def with_regions(operation: Operation, regions: Sequence[Graph]) -> Operation:
-    """The operation with these regions: itself, where they are its own."""
+    """Return the operation with these regions; `operation` itself if nothing changes."""
     return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
 
 
 def substitute(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
-    """What stands for the operands."""
+    """Return the replacements of the operands."""
     return tuple([known.get(operand, operand) for operand in operands])
 
 
 def reading(operation: Operation, known: Substitution) -> Operation:
-    """The operation, reading what stands for its operands."""
+    """Return the operation with its operands replaced."""
     if known.keys().isdisjoint(operation.inputs):
         return operation
     return with_parts(operation, substitute(operation.inputs, known))
 
 
 def clone_value(value: Value, spec: AnySpec | None = None) -> Value:
-    """A new value of the same name."""
+    """Return a new value with the same name."""
     return Value(value.name, value.spec if spec is None else spec, value.elements)
 
 
 def renewed(operation: Operation, known: Substitution) -> Operation:
-    """A copy with new values, which `known` learns."""
+    """Return a clone with new values, and add these to `known`."""
     shares = not operation.regions or operation.op.name == "call"
     regions = operation.regions if shares else tuple(map(copied, operation.regions))
     return with_new_results(operation, substitute(operation.inputs, known), regions, known)
@@ -78,14 +78,14 @@ def renewed(operation: Operation, known: Substitution) -> Operation:
 def with_new_results(
     operation: Operation, inputs: Sequence[Operand], regions: Sequence[Graph], known: Substitution
 ) -> Operation:
-    """The same operation with other operands and regions, whose results `known` learns."""
+    """Return the operation with other operands, regions and new results, and add these to `known`."""
     outputs = tuple(map(clone_value, operation.outputs))
     known.update(zip(operation.outputs, outputs, strict=True))
     return with_parts(operation, inputs, regions, outputs)
 
 
 def copied(graph: Graph) -> Graph:
-    """The same graph with values of its own, in its regions too; callees are shared."""
+    """Return a clone of the graph with new values, also in its regions; callees are shared."""
     inputs = tuple(map(clone_value, graph.inputs))
     known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
     operations = [renewed(operation, known) for operation in graph.operations]

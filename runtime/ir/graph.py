@@ -1,4 +1,4 @@
-"""The graph: typed, structured, every value assigned once.
+"""The graph: a typed, structured IR in SSA form.
 
     graph collatz(n: int64[]) -> int64[]
       last, steps = while n, 0                      : int64[], int64[]
@@ -9,9 +9,9 @@
           ...
       return steps
 
-A `Graph` has inputs, operations in the order of their effects, and outputs. Operations such as `cond` and
-`while` hold closed regions, which are graphs themselves: all that they use is passed in. An operand is a
-`Value` (an input, or the result of an earlier operation of the same graph) or a `Constant`.
+A `Graph` has inputs, operations in the order of their side effects, and outputs. Operations such as `cond`
+and `while` have closed regions, which are graphs themselves: everything that they use is an input. An operand
+is a `Value` (an input, or the result of an earlier operation of the same graph) or a `Constant`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 class Value:
     """A value of a graph. `name` is a wish: the text form makes names unique.
 
-    `elements` is what is known of a vector of integers before the graph runs, e.g. (None, 3) for the shape of a
-    matrix with 3 columns: shape rules use it.
+    `elements` are the known elements of a vector of integers, for shape inference. An example is (None, 3)
+    for the shape of a matrix with 3 columns.
     """
 
     __slots__ = ("elements", "name", "spec")
@@ -56,7 +56,7 @@ class Value:
 
     @property
     def dtype(self) -> dtypes.DType:
-        return self.spec.dtype  # type: ignore[union-attr]  # which tensors alone are asked for
+        return self.spec.dtype  # read for tensors only
 
     @property
     def shape(self) -> shapes.Dims:
@@ -67,7 +67,7 @@ class Value:
 
 
 class Constant:
-    """An operand that is known: an array that nobody changes any more."""
+    """A constant operand: an immutable array."""
 
     __slots__ = ("value",)
 
@@ -95,7 +95,7 @@ Operand = Value | Constant
 
 
 class Operation:
-    """One step of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
+    """One operation of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
     __slots__ = (
         "_home", "attrs", "device", "inputs", "op", "origin", "outputs", "regions", "stateful", "type",
@@ -120,11 +120,11 @@ class Operation:
         self.origin = origin
         self.device = device
         self.stateful: bool = op.stateful or (bool(regions) and any(map(_is_stateful, regions)))
-        self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
+        self._home: weakref.ref[Graph] | None = None  # set when the graph returns the operation to user code
 
     @property
     def name(self) -> str:
-        """The name that tells it from the other operations of its graph, once that has handed it out."""
+        """The unique name of the operation in its graph, after the graph has returned it to user code."""
         graph = self.graph
         if graph is not None:
             return graph.naming().operations[self]
@@ -132,12 +132,12 @@ class Operation:
 
     @property
     def graph(self) -> Graph | None:
-        """The graph that it belongs to; None when that is gone, or still being built."""
+        """The graph of the operation; None if the graph was deleted, or is still being built."""
         return None if self._home is None else self._home()
 
     @property
     def node_def(self) -> NodeDef:
-        """The operation as `Graph.as_graph_def` has it."""
+        """The node for the operation in `Graph.as_graph_def`."""
         graph = self.graph
         if graph is None:
             raise ValueError(f"the graph of {self!r} is gone")
@@ -145,7 +145,7 @@ class Operation:
         return graph.as_graph_def().node[place]
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Run the operation in a session, by default the one whose block is running."""
+        """Run the operation in a session, by default the session with an active `with` block."""
         from ..compat.sessions.session import session_for
 
         session_for(session, "execute operation using `run()`").run(self, feed_dict)
@@ -156,7 +156,7 @@ class Operation:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """An attribute by name; ValueError when there is none."""
+        """Return an attribute by name; ValueError if there is none."""
         if name not in self.attrs:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
         return self.attrs[name]
@@ -207,7 +207,7 @@ class Graph:
         self.inputs = inputs
         self.operations = operations
         self.outputs = outputs
-        # Of the operations that there are now, and of those of their regions and callees:
+        # For the current operations, and those of their regions and callees:
         self.stateful: bool = any(map(_is_stateful, operations))
         self.types: frozenset[str] = frozenset(map(_type_of, operations)).union(
             *map(_types_of, self.regions())
@@ -215,7 +215,7 @@ class Graph:
         self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None
-        self._builder: Any = None  # what adds to the graph, if it is one that grows
+        self._builder: Any = None  # the builder that adds to the graph, if it can grow
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -225,34 +225,37 @@ class Graph:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether there are only scalars in it, also in regions and callees: many looks at shapes are idle then."""
+        """Whether all values are scalars, also in regions and callees; passes on shapes skip such graphs."""
         found = self._is_scalar
         if found is None:
             found = _has_scalars_only(self) and all(map(_is_scalar, self.regions()))
-            if type(self.operations) is tuple:  # it does not grow
+            if type(self.operations) is tuple:  # a tuple does not grow
                 self._is_scalar = found
         return found
 
     def regions(self) -> Iterator[Graph]:
-        """The regions of all operations."""
+        """Return the regions of all operations."""
         return _flat(map(_regions_of, self.operations))
 
     def get_operations(self) -> list[Operation]:
-        """The operations in the order of their effects (those of regions belong to their own graphs)."""
+        """Return the operations in the order of their side effects, without those in regions."""
         for operation in self.operations:
             operation._home = weakref.ref(self)
         return list(self.operations)
 
     def naming(self) -> Naming:
-        """The names that tell the inputs and operations of this graph apart."""
+        """Return the unique names of the inputs and operations of this graph."""
         if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
-            from .tensorflow_names import Naming  # when first asked for: what only runs needs no such names
+            from .tensorflow_names import Naming  # imported at first use: running needs no names
 
             self._naming = Naming(self)
         return self._naming
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """The operation with this name, as `Operation.name` and the graph's text have it; KeyError if there is none."""
+        """Return the operation with this name, as in `Operation.name` and the graph's text.
+
+        KeyError if there is none.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         wanted = self.naming().in_tensorflows_way(name)
@@ -265,8 +268,10 @@ class Graph:
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor with this name, such as "add:0", of this graph. KeyError if there is none, ValueError for a name
-        without a number."""
+        """Return the tensor of this graph with this name, such as "add:0".
+
+        KeyError if there is none, ValueError for a name without a number.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         head, colon, _ = name.rpartition(":")
@@ -288,74 +293,75 @@ class Graph:
         return SymbolicTensor(value, self._builder or Builder.of(self))
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        """The tensor or operation that an object or a name stands for. KeyError if there is none."""
+        """Return the tensor or operation for an object or a name. KeyError if there is none."""
         if not isinstance(obj, str):
             return obj
         return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
 
     def as_default(self) -> AbstractContextManager[Graph]:
-        """A block whose operations become parts of this graph, and are not computed.
+        """Return a context manager: operations in the block are added to this graph, and not computed.
 
-        Raises RuntimeError for a graph that is complete, such as that of a function.
+        Raises RuntimeError for a graph that is complete, such as the graph of a function.
         """
         from ..compat.sessions.graph_builder import as_default
 
         return as_default(self)
 
     def finalize(self) -> None:
-        """Refuse further operations: to add one is a RuntimeError from now on."""
+        """Make the graph read-only: adding an operation raises RuntimeError from now on."""
         if self._builder is not None:
             self._builder.is_final = True
 
     @property
     def finalized(self) -> bool:
-        """Whether operations can be added no more."""
+        """Whether the graph is read-only."""
         return (self._builder is None and bool(self.operations)) or getattr(self._builder, "is_final", False)
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
-        """A block whose operations run behind others."""
+        """Return a context manager: operations in the block run after `control_inputs`."""
         from ..control_flow.control_dependencies import control_dependencies
 
         return control_dependencies(control_inputs)
 
     def add_to_collection(self, name: str, value: Any) -> None:
-        """Put something into a collection of the graph."""
+        """Add a value to a collection of the graph."""
         self.get_collection_ref(name).append(value)
 
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """What is in a collection; with `scope`, what has a name that begins so."""
+        """Return the items of a collection; with `scope`, only those with a name that starts with a match."""
         found = list(self.get_collection_ref(name))
         if scope is None:
             return found
         return [item for item in found if re.match(scope, getattr(item, "name", "\0"))]
 
     def get_collection_ref(self, name: str) -> list[Any]:
-        """A collection itself."""
+        """Return a collection itself, not a copy."""
         from ..compat.sessions.graph_builder import builder_of
 
         return builder_of(self).collections.setdefault(name, [])
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """The name that an operation would get."""
+        """Return the name that an operation with the wished name `name` would get."""
         return self.naming().next(name)
 
     def made_by(self, value: Value) -> Operation:
-        """The operation that gives `value`; for an input one of the type `placeholder`."""
+        """Return the operation that defines `value`; for an input, an operation of type `placeholder`."""
         from ..ops.arrays.placeholder import placeholder_of
 
         found = next((each for each in self.get_operations() if value in each.outputs), None)
         return placeholder_of(value) if found is None else found
 
     def as_graph_def(self) -> GraphDef:
-        """The graph in a form that can be written down: readable JSON, see ir/json_format.py."""
+        """Return the graph in a serializable form: readable JSON, see ir/json_format.py."""
         from .graph_def import GraphDef
 
         return GraphDef(self)
 
     def live_operations(self) -> tuple[Operation, ...]:
-        """The operations that a run needs: those with effects, and those that something needed reads.
+        """Return the live operations: stateful ones, and those with results that a live operation or an
+        output uses.
 
-        The others are not run: this is the "non-strict" execution of TensorFlow's user guide.
+        The others do not run: this is the "non-strict" execution of TensorFlow's user guide.
         """
         if self._live is not None:
             return self._live
@@ -366,12 +372,12 @@ class Graph:
                 needed.update(operation.inputs)
                 found.append(operation)
         live = tuple(found[::-1])
-        if type(self.operations) is tuple:  # it does not grow
+        if type(self.operations) is tuple:  # a tuple does not grow
             self._live = live
         return live
 
     def walk(self) -> Iterator[Operation]:
-        """Every operation, those of regions included."""
+        """Yield every operation, including those in regions."""
         pending: list[Graph] = [self]
         while pending:
             for operation in pending.pop().operations:

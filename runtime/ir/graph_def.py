@@ -1,4 +1,4 @@
-"""`GraphDef`, what `Graph.as_graph_def()` gives: the JSON form of a graph, with TensorFlow's names on it."""
+"""`GraphDef`, the result of `Graph.as_graph_def()`: the JSON form of a graph, under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .json_format import GraphFormatError, as_text, deserialise, serialise
 
 
 class GraphDef:
-    """What `Graph.as_graph_def()` gives: `str` is readable JSON, `node` lists the operations.
+    """The result of `Graph.as_graph_def()`: `str` is readable JSON, `node` lists the operations.
 
     >>> from agc.runtime import constant, function
     >>> definition = function(lambda x: x + 1).get_concrete_function(constant(1)).graph.as_graph_def()
@@ -35,12 +35,12 @@ class GraphDef:
         return [NodeDef(*pair) for pair in zip(names, [*inputs, *main["operations"]], strict=True)]
 
     def SerializeToString(self) -> bytes:
-        """The JSON text in UTF-8."""
+        """Return the JSON text in UTF-8."""
         return str(self).encode()
 
     @staticmethod
     def FromString(content: bytes) -> GraphDef:
-        """The inverse of `SerializeToString`. Raises GraphFormatError."""
+        """Return the graph for the result of `SerializeToString`. Raises GraphFormatError."""
         try:
             data = json.loads(content)
         except (ValueError, RecursionError) as error:
@@ -60,7 +60,7 @@ class GraphDef:
 
 
 class NodeDef:
-    """One operation of a `GraphDef`: `name`, `op`, `input` (names of what it reads), `attr`, `device`."""
+    """One operation of a `GraphDef`: `name`, `op`, `input` (names of the operands), `attr`, `device`."""
 
     def __init__(self, name: str, data: dict[str, Any]) -> None:
         self.name = name

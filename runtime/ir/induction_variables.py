@@ -1,4 +1,4 @@
-"""Which state of a loop counts: that to which every round adds the same integer.
+"""Induction variables of loops: state to which every iteration adds the same integer.
 
 i, k = while 0, n                               {0: 1, 1: -2}
   body i, k
@@ -13,7 +13,7 @@ from .graph import Constant, Operand, Operation
 
 
 def induction_steps(loop: Operation) -> dict[int, int]:
-    """What a round adds, by the place in the state."""
+    """Return the step of each induction variable, by its number in the state."""
     _, body = loop.regions
     made: dict[Operand, Operation] = {}
     for operation in body.operations:
@@ -40,7 +40,7 @@ def _step(before: Operand, sum_: Operation) -> int | None:
 
 
 def integer(operand: Operand) -> int | None:
-    """The integer that an operand is, if it is a known one."""
+    """Return the value of a constant scalar integer; None for other operands."""
     if isinstance(operand, Constant) and operand.value.dtype.kind in "iu" and operand.shape == ():
         return int(operand.value)
     return None

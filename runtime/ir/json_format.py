@@ -10,10 +10,10 @@
         "outputs": ["y"]}],
      "constants": []}
 
-The first graph is the one that was written; the others are those it calls, by their number under "callees". Regions
-stand inside of their operation. Small constants stand in their place, big ones under "constants", each once. The text
-form (printer.py) is for people; this one loses nothing: names as they were wished, source lines, attributes of every
-kind. json_reader.py reads it.
+The first graph is the serialized one. The others are its callees, referred to by number under "callees".
+Regions are nested in their operation. Small constants are written inline; big ones are written once, under
+"constants". The text form (printer.py) is for people. This form loses nothing: it has wished names, source
+lines and attributes of every kind. json_reader.py reads it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ _WIDTH = 110
 
 
 def serialise(graph: Graph, portable: bool = False) -> dict[str, Any]:
-    """`graph` as JSON data.
+    """Return `graph` as JSON data.
 
     Args:
-        portable: refuse what could not be read back, with a ValueError that names the operation and its line.
+        portable: raise a ValueError for attributes that cannot be read back. It names the operation and its
+        line.
     """
     return _Writer(portable).module(graph)
 
 
 def as_text(data: Any) -> str:
-    """JSON data as text: what is short on one line, so that an operation takes one."""
+    """Return JSON data as text, with short items on one line, so that an operation takes one line."""
     return "".join(_pieces(data, 0))
 
 
@@ -64,7 +65,7 @@ def _pieces(data: Any, depth: int) -> Iterator[str]:
 
 
 def _is_big(data: Any) -> bool:
-    """Whether data hold operations, and so never fit on a line."""
+    """Return whether data hold operations, and so never fit on a line."""
     return isinstance(data, dict) and ("operations" in data or "regions" in data or "graphs" in data)
 
 
@@ -141,7 +142,7 @@ class _Writer:
 
 
 def _as_plain(item: Any) -> Any:
-    """A scalar as JSON has it; None when JSON cannot tell it exactly."""
+    """Return a scalar as a JSON value; None if JSON cannot represent it exactly."""
     if isinstance(item, bytes):
         try:
             return item.decode()

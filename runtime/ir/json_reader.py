@@ -1,7 +1,7 @@
-"""From JSON data to a graph: the inverse of `serialise.serialise`.
+"""Read graphs from JSON data: the inverse of `json_format.serialise`.
 
-Data may come from anybody: every field has its type, unknown fields are refused, and each operation is checked against
-its declaration (checked_graph.py) as soon as it is read.
+Data are untrusted: the type of every field is checked, and unknown fields are errors. Each operation is
+checked against its declaration (checked_graph.py) as soon as it is read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .value_types import AnySpec
 FORMAT = "agc graph"
 VERSION = 1
 PLAIN = {"int32": int, "float32": float, "bool": bool, "string": str}
-"""Scalars of these dtypes stand in their place as JSON has them."""
+"""The dtypes of scalars that are written inline as JSON values."""
 
 _LONGEST_NAME = 1 << 16
 _LAST_LINE = 1 << 31
@@ -37,11 +37,11 @@ _VALUE_MAY = frozenset({"wish", "elements"})
 
 
 class GraphFormatError(ValueError):
-    """The data do not describe a graph: damaged, of another format, or of a newer version."""
+    """The data do not describe a graph: they are damaged, of another format, or of a newer version."""
 
 
 def deserialise(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
-    """The graph that `data` describe. Raises GraphFormatError when they do not."""
+    """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphFormatError("this is not a graph of agc: it has no `format` that says so")
     version = data.get("version")
@@ -128,7 +128,7 @@ class _Reader:
         if name in scope:
             raise GraphFormatError(f"the value {name!r} is defined twice")
         spec = self.spec(_name(data["spec"]))
-        value = scope[name] = Value(_name(data.get("wish", name)), spec)  # its elements are found out again
+        value = scope[name] = Value(_name(data.get("wish", name)), spec)  # its elements are inferred again
         return value
 
     def spec(self, text: str) -> AnySpec:
@@ -162,7 +162,7 @@ def _dict(data: Any) -> dict[str, Any]:
 
 
 def _name(data: Any) -> str:
-    """Return a text that can be shown and written: JSON's escapes may tell halves of characters."""
+    """Return a name that can be printed and encoded: JSON escapes may hold lone surrogates."""
     if type(data) is not str or len(data) > _LONGEST_NAME:
         raise GraphFormatError("a name is missing, or too long")
     if not data.isascii():
@@ -187,7 +187,7 @@ def _origin(data: Any) -> Origin:
 
 
 def _changing(op: Op, attrs: Mapping[str, Any], data: Mapping[str, Any]) -> int:
-    """Return how many inputs of the regions of an operation are new each time that one runs."""
+    """Return how many inputs of the operation's regions are new each time a region runs."""
     if op.name == "while":
         return len(_list(data["outputs"]))
     return max(int(attrs.get("results", 0)), 0) if op.name == "custom_gradient" else 0

@@ -1,4 +1,4 @@
-"""Lines of a graph's text as tokens, and errors that point at one of them.
+"""The lexer of the text form: lines as tokens, and errors with their location.
 
 GraphSyntaxError: `k` is not defined here
   --> line 4, column 15
@@ -24,7 +24,7 @@ class GraphSyntaxError(ValueError):
         self.reason, self.line, self.column = reason, line, column
 
 
-# Possessive quantifiers do not backtrack: each takes time linear in the line.
+# Possessive quantifiers do not backtrack, so each takes time linear in the line.
 NUMBER = r"(?:\d++(?:\.\d*+)?+(?:[eE][+-]?\d++)?+|(?:inf|nan)(?![\w/]))"
 _TOKENS = re.compile(
     rf"""(?P<space>[ ]+)
@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 class Line:
-    """A line of text as tokens, with a place in it."""
+    """A line of text as tokens, with a current position."""
 
     def __init__(self, number: int, text: str) -> None:
         self.number, self.text = number, text
@@ -76,7 +76,7 @@ class Line:
         return token
 
     def accept(self, text: str) -> bool:
-        """Step over a mark if it is the next token."""
+        """Skip a mark if it is the next token, and return whether it was."""
         found = self.next.kind == "mark" and self.next.text == text
         self.place += found
         return found
@@ -101,5 +101,5 @@ class Line:
         return any(token.kind == "mark" and token.text == mark for token in self.tokens)
 
     def error(self, reason: str, column: int | None = None) -> GraphSyntaxError:
-        """The exception to raise, for the next token or a given column."""
+        """Return the exception to raise, for the next token or a given column."""
         return GraphSyntaxError(reason, self.number, column or self.next.column, self.text)

@@ -1,4 +1,4 @@
-"""Reading the small things in a graph's text: types, literals, attributes."""
+"""Parse types, literals and attributes of the text form."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PYTHON = {"True": True, "False": False, "None": None}
 
 
 def attributes_next(line: Line) -> bool:
-    """Whether `[` opens attributes, not an array."""
+    """Return whether the next `[` opens attributes, not an array."""
     return [token.text for token in line.tokens[line.place : line.place + 3 : 2]] == ["[", "="]
 
 
 def read_constant(line: Line, typed: bool) -> np.ndarray[Any, Any]:
-    """A literal; after the name of its dtype when it is `typed`."""
+    """Parse a literal, in parentheses after its dtype if `typed`."""
     token = line.next
     dtype = _read_dtype(line) if typed else None
     if typed:
@@ -43,7 +43,7 @@ def read_constant(line: Line, typed: bool) -> np.ndarray[Any, Any]:
 
 
 def _read_nested(line: Line, opening: str, closing: str, read: Callable[[Line], Any]) -> Any:
-    """A scalar, or a list of such; without recursion, so that depth is no limit."""
+    """Parse a scalar or a nested list of scalars, without recursion, so that the depth has no limit."""
     if not line.accept(opening):
         return read(line)
     stack: list[list[Any]] = [[]]
@@ -118,13 +118,16 @@ def _read_plain(line: Line) -> Any:
 
 
 def _string(line: Line, token: Token) -> Any:
-    """Return what the token of a string says; GraphSyntaxError for nulls, surrogates and escapes that are none."""
+    """Return the content of a string token.
+
+    Raises GraphSyntaxError for null characters, surrogates and invalid escapes.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             content = ast.literal_eval(token.text)
         if isinstance(content, str):
-            content.encode()  # which a lone surrogate does not let
+            content.encode()  # raises an error for lone surrogates
         return content
     except (SyntaxError, SyntaxWarning, DeprecationWarning, ValueError):
         raise line.error("this is no string of Python", token.column) from None
@@ -140,7 +143,7 @@ def _read_dtype(line: Line) -> dtypes.DType:
 
 
 def read_specs(line: Line) -> list[AnySpec]:
-    """Types separated by commas."""
+    """Parse types separated by commas."""
     specs = [read_spec(line)]
     while line.accept(","):
         specs.append(read_spec(line))
@@ -148,7 +151,7 @@ def read_specs(line: Line) -> list[AnySpec]:
 
 
 def read_spec(line: Line) -> AnySpec:
-    """`float32[2, ?]`, `ref float32[]` or `array float32[...]`; elements of a list may be lists themselves."""
+    """Parse `float32[2, ?]`, `ref float32[]` or `array float32[...]`; elements of a list may be lists."""
     kind = line.next.text
     if kind in ("ref", "array"):
         line.take()

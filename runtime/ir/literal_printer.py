@@ -1,11 +1,11 @@
-"""Constants and attributes as text, exactly: what is printed reads back bit by bit.
+"""Print constants and attributes exactly: parsing the text gives the same bits.
 
     1   1.0   true   'abc'                 int32, float32, bool and string scalars
     int64(1)   complex64(1.0+2.0j)         scalars of the other dtypes
     [1, 2]   float64([[1.0, 2.0]])         small arrays
-    $1                                     everything else: the data stand in a block of their own
+    $1                                     all others: the data are in a block of their own
 
-Attributes are written as Python writes them, with the names of dtypes: `(0, None)`, `'mean'`, `float32`.
+Attributes are written as in Python, with the names of dtypes: `(0, None)`, `'mean'`, `float32`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .. import dtypes
 Array = np.ndarray[Any, Any]
 
 INLINE = 16
-"""The most elements that an array printed in its place has."""
+"""The most elements of an array that is printed inline."""
 
 BARE = {dtypes.int32, dtypes.float32, dtypes.bool_, dtypes.string}
-"""The dtypes that literals have by themselves."""
+"""The dtypes of literals without an explicit dtype."""
 
 _LINE = 96
 
 
 def show_constant(array: Array) -> str | None:
-    """`array` as a literal; None when it is too big, or would not read back bit by bit."""
+    """Return `array` as a literal; None if it is too big, or would not read back bit by bit."""
     dtype = dtypes.of_array(array)
     if not 0 < array.size <= INLINE:
         return None
@@ -52,7 +52,7 @@ def _nested(array: Array, show: Any) -> str:
 
 
 def _show_real(number: Any) -> str:
-    return str(number).lower()  # true, 1, 1.0, 1e-05, nan, -inf: the shortest that its own dtype tells apart
+    return str(number).lower()  # true, 1, 1.0, 1e-05, nan, -inf: the shortest text unique in its dtype
 
 
 def _show_complex(number: Any) -> str:
@@ -69,7 +69,7 @@ def _read_again(array: Array) -> Array:
 
 
 def show_string(content: bytes) -> str:
-    """Bytes as a string literal; as `b'…'` when they are not UTF-8."""
+    """Return bytes as a string literal; as `b'…'` if they are not UTF-8."""
     try:
         return repr(content.decode())
     except UnicodeDecodeError:
@@ -77,9 +77,9 @@ def show_string(content: bytes) -> str:
 
 
 def make_constant(literal: Any, dtype: dtypes.DType | None) -> Array:
-    """The array of a literal that was read: nested lists of numbers, or of bytes.
+    """Return the array for a parsed literal: nested lists of numbers or of bytes.
 
-    Raises ValueError for what does not fit.
+    Raises ValueError if the literal does not fit the dtype.
     """
     own = _dtype_of(literal)
     if own is None:
@@ -105,25 +105,25 @@ def _dtype_of(literal: Any) -> dtypes.DType | None:
 
 
 def data_key(array: Array) -> tuple[str, tuple[int, ...], bytes]:
-    """What tells a constant from others: equal data are written once."""
+    """Return a key that is equal for equal constants, so that equal data are written once."""
     return dtypes.of_array(array).name, array.shape, encode(array)
 
 
 def encode(array: Array) -> bytes:
-    """The elements in row order, little-endian; strings with their lengths before them."""
+    """Return the elements in row-major order, little-endian; strings have length prefixes."""
     if array.dtype.kind == "O":
         return b"".join(struct.pack("<I", len(item)) + item for item in array.flat)
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
 def decode(content: bytes, dtype: dtypes.DType, shape: tuple[int, ...]) -> Array:
-    """The inverse of `encode`; ValueError when `content` has the wrong length."""
+    """Return the array for the result of `encode`; ValueError if `content` has the wrong length."""
     if dtype is dtypes.string:
         return _decode_strings(content, shape)
     if dtype.is_bool and content.translate(None, b"\0\1"):
         raise ValueError(
             "a truth value is a byte that is neither 0 nor 1"
-        )  # which NumPy and native code count on
+        )  # NumPy and native code rely on this
     array = np.frombuffer(content, dtype.numpy.newbyteorder("<")).reshape(shape)
     return array.astype(dtype.numpy)
 
@@ -145,14 +145,14 @@ def _decode_strings(content: bytes, shape: tuple[int, ...]) -> Array:
 
 
 def data_lines(content: bytes) -> Iterator[str]:
-    """`content` in base64, in lines."""
+    """Yield `content` in base64, line by line."""
     text = base64.b64encode(content).decode()
     for start in range(0, len(text), _LINE):
         yield text[start : start + _LINE]
 
 
 def show_attribute(value: Any) -> str:
-    """An attribute; what only a running program has (a function, say) is named in angle brackets."""
+    """Return an attribute as text; objects of a running program, such as functions, are in angle brackets."""
     if isinstance(value, dtypes.DType):
         return value.name
     if isinstance(value, (tuple, list)):

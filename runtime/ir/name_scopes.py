@@ -1,4 +1,4 @@
-"""`name_scope`: names of operations and variables that begin alike.
+"""`name_scope`: a common prefix for the names of operations and variables.
 
     with name_scope("encoder"):
         y = tf.add(x, 1, name="shifted")         # in a graph its name is encoder/shifted
@@ -21,7 +21,7 @@ _INNER = r"[A-Za-z0-9_.\\/>-]*"
 
 
 class _Eager(threading.local):
-    """The scope of eager code, in this thread."""
+    """The scope of eager code in this thread."""
 
     def __init__(self) -> None:
         self.scope = ""
@@ -31,13 +31,13 @@ _eager = _Eager()
 
 
 def scope_prefix() -> str:
-    """What names begin with now: "" or "outer/inner/"."""
+    """Return the current prefix of names: "" or "outer/inner/"."""
     builder = current()
     return _eager.scope if builder is None else builder.root.scope
 
 
 def get_current_name_scope() -> str:
-    """The scope that is entered, without a slash at its end; "" outside of all.
+    """Return the current scope without the slash at its end; "" outside of all scopes.
 
     >>> get_current_name_scope()
     ''
@@ -49,11 +49,12 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
     """A block in which names of operations (in a graph) and variables begin with `name` and a slash.
 
     Args:
-        name: is put behind the scope around; one that ends with a slash is taken as a whole, "" stands for no scope.
-            In a graph a second scope of the same name is called `name_1`.
+        name: is appended to the enclosing scope. A name that ends with a slash replaces the enclosing scope,
+        and "" resets
+            it. In a graph a second scope of the same name is called `name_1`.
 
-    `as` gives the scope with a slash at its end. Raises ValueError when the name is no text, or (in a graph) has
-    characters that names do not have.
+    `as` binds the scope with a slash at its end. Raises ValueError if the name is no string, or (in a graph)
+    has invalid characters.
     """
 
     def __init__(self, name: str) -> None:
@@ -64,7 +65,7 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
 
     @property
     def name(self) -> str:
-        """The name as it was given."""
+        """The name that was passed."""
         return self._name
 
     def __enter__(self) -> str:
@@ -102,7 +103,7 @@ def _check(name: str, around: str) -> None:
 
 
 def _unique(name: str, counts: dict[str, int]) -> str:
-    """The name, with a number where a graph has a scope of this name already."""
+    """Return the name, with a number if the graph has a scope of this name already."""
     number = counts.get(name.lower(), 0)
     counts[name.lower()] = number + 1
     return _unique(f"{name}_{number}", counts) if number else name

@@ -1,4 +1,4 @@
-"""Text to graph: the inverse of `text.show`."""
+"""Parse the text form of graphs: the inverse of `printer.print_graph`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ __all__ = ["GraphSyntaxError", "parse"]
 
 
 def parse(text: str, ops: Callable[[str], Op | None] = find, check: bool = True) -> Graph:
-    """The graph that `text` shows. Raises GraphSyntaxError, also for what the operations' declarations do not allow.
+    """Return the graph that `text` describes.
+
+    Raises GraphSyntaxError, also for violations of the operations' declarations.
 
     Args:
-        check: False leaves that to the caller: the text is one of the program's own.
+        check: False skips the check of declarations, for text that the program itself has printed.
     """
     try:
         graph = _Module(text, ops, check).main()
@@ -36,7 +38,7 @@ def parse(text: str, ops: Callable[[str], Op | None] = find, check: bool = True)
 
 
 class _Module:
-    """All graphs and constants of a text. Callees stand after their callers, so they are read when called."""
+    """All graphs and constants of a text. Callees follow their callers, so the first call parses them."""
 
     def __init__(self, text: str, ops: Callable[[str], Op | None], check: bool) -> None:
         self.ops = ops
@@ -63,7 +65,7 @@ class _Module:
         return self.graph(line.tokens[1].text, line, 1)
 
     def graph(self, name: str, caller: Line, column: int) -> Graph:
-        """The graph called `name`, read at most once: calls of the same name share it."""
+        """Return the graph called `name`, parsed once: calls of the same name share it."""
         if name not in self._headers:
             raise caller.error(f"there is no graph `{name}` in this text", column)
         if name not in self._graphs:
@@ -102,13 +104,13 @@ class _Module:
             raise line.error(f"the data of {name} were left out of this text")
         try:
             array = decode(base64.b64decode("".join(content), validate=True), spec.dtype, shape)
-        except ValueError as error:  # binascii.Error is one
+        except ValueError as error:  # includes binascii.Error
             raise line.error(f"the data of {name} cannot be read: {error}", 1) from None
         self.constants[name] = Constant(array)
 
 
 class _Reader:
-    """Reads one graph, region within region."""
+    """Parses one graph and its nested regions."""
 
     def __init__(self, module: _Module, position: int) -> None:
         self.module = module
@@ -184,7 +186,7 @@ class _Reader:
             raise line.error(str(error), word.column) from None
 
     def _results(self, line: Line) -> list[Token]:
-        """The names before `=`, if this is such a line."""
+        """Parse the names before `=`; return an empty list if there are none."""
         second = line.tokens[line.place + 1 : line.place + 2]
         if not second or second[0].text not in (",", "="):
             return []
@@ -223,7 +225,7 @@ class _Reader:
         return self._body(label, inputs, scope, depth, "yield")
 
     def _operands(self, line: Line, scope: dict[str, Value]) -> list[Operand]:
-        """Those up to the attributes or the types."""
+        """Parse the operands up to the attributes or the types."""
         if line.at_end() or line.next.text == ":" or attributes_next(line):
             return []
         operands = [self._operand(line, scope)]

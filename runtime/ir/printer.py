@@ -1,4 +1,4 @@
-"""Graphs as text: made for reading, comparing and reading back (`parse`).
+"""The text form of graphs: made for reading, comparing and parsing (`parse`).
 
     graph scaled(n: int32[], x: float32[?]) -> float32[?]
       y = call @halve x                             : float32[?]      a callee is printed once, below
@@ -18,8 +18,8 @@
       $1: float32[1000]
         AACAPwAAgD8AAIA/...
 
-Names are the users' wishes, made unique within a graph in the order of printing: `m`, `m.1`. A region's input
-shows its type where that is not the operand's.
+Names are wishes of user code, made unique within a graph in the order of printing: `m`, `m.1`. An input of a
+region is printed with its type if that differs from the operand's type.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ if TYPE_CHECKING:
     from ..ops.framework.op import Op
 
 COLUMN = 48
-"""Where the types stand."""
+"""The column of the types."""
 
 LABELS = {"cond": ("then", "else"), "while": ("test", "body"), "fused": ("body",)}
-"""What the regions of an operation are called; `branch` for all others."""
+"""The labels of an operation's regions; `branch` for all other operations."""
 
 CALL = "call"
-"""The operation whose region is a graph by itself, which others may call too."""
+"""The operation with a callee: its region is a separate graph, which may have several call sites."""
 
 RESERVED = frozenset({"true", "false", "nan", "inf", "True", "False", "None", "yield", "return"})
 
 
 def print_graph(graph: Graph, data: bool = True) -> str:
-    """The text of `graph`. With `data=False` the contents of big constants are left out."""
+    """Return the text of `graph`. With `data=False` the contents of big constants are left out."""
     printer = Printer()
     printer.add(graph, data)
     return "\n".join(printer.lines) + "\n"
 
 
 class Names:
-    """Makes wishes unique: `m`, `m.1`, `m.2`, in the order of asking."""
+    """Makes wished names unique: `m`, `m.1`, `m.2`, in the order of calls."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -70,7 +70,7 @@ class Names:
 
 @functools.lru_cache(4096)
 def plain(wish: str) -> str:
-    """A wish as a name: without the number it got in an earlier text, all characters allowed."""
+    """Return a wished name as a valid name, without the number of an earlier text."""
     name = re.sub(r"[^\w/]", "_", _without_numbers(wish))
     if not re.match(r"[^\W\d]", name):
         name = f"_{name}"
@@ -78,7 +78,9 @@ def plain(wish: str) -> str:
 
 
 def _without_numbers(wish: str) -> str:
-    """Return a name without the numbers at its end; from there, as a search from the start takes quadratic time.
+    """Return a name without the numbers at its end.
+
+    A search from the start would take quadratic time, so the reversed name is matched.
 
     >>> _without_numbers("m.1.2")
     'm'
@@ -89,13 +91,13 @@ def _without_numbers(wish: str) -> str:
 
 @functools.cache
 def defaults(op: Op) -> dict[str, Any]:
-    """The attributes of `op` that need not be given, as they are when they are not."""
+    """Return the default values of the optional attributes of `op`."""
     first = op._required
     return {name: reader(op._defaults[i - first]) for i, name, reader in op._attributes if i >= first}
 
 
 class Printer:
-    """Lines of text, and the places of operations (and, for their last line, graphs) among them."""
+    """Lines of text, and the line numbers of operations in them (of graphs: the number of the last line)."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -106,7 +108,7 @@ class Printer:
         self._graph_names = Names()
 
     def add(self, graph: Graph, data: bool = True) -> None:
-        """Print `graph`, what it calls, and its constants."""
+        """Print `graph`, its callees and its constants."""
         self._callee(graph)
         for callee in self._pending:  # grows while callees are found
             if callee is not graph:
@@ -193,12 +195,12 @@ class _Scope:
         return name
 
     def name_of(self, value: Value) -> str:
-        """The name of a defined value; others, which `verify` refuses, have a question mark."""
+        """Return the name of a defined value; undefined ones, which `verify` rejects, get a question mark."""
         return self._name_of.get(value) or f"?{plain(value.name)}"
 
 
 def expected_specs(operands: Sequence[Operand], count: int) -> list[AnySpec] | None:
-    """The types of the last `count` operands: a region's inputs have them, unless it says otherwise."""
+    """Return the types of the last `count` operands, the default types of a region's inputs."""
     if count > len(operands):
         return None
     return [operand.spec for operand in operands[len(operands) - count :]]

@@ -1,12 +1,11 @@
-"""Check that the regions of an operation fit its operands and its results.
+"""Check that the regions of an operation match its operands and results.
 
-    y = cond p, x           : float32[?]        two regions; each takes what `cond` is given behind the predicate,
-      then x                                    and yields what `cond` gives
+    y = cond p, x           : float32[?]        two regions; each takes the operands of `cond` after the
+      then x                                    predicate, and yields the results of `cond`
         yield x
 
-`fits(taken, given)` says whether a value of the type `given` can stand where `taken` is stated: `agree` for graphs
-that tracing and passes made, where either may know more; `covers` for those from outside, whose statements are not
-trusted.
+`fits(taken, given)` returns whether a value of type `given` may be used as type `taken`. `agree` is used for
+graphs from traces and passes, where either type may be more precise. `covers` is used for untrusted graphs.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ SCALAR_INDEX = TensorType(dtypes.int32, ())
 
 
 class RegionError(ValueError):
-    """The regions of an operation do not fit it."""
+    """The regions of an operation do not match it."""
 
 
 def agree(taken: AnySpec, given: AnySpec) -> bool:
-    """Whether some value fits both."""
+    """Return whether some value has both types."""
     if isinstance(taken, TensorType) and isinstance(given, TensorType):
         return taken.dtype is given.dtype and shapes.compatible(taken.shape, given.shape)
     if isinstance(taken, ListType) and isinstance(given, ListType):
@@ -42,7 +41,10 @@ def agree(taken: AnySpec, given: AnySpec) -> bool:
 
 
 def covers(taken: AnySpec, given: AnySpec) -> bool:
-    """Whether every value that fits `given` fits `taken`. What lists hold no executor takes on trust."""
+    """Return whether every value of type `given` has type `taken`.
+
+    Element types of lists need only agree, since no executor trusts them.
+    """
     if isinstance(taken, ListType):
         return agree(taken, given)
     return taken.covers(given)
@@ -57,7 +59,7 @@ def show(specs: Sequence[AnySpec]) -> str:
 
 
 def check_regions(operation: Operation, fits: Fits) -> None:
-    """Raise RegionError for regions that do not fit their operation."""
+    """Raise RegionError for regions that do not match their operation."""
     check = _CHECKS.get(operation.op.name)
     if check is not None:
         check(operation, fits)
@@ -66,12 +68,12 @@ def check_regions(operation: Operation, fits: Fits) -> None:
 
 
 def has_regions(op: Op) -> bool:
-    """Whether operations of this kind have regions, which say what operands they take."""
+    """Return whether operations of this kind have regions, which determine the operands."""
     return op.name in _CHECKS
 
 
 def gives_by_regions(operation: Operation) -> bool:
-    """Whether the results of an operation follow from its regions."""
+    """Return whether the types of the results follow from the regions."""
     return operation.op.name in _CHECKS and operation.op.name != "custom_gradient"
 
 
@@ -113,12 +115,16 @@ def _check_while(operation: Operation, fits: Fits) -> None:
         _check_results(body, taken, fits)
     _check_results(body, results, fits)
     given = [operand.spec for operand in operation.inputs[:count]]
-    if not all_fit(fits, results, given):  # which they are if the body never runs
+    if not all_fit(fits, results, given):  # the initial state is the result if the body never runs
         raise RegionError(f"while gives {show(results)} but begins with {show(given)}")
 
 
 def _check_gradient(operation: Operation, fits: Fits) -> None:
-    """The region takes the gradients of the results and the last operands, and yields those of some operands."""
+    """Check a custom gradient.
+
+    Its region takes the gradients of the results and the last operands, and yields the gradients of some
+    operands.
+    """
     _check_count(operation, 1)
     (region,) = operation.regions
     count, given = operation.attrs["results"], operation.attrs["given"]
@@ -136,7 +142,7 @@ def _check_gradient(operation: Operation, fits: Fits) -> None:
 
 
 def _is_gradient(of: AnySpec, given: AnySpec) -> bool:
-    """Whether a value can be the gradient of an operand: of a variable it is a tensor."""
+    """Return whether a value can be the gradient of an operand; the gradient of a variable is a tensor."""
     wanted = of.content if isinstance(of, VariableType) else of
     return isinstance(wanted, TensorType) and agree(wanted, given)
 
@@ -148,7 +154,7 @@ def _check_count(operation: Operation, count: int) -> None:
 
 
 def _check_selector(operation: Operation, wanted: TensorType) -> None:
-    """A value of unknown rank turns out to be a scalar, or is refused, when the graph runs."""
+    """Check the type of the first operand; an unknown rank is checked at run time."""
     if not operation.inputs or not agree(wanted, operation.inputs[0].spec):
         raise RegionError(f"the first operand of {operation.op.name} is not {wanted}")
 
@@ -181,4 +187,4 @@ _CHECKS: dict[str, Callable[[Operation, Fits], None]] = {
     "while": _check_while,
     "custom_gradient": _check_gradient,
 }
-"""By operation with regions what these must be."""
+"""By operation with regions, the function that checks them."""

@@ -1,4 +1,5 @@
-"""Where in the user's program an operation comes from, and the variable that its result is assigned to.
+"""Source locations: the line of user code that an operation comes from, and the variable that its result is
+assigned to.
 
 y = tf.matmul(x, w) + b        →  train.py:7, in model; the sum is called `y` in the graph
 """
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 
 class Origin(NamedTuple):
-    """The line of the user's program that an operation comes from."""
+    """The line of user code that an operation comes from."""
 
     filename: str
     line: int
@@ -25,15 +26,15 @@ class Origin(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of the user's that is running: its line, its place in the code, and where its result will go."""
+    """A running call in user code: its line, its call site, and the variable for its result."""
 
     origin: Origin
     site: tuple[int, int]  # the same for all operations that one call records
-    name: str | None  # the variable that the result is assigned to, if it is
-    is_direct: bool  # the user called the operation itself, not a function made of several
+    name: str | None  # the variable that the result is assigned to; None if there is none
+    is_direct: bool  # user code calls the operation itself, not a function that records several
 
 
-_call = functools.partial(tuple.__new__, Call)  # each operation of a graph needs one
+_call = functools.partial(tuple.__new__, Call)  # fast: each operation of a graph needs one
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
@@ -48,11 +49,14 @@ _DIRECT = tuple(
     )
 )
 _STEP = os.path.join(_ROOT, "runtime", "keras", "models", "steps.py"), "step"
-"""The function of Keras that is traced in the first `fit`: that call is not the origin of what later ones run."""
+"""The Keras function that the first `fit` traces: that call is not the origin of what later calls run."""
 
 
 class _Own(dict[str, str | None]):
-    """By file name what code of agc is in it: what records a single operation, or other; None for the user's."""
+    """By file name, the kind of agc code in it: "operation" if it records a single operation, or "other".
+
+    None for user code.
+    """
 
     def __missing__(self, filename: str) -> str | None:
         path = os.path.realpath(filename)
@@ -65,7 +69,7 @@ _own = _Own()
 
 
 def caller() -> Origin | None:
-    """The line of the innermost frame that is not agc's own."""
+    """Return the line of the innermost frame of user code."""
     call = user_call()
     return None if call is None else call.origin
 
@@ -74,7 +78,7 @@ Site = tuple[CodeType, int]
 
 
 def site() -> Site | None:
-    """Where `caller()` is, as cheaply as can be; `origin_at` makes a line of it."""
+    """Return the code object and instruction of `caller()`, at little cost; `origin_at` returns its line."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
@@ -91,7 +95,7 @@ def origin_at(site: Site) -> Origin:
 
 
 def raised_at(error: BaseException) -> Origin | None:
-    """The innermost line of the user's program that `error` came through."""
+    """Return the innermost line of user code in the traceback of `error`."""
     found, entry = None, error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
@@ -102,8 +106,8 @@ def raised_at(error: BaseException) -> Origin | None:
 
 
 def user_call() -> Call | None:
-    """The innermost call in the user's program that is running now."""
-    frame: FrameType | None = sys._getframe(2)  # who asks is agc's
+    """Return the innermost running call in user code."""
+    frame: FrameType | None = sys._getframe(2)  # the caller is agc code
     while frame is not None and _own[frame.f_code.co_filename] == "operation":
         frame = frame.f_back
     nearest = frame
@@ -120,7 +124,7 @@ def user_call() -> Call | None:
 
 
 def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | None]:
-    """The line of the instruction that a frame is at, and what takes its result."""
+    """Return the line of a frame's current instruction, and the variable that its result is assigned to."""
     code = sites.code
     origin = Origin(code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name)
     known = origin, _assigned(code, sites.units, at)
@@ -129,15 +133,15 @@ def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | N
 
 
 class _Sites(NamedTuple):
-    """What is known of each instruction of a code object, which is kept so that its number stays its own."""
+    """A cache of one code object's instructions. It keeps the code alive, so that its `id` stays unique."""
 
     code: CodeType
-    units: bytes  # its instructions, which the code itself copies whenever it is asked
-    # Of instructions: the line, for which a frame counts from the first line of the code, and what takes the result.
+    units: bytes  # its instructions; `co_code` makes a copy at each access
+    # By instruction: the line, which is slow to compute, and the variable that the result is assigned to.
     known: dict[int, tuple[Origin, str | None]]
 
 
-_sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
+_sites: dict[int, _Sites] = {}  # by `id`: to hash a code object takes time linear in its size
 _KEPT = 512
 
 
@@ -151,7 +155,7 @@ def _sites_of(code: CodeType) -> _Sites:
 
 
 def _assigned(code: CodeType, units: bytes, at: int) -> str | None:
-    """The variable that the result of the instruction at an offset goes straight into, if it does."""
+    """Return the variable that the result of the instruction at an offset is stored in directly, if any."""
     argument = 0
     following = iter(units[at + 2 :])
     for number, low in zip(following, following, strict=True):
@@ -168,7 +172,7 @@ def _of_frame(code: CodeType, argument: int) -> str:
 
 
 def _first_of_frame(code: CodeType, argument: int) -> str:
-    """Of an instruction that stores and does something else."""
+    """Return the variable that a superinstruction stores first."""
     return _of_frame(code, argument >> 4)
 
 
@@ -186,4 +190,4 @@ _HOW = {
 }
 _STORING = {dis.opmap[name]: how for name, how in _HOW.items() if name in dis.opmap}
 _FILLING = frozenset({dis.opmap[name] for name in ("CACHE",) if name in dis.opmap})
-"""What stands between instructions and does nothing."""
+"""Instructions without effect between others."""

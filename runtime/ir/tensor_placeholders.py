@@ -1,6 +1,6 @@
-"""The texts that stand for traced tensors: each tells which tensor it is, so a message can be completed later.
+"""Placeholder texts for traced tensors: each is unique, so that a message can be completed at run time.
 
-    f"bad value {x}"    →    bad value Tensor("x:0", shape=(), dtype=int32)        while tracing
+    f"bad value {x}"    →    bad value Tensor("x:0", shape=(), dtype=int32)        during the trace
                         →    bad value -3                                          when the graph fails with it
 
 Within one trace two tensors never have the same text: the second `x` is shown as `x_1:0`.
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Mention(NamedTuple):
-    """A tensor in a text, and how it is to be written there: "" as by `str`, "!r" as by `repr`, or ":.3f"."""
+    """A tensor in a text, and its format: "" for `str`, "!r" for `repr`, or ":.3f"."""
 
     tensor: Any
     form: str
 
 
 class TensorPlaceholders:
-    """What one trace has shown of its tensors."""
+    """The placeholder texts of one trace."""
 
     def __init__(self) -> None:
         self._names: dict[Value, str] = {}
@@ -31,7 +31,7 @@ class TensorPlaceholders:
         self._mentions: dict[str, Mention] = {}
 
     def name(self, value: Value) -> str:
-        """The name of a value, unlike that of any other value of this trace that was shown."""
+        """Return the name of a value, unique among the values of this trace that were shown."""
         if value not in self._names:
             name, number = value.name, 0
             while name in self._taken:
@@ -42,12 +42,12 @@ class TensorPlaceholders:
         return f"{self._names[value]}:0"
 
     def text(self, text: str, tensor: Any, form: str) -> str:
-        """Remember what a text says; give it back."""
+        """Record that `text` shows a tensor, and return `text`."""
         self._mentions[text] = Mention(tensor, form)
         return text
 
     def split(self, message: str) -> tuple[list[str], list[Mention]]:
-        """The mentions of tensors in a message, and the pieces of text around them."""
+        """Return the pieces of text in a message, and the mentions of tensors between them."""
         if not any(text in message for text in self._mentions):
             return [message], []
         longest_first = sorted(self._mentions, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""Names of operations and tensors of a graph, as TensorFlow gives them.
+"""Unique names of the operations and tensors of a graph, in TensorFlow's format.
 
 a = add x, y                    add:0
 a.1 = add a, y          ==>     add_1:0
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Naming:
-    """Names of a graph's inputs and operations as TensorFlow makes them unique: `add`, `add_1`.
+    """Names of a graph's inputs and operations, made unique like in TensorFlow: `add`, `add_1`.
 
-    A value has that of the operation and its number among the results, `unstack:1`.
+    The name of a value consists of the operation's name and the number of the result: `unstack:1`.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -32,7 +32,7 @@ class Naming:
                 self.values[value] = f"{name}:{number}"
 
     def next(self, wish: str) -> str:
-        """The name that one more operation would get."""
+        """Return the name that the next operation would get."""
         base = self.in_tensorflows_way(wish)
         name, number = base, 0
         while name in self._taken:
@@ -52,6 +52,6 @@ class Naming:
 
     @staticmethod
     def in_tensorflows_way(name: str) -> str:
-        """A name of the text form with TensorFlow's numbers: `add.1` is `add_1`."""
+        """Return a name of the text form with TensorFlow's numbers: `add_1` for `add.1`."""
         head, _, number = name.rpartition(".")
         return f"{head}_{number}" if head and number.isdigit() else name

@@ -1,4 +1,4 @@
-"""What is known of a value before the graph runs: its kind, dtype and shape.
+"""Types of values: the kind, dtype and shape that are known before the graph runs.
 
     TensorType    float32[2, ?]         a tensor
     VariableType  ref float32[2, ?]     a variable, by reference
@@ -19,7 +19,7 @@ from ..core import shapes
 
 
 class TensorType:
-    """A tensor of this dtype and shape; None stands for an unknown dimension or rank."""
+    """The type of a tensor; None stands for an unknown dimension or rank."""
 
     __slots__ = ("dtype", "shape")
 
@@ -40,7 +40,7 @@ class TensorType:
         return TensorType(self.dtype, shape)
 
     def covers(self, other: AnySpec) -> bool:
-        """Whether every value that fits `other` fits this spec."""
+        """Return whether every value of type `other` has this type."""
         return (
             isinstance(other, TensorType)
             and self.dtype is other.dtype
@@ -54,7 +54,7 @@ class TensorType:
 
 
 class VariableType:
-    """A variable whose values are of the given kind."""
+    """The type of a variable with values of type `content`."""
 
     __slots__ = ("content",)
 
@@ -78,7 +78,7 @@ class VariableType:
 
 
 class ListType:
-    """A TensorArray, or a list, whose elements are of the given kind; those of a list may be lists."""
+    """The type of a TensorArray or list with elements of type `element`; elements of a list may be lists."""
 
     __slots__ = ("element",)
 

@@ -1,13 +1,13 @@
-"""Check that a graph keeps the rules that every pass and executor relies on.
+"""The verifier: check the invariants of graphs that every pass and executor relies on.
 
     VerificationError: `h` is not defined before this operation
          6 |       r = mod m, 2                              : int32[]
      >   7 |       odd = equal r, ?h                         : bool[]
          8 |       yield odd
 
-The rules: every value is assigned once, before its use, in the graph that uses it; regions are closed and fit
-their operation; types agree with those that the operation's own rule gives. Shapes agree when some shape fits
-both: the user may know more than a rule (`set_shape`).
+Every value is defined once, before its uses, in the graph that uses it. Regions are closed and match their
+operation. Types agree with type inference. Two shapes agree if some shape fits both: user code may state a
+more precise shape (`set_shape`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .printer import Printer
 from .regions import RegionError, agree, all_fit, check_regions, gives_by_regions, show
 
 AROUND = 3
-"""How many lines are shown before and after a fault."""
+"""The number of lines that are shown before and after a fault."""
 
 
 class VerificationError(errors.InternalError):
-    """A graph breaks a rule: a defect in what made it."""
+    """A graph violates an invariant, which is a bug in the code that made it."""
 
 
 class _BrokenRuleError(Exception):
-    """What is wrong, and where: at an operation, or in the last line of a graph."""
+    """A violated invariant, and its location: an operation, or the last line of a graph."""
 
     def __init__(self, reason: str, place: Operation | Graph) -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class _BrokenRuleError(Exception):
 
 
 def verify(graph: Graph) -> Graph:
-    """`graph` itself, when it keeps the rules. Raises VerificationError with the lines around the fault."""
+    """Return `graph` if it is valid. Raises VerificationError with the lines around the fault."""
     pending = [graph]
     seen = {graph}
     try:
@@ -60,7 +60,7 @@ def _excerpt(graph: Graph, place: Operation | Graph) -> str:
 
 
 def _check_graph(graph: Graph) -> list[Graph]:
-    """Check one graph but for what is in its regions, which it returns."""
+    """Check one graph without its regions, and return these."""
     defined: set[Operand] = set()
     regions: list[Graph] = []
     _define(graph.inputs, defined, graph)

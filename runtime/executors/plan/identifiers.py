@@ -37,7 +37,7 @@ class Names:
 
 @functools.lru_cache(1024)
 def local(wish: str) -> str:
-    """Return the wished name of a local variable, with a prefix if it would look like a global name."""
+    """Return the wished name of a local variable, with a prefix if it resembles a global name."""
     name = identifier(wish)
     return f"v_{name}" if GLOBAL.match(name) else name
 
