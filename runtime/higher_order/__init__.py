@@ -1,1 +1,1 @@
-"""Functions of rows: `map_fn`, `scan`, `vectorized_map` and what they have in common."""
+"""Higher-order functions over the rows of tensors: `map_fn`, `scan`, `vectorized_map`."""

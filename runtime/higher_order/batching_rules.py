@@ -1,11 +1,11 @@
-"""How operations compute on many rows at once: rules for `vectorized_map`.
+"""Batching rules for `vectorized_map` (vmap): each rule runs an operation on all rows at once.
 
     add x, y          of rows of x, one y           the rows get axes of size 1 where they have fewer than y
     reduce_sum x      of rows                       the same along the next axes
     gather x, i       of one x, rows of i           one gather
 
-A rule is given the operation, its arguments and how many rows there are, and gives the result for all rows; None when
-it does not know how, and the operation is then computed row by row.
+A rule takes the operation, its arguments and the number of rows. It returns the result for all rows, or None if it
+does not support the arguments. The operation is then computed row by row.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..ops.linalg.matmul import einsum
 
 
 class Argument(NamedTuple):
-    """A tensor, with a first axis for the rows when each row has its own."""
+    """A tensor; with `has_rows` its first axis is the batch axis."""
 
     tensor: Any
     has_rows: bool
@@ -42,14 +42,14 @@ RULES: dict[str, Rule] = {}
 
 
 def rule_for(operation: Operation) -> Rule | None:
-    """The rule of an operation, if there is one."""
+    """Return the batching rule of an operation; None if there is none."""
     if isinstance(operation.op, Elementwise):
         return _elementwise
     return RULES.get(operation.type)
 
 
 def with_rows(argument: Argument, count: Any) -> Any:
-    """The argument with a row for each, also when all have the same."""
+    """Return the argument with a batch axis, broadcast if all rows share it."""
     if argument.has_rows:
         return argument.tensor
     return reshape.broadcast_to(argument.tensor, _shape([count], shape_ops.shape(argument.tensor)))
@@ -60,7 +60,7 @@ def _shape(front: Sequence[Any], rest: Any) -> Any:
 
 
 def _called(operation: Operation, tensors: Sequence[Any], **changed: Any) -> Any:
-    """The operation on other tensors, with some attributes changed."""
+    """Call the operation on other tensors, with some attributes changed."""
     op, attrs = operation.op, {**operation.attrs, **changed}
     arguments = op.grouped(list(tensors))
     given = dict(zip((op.parameters[i] for i, _ in op._inputs), arguments, strict=True))
@@ -76,13 +76,13 @@ def _rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def _shifted(axis: int) -> int:
-    """An axis of a row as one of all rows."""
+    """Return the axis of the batch that an axis of a row becomes."""
     return axis + 1 if axis >= 0 else axis
 
 
 @_rule("where", "_clip", "matmul")
 def _elementwise(operation: Operation, arguments: Arguments, count: Any) -> Any:
-    """Broadcasting: rows of fewer axes get axes of size 1 in front."""
+    """Broadcast: insert axes of size 1 after the batch axis of rows of lower rank."""
     ranks = [argument.rank for argument in arguments]
     known = [rank for rank in ranks if rank is not None]
     if len(known) < len(ranks) or (operation.type == "matmul" and min(known) < 2):

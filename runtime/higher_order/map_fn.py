@@ -1,9 +1,9 @@
-"""`map_fn`: a function applied to each row of tensors.
+"""`map_fn`: apply a function to each row of tensors.
 
     map_fn(f, xs)       stack([f(xs[0]), f(xs[1]), …])
 
-Eager code goes through the rows with Python's `for`; in a graph they are the elements of TensorArrays, and one `while`
-goes through them.
+Eager code iterates over the rows with a Python `for`. In a graph the rows are the elements of TensorArrays, and one
+`while` iterates over them.
 
 >>> from agc.runtime import convert_to_tensor
 >>> map_fn(lambda x: x * x, convert_to_tensor([1, 2, 3])).numpy().tolist()
@@ -35,13 +35,13 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """`fn` of each row of `elems`, and the results as rows of one tensor.
+    """Apply `fn` to each row of `elems`; return the results as rows of one tensor.
 
     Args:
-        fn: takes a row, or a nest of them in the structure of `elems`, and gives a tensor or a nest of them.
+        fn: takes a row, or a nest of them in the structure of `elems`, and returns a tensor or a nest of them.
         elems: a tensor, or a nest of tensors, dense or ragged, with the same number of rows.
-        fn_output_signature: the dtypes, TensorSpecs or RaggedTensorSpecs of what `fn` gives, in its structure; without
-            it that is like `elems`. `dtype` is an older name.
+        fn_output_signature: the dtypes, TensorSpecs or RaggedTensorSpecs of the results of `fn`, in their structure;
+            without it they are like `elems`. `dtype` is an older name.
         infer_shape: whether all results have one shape.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 

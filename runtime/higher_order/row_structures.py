@@ -1,4 +1,4 @@
-"""Nests of tensors with the same number of rows, taken row by row; see `functional` and `folding`.
+"""Nests of tensors with the same number of rows, accessed row by row; see map_fn.py and scan.py.
 
 >>> nest_of_rows = RowNest({"a": np.array([1, 2]), "b": np.array([3.0, 4.0])})
 >>> nest_of_rows.packed(list(nest_of_rows)[1])["b"].numpy().item()
@@ -22,10 +22,11 @@ from ..ops.arrays.shape_ops import shape as shape_of
 
 
 class RowNest:
-    """The rows of all tensors in a nest: `for leaves in rows` gives them one after the other in eager code.
+    """The rows of all tensors in a nest: `for leaves in rows` yields them in eager code.
 
-    `count` is the number of rows: an int where it is known (`known`), else a tensor. ValueError for no tensors at all,
-    scalars, and different numbers of rows.
+    `count` is the number of rows: an int where it is known (`known`), else a tensor. Raises ValueError for no
+    tensors at
+    all, scalars, and different numbers of rows.
     """
 
     def __init__(self, elems: Any) -> None:
@@ -54,18 +55,18 @@ class RowNest:
         return first.nrows("int32") if hasattr(first, "row_splits") else shape_of(first)[0]
 
     def specs(self) -> list[Any]:
-        """For each tensor what its rows are like: a dtype, or the spec of ragged ones."""
+        """Return for each tensor a description of its rows: a tensor with their dtype, or the spec of ragged rows."""
         return [_row_spec(tensor) if hasattr(tensor, "row_splits") else tensor for tensor in self.tensors]
 
     def packed(self, leaves: Sequence[Any]) -> Any:
-        """A row in the structure of the whole."""
+        """Return a row in the structure of the nest."""
         return nest.pack_sequence_as(self.structure, leaves)
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         return iter(list(zip(*map(_unstacked, self.tensors), strict=True)))
 
     def arrays(self) -> list[Any]:
-        """The tensors as TensorArrays of their rows."""
+        """Return the tensors as TensorArrays of their rows."""
         return [
             _RaggedRows(tensor)
             if hasattr(tensor, "row_splits")
@@ -74,7 +75,7 @@ class RowNest:
         ]
 
     def stacked(self, array: TensorArray) -> Tensor:
-        """What was computed for each row, as a tensor with as many rows."""
+        """Return the results for all rows as a tensor with as many rows."""
         tensor = array.stack()
         if tensor.shape.rank is not None:
             tensor.set_shape([self.known, *tensor.shape[1:]])
@@ -82,7 +83,7 @@ class RowNest:
 
 
 class _RaggedRows:
-    """A ragged tensor in the place of a TensorArray: `read` gives a row."""
+    """An adapter of a ragged tensor to the interface of a TensorArray: `read` returns a row."""
 
     def __init__(self, ragged: Any) -> None:
         self.read = ragged.__getitem__
@@ -93,24 +94,24 @@ def _unstacked(tensor: Any) -> list[Any]:
 
 
 def _row_spec(ragged: Any) -> Any:
-    """The spec of the rows of a ragged tensor."""
+    """Return the spec of the rows of a ragged tensor."""
     spec = ragged._type_spec
     return type(spec)(spec.shape[1:], spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
 
 
 def no_rows(shape: TensorShape, dtype: dtypes.DType) -> Tensor:
-    """A tensor without rows, which would be of this shape."""
+    """Return a tensor without rows; the shape of its rows is `shape`, with 0 for unknown dimensions."""
     sizes = [] if shape.rank is None else [size or 0 for size in shape.as_list()]
     return convert_to_tensor(np.zeros((0, *sizes), dtype.numpy))
 
 
 def check_row(shape: TensorShape, expected: TensorShape) -> None:
-    """ValueError unless a row of this shape may stand beside the others."""
+    """Raise ValueError unless the shape of a row is compatible with the expected one."""
     if not shape.is_compatible_with(expected):
         raise ValueError(f"Incompatible shape for value ({shape}), expected ({expected})")
 
 
 def check_function(fn: Any) -> None:
-    """TypeError unless `fn` can be called."""
+    """Raise TypeError unless `fn` is callable."""
     if not callable(fn):
         raise TypeError(f"fn must be callable, not {fn!r}")

@@ -1,8 +1,8 @@
-"""`foldl`, `foldr` and `scan`: one value that goes through the rows of tensors.
+"""`foldl`, `foldr` and `scan`: reductions with an accumulator over the rows of tensors.
 
     foldl(f, xs)        f(f(xs[0], xs[1]), xs[2]) …
     foldr(f, xs)        the same from the last row to the first
-    scan(f, xs)         every value that foldl (foldr, when `reverse`) comes by
+    scan(f, xs)         all intermediate values of foldl (of foldr with `reverse`)
 
 >>> scan(lambda total, x: total + x, convert_to_tensor([1, 2, 3])).numpy().tolist()
 [1, 3, 6]
@@ -32,12 +32,12 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Put the rows of `elems` together, from the first to the last: `a = fn(a, row)` for each of them.
+    """Combine the rows of `elems`, from the first to the last: `a = fn(a, row)` for each row.
 
     Args:
-        fn: takes what it gave last, and a row; both may be nests.
+        fn: takes the accumulator and a row, and returns the next accumulator; both may be nests.
         elems: a tensor, or a nest of tensors with the same number of rows.
-        initializer: the first `a`; without it that is the first row.
+        initializer: the first accumulator; without it that is the first row.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 
     Raises OutOfRangeError (InvalidArgumentError in a graph) when there is neither a row nor an initializer.
@@ -57,7 +57,7 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Put the rows of `elems` together, from the last to the first; arguments and errors as for `foldl`.
+    """Combine the rows of `elems`, from the last to the first; arguments and errors as for `foldl`.
 
     >>> foldr(lambda a, x: a - x, convert_to_tensor([1, 2, 3, 4])).numpy().item()
     -2
@@ -76,11 +76,12 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """What `foldl` (`foldr` when `reverse`) comes by: for each row the `a` that it led to, as the rows of a tensor.
+    """Return the accumulators of `foldl` (of `foldr` with `reverse`) after each row, as the rows of a tensor.
 
-    The result has the structure of `initializer`, or else of `elems`, and as many rows; with `reverse` the first is the
-    last that was computed. Other arguments and errors as for `foldl`; all values of `a` have one dtype, and one shape
-    as well.
+    The result has the structure of `initializer`, or else of `elems`, and as many rows. With `reverse` the first row
+    of
+    the result was computed last. Other arguments and errors as for `foldl`; all accumulators have one dtype and one
+    shape.
 
     >>> fibonacci = scan(lambda a, _: (a[1], a[0] + a[1]), convert_to_tensor([0] * 6), initializer=(0, 1))
     >>> fibonacci[0].numpy().tolist()
@@ -90,7 +91,7 @@ def scan(
 
 
 class _Fold:
-    """The rows, the value to begin with, and the way from one value to the next."""
+    """A fold over rows: the rows, the initial accumulator, and the function."""
 
     def __init__(self, fn: Callable[..., Any], elems: Any, initializer: Any, reverse: bool) -> None:
         check_function(fn)
@@ -124,7 +125,7 @@ class _Fold:
         return [convert_to_tensor(leaf, dtype_hint=before.dtype) for before, leaf in pairs]
 
     def _eagerly(self) -> Iterator[Sequence[Tensor]]:
-        """The values from the first one on."""
+        """Yield the accumulators, beginning with the initial one."""
         rows = list(self.rows)[:: -1 if self.reverse else 1]
         if not self.has_initializer and not rows:
             raise errors.OutOfRangeError("Tried to read from index 0 but array size is: 0")
@@ -145,7 +146,7 @@ class _Fold:
         return [stack(column) for column in columns]
 
     def _staged(self, results: Sequence[TensorArray]) -> tuple[list[Any], list[TensorArray]]:
-        """The last value, and the arrays with all of them; each in the place of its row."""
+        """Return the last accumulator, and arrays of all accumulators at the index of their row."""
         arrays, count = self.rows.arrays(), self.rows.count
         kinds = len(self.initial) if self.has_initializer else len(arrays)
 

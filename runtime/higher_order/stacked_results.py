@@ -1,7 +1,7 @@
-"""What a function that is applied to rows gives in one place: kept for each row, and put together at the end.
+"""The results of a function for each row, combined at the end.
 
 TensorSpec([2])             the rows of one tensor
-RaggedTensorSpec([None])    rows of different lengths: their values one behind the other, and the lengths
+RaggedTensorSpec([None])    rows of different lengths: their concatenated values, and the lengths
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class DenseResult:
         self.shape = TensorShape(said.shape if is_spec else None)
 
     def parts(self, leaf: Any) -> list[Tensor]:
-        """What is kept of the result for one row."""
+        """Return the tensors that represent the result for one row."""
         tensor = convert_to_tensor(leaf, dtype_hint=self.dtype)
         check_dtype(tensor.dtype, self.dtype)
         check_row(tensor.shape, self.shape)
         return [tensor]
 
     def of_rows(self, rows: Sequence[list[Tensor]]) -> Any:
-        """The results for all rows."""
+        """Return the results for all rows."""
         values = [row[0] for row in rows]
         if not values:
             return no_rows(self.shape, self.dtype)
@@ -46,11 +46,11 @@ class DenseResult:
         return stack(values)
 
     def arrays(self, count: Any, infer_shape: bool) -> list[TensorArray]:
-        """Where a loop of a graph keeps the parts."""
+        """Return the TensorArrays in which a loop of a graph stores the parts."""
         return [TensorArray(self.dtype, count, element_shape=self.shape, infer_shape=infer_shape)]
 
     def of_arrays(self, arrays: Sequence[TensorArray], known: int | None) -> Any:
-        """The results for all rows, whose number may be known."""
+        """Return the results for all rows; `known` is the number of rows, if it is known."""
         tensor = arrays[0].stack()
         if tensor.shape.rank is not None:
             tensor.set_shape([known, *tensor.shape[1:]])
@@ -58,7 +58,7 @@ class DenseResult:
 
 
 class RaggedResult:
-    """A ragged tensor for each row, or a dense one whose first axis has different sizes."""
+    """A ragged tensor for each row, or a dense one with a different size of its first axis."""
 
     def __init__(self, spec: Any) -> None:
         self.spec = spec
@@ -66,7 +66,7 @@ class RaggedResult:
         self.kind = spec.row_splits_dtype
 
     def parts(self, leaf: Any) -> list[Tensor]:
-        """The number of rows, the row lengths from the outermost to the innermost, and the values."""
+        """Return the number of rows, the row lengths from the outermost to the innermost, and the values."""
         depth = self.spec.ragged_rank
         check_dtype(leaf.dtype, self.dtype)
         if depth == 0:
@@ -103,20 +103,20 @@ class RaggedResult:
         return self._made([counts, *lengths], values)
 
     def _made(self, lengths: Sequence[Tensor], values: Tensor) -> Any:
-        from ..ragged.tensor import RaggedTensor  # here: only who has ragged rows needs it
+        from ..ragged.tensor import RaggedTensor  # only needed for ragged rows
 
         return RaggedTensor.from_nested_row_lengths(values, list(lengths), validate=False)
 
 
 def result_like(said: Any) -> Any:
-    """What is kept of results that are said to be like this: a dtype, a spec or a tensor."""
+    """Return the collector for results like `said`: a dtype, a spec or a tensor."""
     if hasattr(said, "row_splits_dtype"):
         return RaggedResult(said)
     return DenseResult(said)
 
 
 def check_dtype(given: dtypes.DType, wanted: dtypes.DType) -> None:
-    """InvalidArgumentError (TypeError in a graph) for another dtype."""
+    """Raise InvalidArgumentError (TypeError in a graph) for another dtype."""
     if given is not wanted:
         message = (
             f"map_fn: results of {wanted.name} are expected, but fn gives {given.name}: "

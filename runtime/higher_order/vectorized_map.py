@@ -1,11 +1,11 @@
-"""`vectorized_map`: a function of each row, computed on all rows at once.
+"""`vectorized_map` (vmap): apply a function to all rows at once.
 
     f = lambda row: w @ row + 1          matmul w, rows           one operation for all rows
     vectorized_map(f, rows)        ==>   add …, 1
 
-The function is traced for one row; then each of its operations is done by the rule that `batching` has for it. What
-has no rule, such as a `while` whose end depends on the row, is done row by row in a loop, and so is a function whose
-effects have an order (assignments, printing) or that keeps TensorArrays.
+The function is traced for one row. Each of its operations is then run by its batching rule (batching_rules.py). An
+operation without a rule, such as a `while` with an end that depends on the row, runs row by row in a loop. So does a
+function that has effects in an order (assignments, printing) or TensorArrays.
 
 >>> vectorized_map(lambda x: x * x + 1, convert_to_tensor([1, 2, 3])).numpy().tolist()
 [2, 5, 10]
@@ -40,20 +40,20 @@ _READS = frozenset({"read_variable"})
 def vectorized_map(
     fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """`fn` of each row of `elems`, as `map_fn` gives it, but computed on all rows at once.
+    """Apply `fn` to all rows of `elems` at once; the result is that of `map_fn`.
 
     Args:
-        fn: takes a row, or a nest of them in the structure of `elems`; gives a nest of tensors and None.
-        elems: a tensor, or a nest of tensors with the same number of rows; one row stands for any number.
-        fallback_to_while_loop: whether operations that cannot be done on all rows at once may be done in a loop;
-            else they are a ValueError.
+        fn: takes a row, or a nest of them in the structure of `elems`; returns a nest of tensors and None.
+        elems: a tensor, or a nest of tensors with the same number of rows; a single row is broadcast.
+        fallback_to_while_loop: whether operations that cannot run on all rows at once may run in a loop;
+            else they raise a ValueError.
         warn: accepted for compatibility.
 
     Effects of `fn` that have an order, and TensorArrays in it, need the loop as well.
     """
     check_function(fn)
     if current() is None:
-        # Rows are mapped in graphs, also where functions run eagerly.
+        # Rows are mapped in graphs, even if functions run eagerly.
         run_eagerly = functions_run_eagerly()
         run_functions_eagerly(False)
         try:
@@ -68,7 +68,7 @@ def _mapped(fn: Callable[..., Any], elems: Any, may_loop: bool) -> Any:
 
 
 class _Rows:
-    """A function on its way to all rows."""
+    """A function that is being vectorized, and the tensors of rows."""
 
     def __init__(self, fn: Callable[..., Any], elems: Any, may_loop: bool) -> None:
         self.fn, self.elems, self.may_loop = fn, elems, may_loop
@@ -118,7 +118,7 @@ class _Rows:
         return inner.input_tensor(f"row_{place}", TensorType(tensor.dtype, tuple(tensor.shape.as_list()[1:])))
 
     def _arguments(self, inner: Builder) -> dict[Value, Argument]:
-        """What the inputs of the traced function are: rows, and what it captured."""
+        """Return the batched values of the inputs of the traced function: rows, and captured values."""
         from_outside = [value for value in inner.inputs if value in inner.outers]
         captured = dict(zip(from_outside, inner.captured_outer(), strict=True))
         rows = iter([t for t, is_shared in zip(self.tensors, self.shared, strict=True) if not is_shared])
@@ -138,9 +138,9 @@ class _Rows:
         )
 
     def _computed(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
-        """The results of an operation for all rows."""
+        """Return the results of an operation for all rows."""
         if not any(argument.has_rows for argument in arguments):
-            if operation.stateful and operation.type not in _READS:  # random numbers: others in each row
+            if operation.stateful and operation.type not in _READS:  # random numbers differ in each row
                 return self._looped(operation, [*arguments, Argument(counted(self.count), True)])
             return [Argument(wrap(value, self.outer), False) for value in self._again(operation, arguments)]
         rule = None if operation.regions or operation.stateful else rule_for(operation)
@@ -150,7 +150,7 @@ class _Rows:
         return [Argument(each, True) for each in (result if isinstance(result, (list, tuple)) else [result])]
 
     def _again(self, operation: Operation, arguments: Sequence[Argument]) -> Sequence[Value]:
-        """The operation itself, recorded once more on other values."""
+        """Record the operation again on other values."""
         builder = current()
         assert builder is not None
         operands = [builder.operand(argument.tensor) for argument in arguments[: len(operation.inputs)]]
@@ -159,7 +159,7 @@ class _Rows:
         return builder.add(operation.op, operands, operation.attrs, specs, operation.regions, names)
 
     def _looped(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
-        """The results of an operation that is done row by row."""
+        """Return the results of an operation that runs row by row."""
         if not self.may_loop:
             raise ValueError(
                 f"No vectorized form of {operation.type} is known: let it be done in a loop, with "
@@ -180,7 +180,7 @@ class _Rows:
         return [Argument(each, True) for each in map_fn(one, rows, fn_output_signature=signature)]
 
     def _in_order(self, result: Any, leaves: list[Any]) -> Any:
-        """All of the function for one row after the other."""
+        """Run the whole function row by row."""
         if not self.may_loop:
             raise ValueError("A function with effects cannot be vectorized: use tf.map_fn")
         signature = [TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves if leaf is not None]
@@ -205,7 +205,7 @@ class _Rows:
 
 
 def _needs_order(operation: Operation) -> bool:
-    """Whether the operation has effects that come in an order, or works on what is no tensor."""
+    """Return whether the operation has ordered effects, or operands or results that are no tensors."""
     if operation.stateful and operation.type not in _READS and not operation.type.startswith("random_"):
         return True
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
