@@ -1,1 +1,1 @@
-"""Python's own things where tensors are: built-in functions, lists, iterators, numbers, `match`."""
+"""Python semantics over tensors: built-in functions, lists, iterators, numbers, `match`."""

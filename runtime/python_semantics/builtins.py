@@ -1,11 +1,11 @@
-"""Python's built-in functions on tensors, and on lists of tensors.
+"""Python's built-in functions over tensors, and over lists of tensors.
 
 max(t)              the largest element of a vector, ValueError when there is none
 sum([a, b])         a + b
 sorted(t, key=f)    a tensor in the order of f(row)
 i in range(n)       computed, without making the range
 
-The meaning is Python's. What a graph cannot do (`max` of a matrix, `round` to decimal places) is refused by name.
+The semantics are Python's. Calls that a graph cannot run (`max` of a matrix, `round` to decimal places) raise errors.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def length(obj: Any, /) -> Any:
 
 
 def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`max` or `min`: of several arguments, of a list of them, or of the items of a tensor."""
+    """Return `max` or `min`: of several arguments, of a list of them, or of the items of a tensor."""
 
     def of(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         values = args if len(args) > 1 else _listed(args[0])
@@ -88,7 +88,7 @@ def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], A
 
 
 def _listed(items: Any) -> Any:
-    """Generators, views of dicts and sets become lists; what a graph walks over stays as it is."""
+    """Convert generators, views of dicts and sets to lists; return values that a graph can iterate over unchanged."""
     is_of_graph = is_tensor_like(items) or isinstance(items, (IndexedItems, TensorArray, TensorList))
     is_taken = is_of_graph or isinstance(items, (list, tuple)) or hasattr(items, "__rows__")
     return list(items) if isinstance(items, Iterable) and not is_taken else items
@@ -113,7 +113,7 @@ def _empty(name: str, default: Any) -> Any:
 
 
 def _unless_empty(name: str, rows: IndexedItems, default: Any, found: Callable[[], Any]) -> Any:
-    """What is found, if the graph has items when it runs."""
+    """Call `found` if there are items at run time; otherwise raise ValueError or return `default`."""
     if isinstance(rows.count, int):
         return found()
     some = comparison.greater(rows.count, 0)
@@ -131,7 +131,7 @@ def _folded(choose: Binary, values: Any) -> Any:
 
 
 def _best(rows: IndexedItems, key: Any, better: Binary) -> Any:
-    """The first item whose key is the best."""
+    """Return the first item with the best key."""
     score: Callable[[Any], Any] = converted(key) if key is not None else lambda item: item
     best = rows.get(0)
     state = (best, score(best))
@@ -175,7 +175,7 @@ def total(items: Any, /, start: Any = 0) -> Any:
 
 
 def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`any` or `all` of the elements of a vector."""
+    """Return `any` or `all` for the elements of a vector."""
 
     def of(iterable: Any, /) -> Any:
         if isinstance(iterable, IndexedItems):
@@ -198,8 +198,8 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    """A tensor of the rows in order; a list, where the tensors came in one."""
-    from ..ops.arrays import sort  # when first used: few programs sort
+    """Return a tensor of the sorted rows; if the tensors were in a list, return a list."""
+    from ..ops.arrays import sort  # rarely used, so imported late
 
     if isinstance(iterable, (list, tuple)):
         stacked = concat_split.stack([convert_to_tensor(item) for item in iterable])
@@ -221,10 +221,10 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 
 def _stacked(rows: IndexedItems) -> Any:
-    """The items as one tensor."""
+    """Return the items as one tensor."""
     if isinstance(rows.count, int):
         return concat_split.stack(list(rows))
-    first = convert_to_tensor(rows.get(0))  # for its dtype; nobody reads it
+    first = convert_to_tensor(rows.get(0))  # only for its dtype
     start = TensorArray(first.dtype, size=rows.count)
 
     def turn(index: Any, array: Any) -> tuple[Any, ...]:
@@ -235,7 +235,7 @@ def _stacked(rows: IndexedItems) -> Any:
 
 
 def contained(container: Any, item: Any, /) -> Any:
-    """`item in container`."""
+    """Return `item in container`."""
     if isinstance(container, range):
         container = counted(container.start, container.stop, container.step)
     if isinstance(container, Range):

@@ -1,13 +1,12 @@
-"""What a staged `for` walks over: a number of items, and a way to get the one with a given index.
+"""The iterables of a staged `for`: a number of items, and a function from an index to the item.
 
 for x in tensor                 the rows of a tensor
 for i in range(a, b, s)         a + index * s, without making the range
 for i, x in enumerate(tensor)   pairs; zip, reversed and map in the same way
 for x in filter(f, tensor)      the rows, and a test of each
-for x in deck                   what the method `__rows__` of an object says, if its class is registered
+for x in deck                   the result of an object's method `__rows__`, if its class is registered
 
-An object that a program makes of such items (`map(f, t)`) can also be unrolled by Python, where their number is
-known: `list(map(f, t))`.
+If the number of items is known, Python can unroll such an object (`map(f, t)`): `list(map(f, t))`.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from .tensor_list import TensorList
 
 
 class IndexedItems:
-    """`count` items, an int or a scalar int32 tensor; `get(index)` gives one of them.
+    """`count` items, an int or a scalar int32 tensor; `get(index)` returns an item.
 
-    With a `test`, only the items for which it is true are walked over.
+    With a `test`, iteration skips items for which it is false.
     """
 
     def __init__(
@@ -58,7 +57,9 @@ class IndexedItems:
         return self.count if known else NotImplemented
 
     def counted(self, what: str) -> IndexedItems:
-        """Itself, where `what` is told by the number of items."""
+        """Return the object itself. Raise a StagingError if there is a `test`, since `what` depends on the number of
+        items.
+        """
         if self.test is not None:
             raise staging_error(
                 "AGC271",
@@ -70,7 +71,7 @@ class IndexedItems:
 
 
 class Range(IndexedItems):
-    """Python's `range` over tensors: it can be asked for its length, for items, and whether it contains a number."""
+    """Python's `range` over tensors: it supports `len`, indexing and `in`."""
 
     def __init__(self, count: Any, get: Callable[[Any], Any], start: Any, step: Any) -> None:
         super().__init__(count, get)
@@ -88,7 +89,7 @@ class Range(IndexedItems):
         return self.get(index)
 
     def contains(self, number: Any) -> Any:
-        """`number in range(...)`."""
+        """Return `number in range(...)`."""
         distance = arithmetic.subtract(number, self.start)
         steps = arithmetic.floordiv(distance, self.step)
         on_step = comparison.equal(arithmetic.floormod(distance, self.step), 0)
@@ -98,21 +99,21 @@ class Range(IndexedItems):
 
 
 def enumerated(iterable: Any, start: Any = 0) -> IndexedItems:
-    """Pairs of a number and an item."""
+    """Return `enumerate`: pairs of a number and an item."""
     rows = rows_of(iterable).counted("enumerate")
     return IndexedItems(rows.count, lambda index: (index + start, rows.get(index)))
 
 
 def backwards(sequence: Any, /) -> IndexedItems:
-    """The same items from the last to the first."""
+    """Return `reversed`: the same items from the last to the first."""
     rows = rows_of(sequence).counted("reversed")
     return IndexedItems(rows.count, lambda index: rows.get(rows.count - 1 - index))
 
 
 def zipped(*many: Any, strict: bool = False) -> Any:
-    """Tuples of the items with the same index, as many as the shortest has."""
+    """Return `zip`: tuples of the items with the same index, as many as the shortest iterable has."""
     if not all(map(_can_be_indexed, many)):
-        return zip(*many, strict=strict)  # Python takes item by item
+        return zip(*many, strict=strict)  # Python iterates
     columns = [rows_of(items).counted("zip") for items in many]
     counts = [column.count for column in columns]
     if strict and len({count for count in counts if isinstance(count, int)}) > 1:
@@ -127,7 +128,7 @@ def zipped(*many: Any, strict: bool = False) -> Any:
 
 
 def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
-    """What the function gives for each item, or for the items with the same index."""
+    """Return `map`: the results of the function for each item, or for the items with the same index."""
     call = converted(function)
     if not all(map(_can_be_indexed, many)):
         return map(call, *many)
@@ -144,7 +145,7 @@ def mapped(function: Callable[..., Any], /, *many: Any) -> Any:
 
 
 class _Late:
-    """An item of a filter, and what `map` does with it once it has passed."""
+    """An item of a filter, and the function that `map` applies to it after the test."""
 
     def __init__(self, item: Any, call: Callable[[Any], Any]) -> None:
         self.item, self.call = item, call
@@ -155,7 +156,7 @@ def _now(item: Any) -> Any:
 
 
 def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> IndexedItems:
-    """The items for which the function is true; without a function, those that are true themselves."""
+    """Return `filter`: the items for which the function is true; without a function, the items that are true."""
     test = (lambda item: item) if function is None else converted(function)
     rows = rows_of(items)
     if rows.test is None:
@@ -171,7 +172,7 @@ def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> IndexedIte
 def passing(
     rows: IndexedItems, body: Callable[..., Any], names: tuple[str, ...], cond: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The body of a loop over `rows`: run for the items that pass their test."""
+    """Return the body of a loop over `rows`, restricted to the items that pass their test."""
     if rows.test is None:
         return body
     test = rows.test
@@ -186,7 +187,7 @@ def passing(
 
 
 def _can_be_indexed(items: Any) -> bool:
-    """Whether items have numbers; those of an iterator, a set or a list of objects come one by one."""
+    """Return whether items have an index; an iterator, a set or a list of objects has none."""
     if isinstance(items, (list, tuple)):
         try:
             convert_to_tensor(items)
@@ -201,7 +202,7 @@ def _can_be_indexed(items: Any) -> bool:
 
 
 def rows_of(items: Any) -> IndexedItems:
-    """What a loop over `items` walks over. Raises TypeError for a scalar tensor."""
+    """Return the indexed items of `items` for a loop. Raise TypeError for a scalar tensor."""
     if hasattr(items, "__rows__"):
         rows: IndexedItems = items.__rows__()
         return rows
@@ -211,7 +212,7 @@ def rows_of(items: Any) -> IndexedItems:
         return IndexedItems(items.size(), items.read)
     if isinstance(items, TensorList):
         return IndexedItems(items.size(), items.copy().__getitem__)
-    # An empty range is one of integers; other empty sequences do not say what they would hold.
+    # An empty range is one of integers; other empty sequences have no dtype.
     tensor = convert_to_tensor(items, dtypes.int32 if isinstance(items, range) and not items else None)
     if tensor.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
@@ -226,9 +227,9 @@ def rows_of(items: Any) -> IndexedItems:
 
 
 def counted(start: Any, limit: Any = None, delta: Any = 1, /) -> Range:
-    """Python's `range` over tensors: `start + index * delta`, empty when it starts beyond `limit`.
+    """Return Python's `range` over tensors: `start + index * delta`, empty when it starts beyond `limit`.
 
-    The arguments are integers, of one dtype where they are tensors. Raises TypeError for others.
+    The arguments are integers, of one dtype if they are tensors. Raise TypeError for others.
     """
     if limit is None:
         start, limit = 0, start
@@ -261,12 +262,12 @@ def _counted(start: Any, limit: Any, delta: Any, dtype: dtypes.DType) -> Range:
 
 
 def _is(tensor: Any, number: int) -> bool:
-    """Whether a tensor is known to be this number."""
+    """Return whether a tensor is a constant with this value."""
     return isinstance(tensor, EagerTensor) and bool(tensor._array == number)
 
 
 def _as_range(tensor: Any) -> IndexedItems | None:
-    """A range that the graph made a moment ago is counted, not stored."""
+    """Return the items of a range that was the last operation of the graph, computed from the index; else None."""
     builder = current()
     if builder is None or not builder.operations or not isinstance(tensor, SymbolicTensor):
         return None

@@ -1,4 +1,4 @@
-"""`target[key] = value` in converted code, for what this runtime owns: the value of the variable after it.
+"""`target[key] = value` in converted code, for the runtime's types: return the new value of the variable.
 
 tensor           another tensor, in graphs and outside of them
 variable         the variable, which has been assigned
@@ -15,12 +15,12 @@ from ..ops.arrays.setitem import setitem
 
 
 def with_item(target: Any, key: Any, value: Any) -> Any:
-    """What `target` is when `value` has been put at `key`."""
+    """Return the value of `target` after `value` has been stored at `key`."""
     if isinstance(target, Tensor):
         return setitem(target, key, value)
     if isinstance(target, TensorArray):
         return target.write(_position(key), value)
-    target[key] = value  # of the others, each class knows best, and says so when it cannot
+    target[key] = value  # other classes raise their own errors
     return target
 
 

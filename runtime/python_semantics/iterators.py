@@ -1,7 +1,7 @@
-"""Iterators over tensors: `it = iter(t)`, then `next(it)`, then a loop over what is left.
+"""Iterators over tensors: `it = iter(t)`, then `next(it)`, then a loop over the remaining rows.
 
-Where an iterator stands is known while the graph is made. A block that the graph decides about cannot move it: what
-comes next would depend on which way the graph went.
+The position of an iterator is known at trace time. A block that the graph decides about cannot advance the iterator:
+the next row would depend on the branch that the graph took.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowIterator(IndexedItems):
         return advanced(self)
 
     def __rows__(self) -> IndexedItems:
-        """What is left, all of which a loop takes."""
+        """Return the remaining rows, all of which a loop consumes."""
         self.require_home("a loop over the iterator")
         start, rows = self.position, self.rows
         self.position = -1
@@ -60,7 +60,7 @@ class RowIterator(IndexedItems):
 
 
 def iterator(items: Any, /, *sentinel: Any) -> Any:
-    """`iter(t)`."""
+    """Return `iter(t)`."""
     if sentinel:
         return iter(items, *sentinel)
     if isinstance(items, RowIterator):
@@ -69,7 +69,7 @@ def iterator(items: Any, /, *sentinel: Any) -> Any:
 
 
 def advanced(items: Any, default: Any = _NOTHING, /) -> Any:
-    """`next(it)`."""
+    """Return `next(it)`."""
     if not isinstance(items, RowIterator):
         raise TypeError(f"'{type(items).__name__}' object is not an iterator")
     items.require_home("next()")

@@ -1,9 +1,9 @@
-"""`list` and `tuple` of what a graph goes through.
+"""`list` and `tuple` of the iterables of a graph.
 
-list(xs)                of a list that the graph holds: a copy
-list(range(n))          a list whose length the graph decides, as `[i for i in range(n)]`
-list(t)                 of a known number of rows: Python's list of them
-tuple(xs)               refused where the graph decides the length: a tuple has one while tracing
+list(xs)                of a list in the graph: a copy
+list(range(n))          a list with a length that the graph decides, as `[i for i in range(n)]`
+list(t)                 of a known number of rows: a Python list of them
+tuple(xs)               an error if the graph decides the length: a tuple has a fixed length while tracing
 """
 
 from __future__ import annotations
@@ -46,5 +46,5 @@ def as_tuple(items: Any = (), /) -> Any:
 
 
 def _is_counted(items: Any) -> bool:
-    """Whether a loop could go through the items: they are rows, with or without a number that is known."""
+    """Return whether the items are rows of a tensor, with a known or unknown number."""
     return isinstance(items, IndexedItems) or hasattr(items, "__rows__") or is_tensor_like(items)

@@ -1,7 +1,7 @@
-"""What can be asked of a list that the graph holds, and what Python alone could answer.
+"""The read-only methods of a list in the graph, and the methods that only Python could run.
 
 xs == ys      a bool that the graph computes, as `xs != ys`, `xs.count(v)`, `xs.index(v)`
-[*xs, 5]      refused: Python would need the elements now; the error says `xs + [5]`
+[*xs, 5]      an error: Python would need the elements now; the message suggests `xs + [5]`
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ListQuestions:
-    """The half of a `TensorList` that changes nothing."""
+    """The methods of a `TensorList` that do not change it."""
 
     name: str
     _like: Any
@@ -44,18 +44,20 @@ class ListQuestions:
         return True if equal is False else logical_not(equal)
 
     def _joined(self, other: Any) -> TensorList:
-        """The other list, with elements of the types of this one."""
+        """Return the other list, with elements of the types of this one."""
         held: TensorList = self.emptied()
         held.extend(other)
         return held
 
     def count(self, value: Any) -> Any:
-        """How often an element is equal to `value`."""
+        """Return the number of elements that are equal to `value`."""
         (tensor,) = self._asked(value, "count")
         return self._answer(list_count, self._single(), tensor)
 
     def index(self, value: Any) -> Any:
-        """The place of the first element that is equal to `value`; ValueError when the graph finds none."""
+        """Return the index of the first element that is equal to `value`; the graph raises ValueError if there is
+        none.
+        """
         (tensor,) = self._asked(value, "index")
         return self._answer(list_index, self._single(), tensor)
 
@@ -73,7 +75,7 @@ class ListQuestions:
                 f"compare the tensor tf.stack({self.name}), or write the loop",
             ) from None
 
-    # What Python would need the elements for
+    # Methods for which Python would need the elements
 
     def __iter__(self) -> NoReturn:
         name = self.name

@@ -1,11 +1,11 @@
-"""When a Python list becomes one that the graph holds: on a branch or in a loop that changes its length.
+"""Convert a Python list to a list in the graph, if a branch or a loop changes its length.
 
     out = []                          out: list of 0
     for x in tensor:
         if x > 0:                     then: list of 1  ┐  a list of
             out.append(x)             else: list of 0  ┘  int32[]
 
-Lists of one length are nests, whose elements are state like any other.
+Lists of one length are nests. Their elements are carried as any other state.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tensor_list import TensorList, from_elements
 
 
 def lengths_differ(one: Any, other: Any) -> bool:
-    """Whether the Python list `one` cannot be carried as a nest beside `other`, which is a list as well."""
+    """Return whether `one` is a Python list and `other` a list that is no nest of the same structure."""
     if _is_python(one) and isinstance(other, TensorList):
         return True
     return _is_python(one) and _is_python(other) and not nest.same_structure(list(one), list(other))
@@ -34,14 +34,16 @@ def _is_python(value: Any) -> bool:
 
 
 def lists_agree(name: str, builders: Sequence[Builder], column: list[Any]) -> list[Any]:
-    """What the branches give one variable; lists of different lengths as lists that the graph holds."""
+    """Return the values of one variable in all branches; lists of different lengths are converted to lists in the
+    graph.
+    """
     real = [value for value in column if not isinstance(value, Undefined)]
     like = next((value for value in real if isinstance(value, TensorList)), None)
     python = [value for value in real if _is_python(value)]
     if not python or (like is None and not any(lengths_differ(python[0], other) for other in python[1:])):
         return _of_one_class(column)
     if len(python) + sum(isinstance(value, TensorList) for value in real) < len(real):
-        return column  # something else is among them: no list, and an error
+        return column  # one is no list, which is an error later
     examples = [element for value in python for element in value]
     agreed = []
     for builder, value in zip(builders, column, strict=True):
@@ -51,7 +53,7 @@ def lists_agree(name: str, builders: Sequence[Builder], column: list[Any]) -> li
 
 
 def held(name: str, value: Any, other: Any) -> TensorList:
-    """A Python list as one that the graph holds, and that can become `other`."""
+    """Return a Python list as a list in the graph that can have the elements of `other`."""
     is_like = isinstance(other, TensorList)
     result: TensorList = _held(name, value, [] if is_like else other, other if is_like else None)
     return result
@@ -75,7 +77,7 @@ def _held(name: str, value: Any, examples: list[Any], like: TensorList | None) -
 
 
 def fitted(names: Sequence[str], state: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-    """What a loop's body gives; a new Python list for a variable whose list the graph holds joins it there."""
+    """Return the results of a loop's body; convert Python lists if the loop carries a list in the graph."""
     found = []
     for name, before, after in zip(names, state, results, strict=True):
         if _is_python(after):
@@ -93,7 +95,7 @@ class NeedsTensorList(BaseException):
 
 
 class IndexableList(UnescapedList):
-    """A list of a loop's state while the loop is traced: it notices what only a graph can do."""
+    """A list of a loop's state during a trace of the loop: it detects accesses that only a graph can do."""
 
     loop: Any = None
     position = 0
@@ -141,7 +143,7 @@ def _may_be_longer() -> Iterator[None]:
 
 
 def indexable(state: tuple[Any, ...], loop: Any) -> tuple[Any, ...]:
-    """The state of a loop for one trace of it."""
+    """Return the state of a loop for one trace, with lists that detect accesses by a tensor."""
     return tuple(
         _indexable(value, loop, position) if isinstance(value, UnescapedList) else value
         for position, value in enumerate(state)

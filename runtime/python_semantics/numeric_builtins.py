@@ -1,8 +1,8 @@
-"""Python's functions of numbers, on tensors.
+"""Python's numeric functions over tensors.
 
-int(x)          cast to int32; a tensor of wide integers stays as it is
-round(x)        an integer: halves go to the even one
-pow(x, n, m)    by squaring, so that nothing overflows on the way
+int(x)          cast to int32; a tensor of wide integers stays unchanged
+round(x)        an integer: ties go to the even one
+pow(x, n, m)    by repeated squaring, so that intermediate results do not overflow
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def power(base: Any, exp: Any, mod: Any = None) -> Any:
 
 
 def _power_modulo(base: Any, exponent: Any, modulus: Any) -> Any:
-    """By squaring, so that no product is larger than the square of the modulus."""
+    """Return the power by repeated squaring, so that no product is larger than the square of the modulus."""
 
     def step(result: Any, square: Any, left: Any) -> tuple[Any, ...]:
         is_odd = comparison.equal(left % 2, 1)

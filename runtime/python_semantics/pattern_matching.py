@@ -1,6 +1,6 @@
-"""What the patterns of a `match` see in a tensor.
+"""Patterns of a `match` over tensors.
 
-case [a, b]:     its rows, when it is known that there are two
+case [a, b]:     the rows, when it is known that there are two
 case True:       a scalar of dtype bool that is true
 """
 
@@ -15,7 +15,7 @@ from ..ops.math import comparison
 
 
 def length(value: Any) -> int | None:
-    """The number of rows; None for a scalar, and for what is no tensor."""
+    """Return the number of rows; None for a scalar, and for a value that is no tensor."""
     if not is_tensor_like(value):
         return None
     shape = convert_to_tensor(value).shape
@@ -33,7 +33,7 @@ def length(value: Any) -> int | None:
 
 
 def is_truth(value: Any, truth: bool) -> Any:
-    """Whether a value is `truth`, as a scalar tensor; False for all that is no truth value."""
+    """Return whether a value is `truth`, as a scalar tensor; False for any value that is no scalar bool tensor."""
     if isinstance(value, TensorArray) or not is_tensor_like(value):
         return False
     tensor = convert_to_tensor(value)

@@ -1,4 +1,4 @@
-"""A Python list whose length a graph decides.
+"""`TensorList`: a Python list with a length that the graph decides.
 
 out = []                          before the loop: a Python list
 for x in tensor:
@@ -6,8 +6,8 @@ for x in tensor:
         out.append(x)             in a graph: a `TensorList`, with the methods of a list
 return out                        outside of the graph: a Python list of tensors
 
-Elements are nests of tensors of one structure; each leaf has a TensorArray of its own. The object changes in place,
-as a list does; what it holds is values of the graph, so each block of the program gets a copy (see `nest`).
+Elements are nests of tensors of one structure; each leaf has a TensorArray of its own. The object is mutable like a
+list. The values in it belong to a graph, so each block of the program gets a copy (see `nest`).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _END = 2**31 - 1
 
 
 class TensorList(ListQuestions, MutableValue):
-    """A list of nests with the structure of `like`. Made by the staging of lists, not by users."""
+    """A list of nests with the structure of `like`, made by the staging of lists, not by users."""
 
     def __init__(
         self, name: str, like: Any, arrays: Sequence[TensorArray], notes: Sequence[Note] = ()
     ) -> None:
         self.name, self._like, self._arrays = name, like, list(arrays)
-        self._notes = tuple(notes)  # where elements of these types were made, for messages
+        self._notes = tuple(notes)  # on the lines that made elements of these types, for messages
 
-    # How it travels through branches and loops: as the arrays of its leaves.
+    # The nest protocol: branches and loops carry the arrays of the leaves.
 
     def __nest__(self) -> list[tuple[Any, Any]]:
         paths = [path for path, _ in nest.flatten_with_path(self._like)]
@@ -57,7 +57,7 @@ class TensorList(ListQuestions, MutableValue):
 
     __copy__ = copy
 
-    # What a list can do
+    # The methods of a list
 
     def append(self, value: Any) -> None:
         self._update(tensor_list.list_append, [(tensor,) for tensor in self._leaves(value)])
@@ -132,22 +132,22 @@ class TensorList(ListQuestions, MutableValue):
         return self
 
     def emptied(self) -> TensorList:
-        """A new list without elements, for elements of the same types; it uses nothing of this one."""
+        """Return a new list without elements, for elements of the same types; it shares no values with this list."""
         specs = [array.flow.spec.element for array in self._arrays]
         return self.__rebuilt__([_new_array(spec.dtype, spec.shape) for spec in specs])
 
     def size(self) -> Any:
-        """The number of elements, a scalar int32 tensor."""
+        """Return the number of elements, a scalar int32 tensor."""
         return tensor_list.list_size(self._arrays[0]._reachable())
 
-    # As tensors
+    # Conversion to tensors
 
     def stack(self) -> Tensor:
-        """All elements as the rows of one tensor."""
+        """Return all elements as the rows of one tensor."""
         return array_stack(self._single(), **self._element())  # type: ignore[no-any-return]
 
     def concatenated(self, axis: Any) -> Tensor:
-        """All elements one behind the other, for `tf.concat`."""
+        """Return the concatenation of all elements, for `tf.concat`."""
         if axis != 0:
             raise self._refused("`tf.concat` along another axis than 0", "transpose the elements")
         return array_concat(self._single(), **self._element())  # type: ignore[no-any-return]
@@ -163,7 +163,7 @@ class TensorList(ListQuestions, MutableValue):
         spec = self._arrays[0].flow.spec.element
         return {"dtype": spec.dtype, "element_shape": spec.shape}
 
-    # Pieces
+    # Helpers
 
     def _update(self, operation: Any, operands: Sequence[tuple[Any, ...]]) -> None:
         pairs = zip(self._arrays, operands, strict=True)
@@ -174,7 +174,7 @@ class TensorList(ListQuestions, MutableValue):
         return [array.with_flow(flow) for array, flow in zip(self._arrays, flows, strict=True)]
 
     def _leaves(self, value: Any) -> list[Any]:
-        """The tensors of a new element."""
+        """Return the tensors of a new element."""
         self._check(value)
         found = nest.flatten(value)
         return [self._adapted(leaf, array.dtype) for leaf, array in zip(found, self._arrays, strict=True)]
@@ -207,7 +207,7 @@ class TensorList(ListQuestions, MutableValue):
 
 
 def _element_text(array: Any) -> str:
-    # A message may have put texts in the place of the arrays.
+    # A message may have text in place of the arrays.
     return str(array.flow.spec.element) if isinstance(array, TensorArray) else str(array)
 
 
@@ -218,7 +218,7 @@ def _index(key: Any) -> Any:
 
 
 def _bounds(key: slice) -> tuple[Any, Any, Any]:
-    """Start, stop and step as numbers that mean the same for a list of any length."""
+    """Return start, stop and step as numbers that mean the same for a list of any length."""
     step = 1 if key.step is None else key.step
     if not isinstance(step, int):
         raise TypeError("the step of a slice of a list must be a Python int")
@@ -228,7 +228,7 @@ def _bounds(key: slice) -> tuple[Any, Any, Any]:
 
 
 def fits(like: Any, element: Any) -> bool:
-    """Whether an element has this structure, with leaves that a graph carries."""
+    """Return whether an element has this structure, with leaves that a graph carries."""
     return nest.same_structure(like, element) and all(
         state_leaves.can_be_carried(leaf) and not isinstance(leaf, TensorArray)
         for leaf in nest.flatten(element)
@@ -259,12 +259,12 @@ def _holds_list(value: Any) -> bool:
 
 
 def _made(value: Any) -> list[Note]:
-    """The lines that made the parts of an element, with their types."""
+    """Return notes on the lines that made the parts of an element, with their types."""
     return [note for note in map(made, nest.flatten(value)) if note is not None]
 
 
 def _other_lines(notes: Sequence[Note], other: Any) -> list[Note]:
-    """Where the two elements that differ were made."""
+    """Return notes on the lines that made two different elements."""
     return list(dict.fromkeys([*notes, *_made(other)]))
 
 
@@ -277,7 +277,7 @@ def _shown(value: Any) -> str:
 
 
 def from_elements(name: str, elements: Sequence[Any], examples: Iterable[Any] = ()) -> TensorList:
-    """A list of these elements; `examples` are others that it will hold, and tell their types as well."""
+    """Return a list of these elements; `examples` are other future elements that contribute to its types."""
     known = [*elements, *examples]
     like = known[0]
     for other in known:
@@ -292,7 +292,7 @@ def from_elements(name: str, elements: Sequence[Any], examples: Iterable[Any] = 
 
 
 def _empty(column: Sequence[Any]) -> TensorArray:
-    """An empty array for the values of one leaf."""
+    """Return an empty array for the values of one leaf."""
     firm = [leaf for leaf in column if getattr(leaf, "_weak_from", None) is None]
     wanted = next((dtype for dtype in map(state_leaves.dtype_of, firm or column) if dtype is not None), None)
     if wanted is None:
@@ -312,7 +312,7 @@ def _new_array(dtype: dtypes.DType, shape: Any) -> TensorArray:
 
 
 def as_python(value: Any) -> Any:
-    """A result of a graph that has run: lists are Python's."""
+    """Return a result of a graph with lists in the graph as Python lists."""
     if isinstance(value, TensorList):
         columns = [array.flow._array.items() for array in value._arrays]
         rows = zip(*columns, strict=True)
