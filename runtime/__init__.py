@@ -209,7 +209,7 @@ if TYPE_CHECKING:
 
 newaxis = None
 __version__ = "2.21.0"
-"""The TensorFlow whose names and behaviour this is, for programs that compare it; see version.py."""
+"""The TensorFlow version that this runtime is compatible with; see version.py."""
 
 NAMESPACES = (
     "autodiff",
@@ -239,7 +239,7 @@ NAMESPACES = (
     "types",
     "version",
 )
-"""Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
+"""Modules that are imported at the first access, so that `import agc.runtime` is fast."""
 
 _BY_MODULE = {
     ".autodiff": (
@@ -299,7 +299,7 @@ _BY_MODULE = {
     ".core.variable_enums": "VariableAggregation VariableSynchronization",
 }
 MEMBERS = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
-"""Names of this module that are imported when they are first asked for, and the modules that define them."""
+"""Names of this module that are imported at the first access, and the modules that define them."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The namespace `tf.math.special`: Bessel functions and integrals, by TensorFlow's names."""
+"""The namespace `tf.math.special`: Bessel functions and integrals, with TensorFlow's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations on numbers that TensorFlow offers at its top level: `from .top_level import *`."""
+"""The numeric operations at the top level of TensorFlow: `from ._top_level_names import *`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.autograph`: what AutoGraph makes of a function, by TensorFlow's names."""
+"""`tf.autograph`: the public AutoGraph functions, with TensorFlow's names."""
 
 from __future__ import annotations
 

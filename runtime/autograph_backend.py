@@ -1,7 +1,7 @@
-"""How this runtime plugs into AutoGraph: the backend for traced tensors.
+"""The runtime's AutoGraph backend, which stages control flow on traced tensors.
 
-While a graph is being built, control flow that a tensor decides on becomes `cond` and `while` operations of
-that graph. Outside of graphs tensors are ordinary values and Python runs as it is.
+While a graph is being built, control flow that depends on a tensor becomes `cond` and `while` operations of
+that graph. Outside of graphs tensors are ordinary values and Python runs unchanged.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class GraphBackend:
 
 
 def _decided(first: Any, going: Any) -> Any:
-    """What `and` and `or` give when the first operand decides: the operand itself."""
+    """Return the result of `and` and `or` if the first operand decides: the operand itself."""
     return state_leaves.carried(first) if state_leaves.is_carried(first) else going
 
 

@@ -1,4 +1,4 @@
-"""The module `tf.bitwise`: operations on the bits of integers, by TensorFlow's names."""
+"""The module `tf.bitwise`: bitwise operations on integers, with TensorFlow's names."""
 
 from __future__ import annotations
 

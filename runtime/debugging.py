@@ -44,7 +44,7 @@ _switches = {"traceback_filtering": True}
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """`x`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
+    """Return `x`; raise InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
 
     >>> assert_all_finite([1.0], "loss").numpy()
     array([1.], dtype=float32)
@@ -53,17 +53,17 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 
 def enable_traceback_filtering() -> None:
-    """Accepted for compatibility: tracebacks are Python's own, with all frames."""
+    """Do nothing (for compatibility): tracebacks are Python's own, with all frames."""
     _switches["traceback_filtering"] = True
 
 
 def disable_traceback_filtering() -> None:
-    """Accepted for compatibility: tracebacks are Python's own, with all frames."""
+    """Do nothing (for compatibility): tracebacks are Python's own, with all frames."""
     _switches["traceback_filtering"] = False
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Which of `enable_traceback_filtering` and `disable_traceback_filtering` was called last; True at first."""
+    """Return True unless `disable_traceback_filtering` was called last."""
     return _switches["traceback_filtering"]
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from .core.missing_names import missing_name
 
-# Older ones promote numbers by their values: results would differ.
+# Older versions promote numbers by their values: results would differ.
 if int(np.__version__.partition(".")[0]) < 2:
     raise ImportError(
         f"agc.runtime needs NumPy 2.0 or newer, but {np.__version__} is installed: pip install --upgrade numpy"
@@ -29,7 +29,7 @@ if int(np.__version__.partition(".")[0]) < 2:
 class DType:
     """The type of a tensor's elements: one object for each type, compared by identity.
 
-    Attributes: `name` ("float32"), `as_numpy_dtype` (the NumPy scalar type), `size` (bytes an element).
+    Attributes: `name` ("float32"), `as_numpy_dtype` (the NumPy scalar type), `size` (bytes per element).
     """
 
     __slots__ = ("kind", "name", "numpy")
@@ -87,7 +87,7 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes an element; 0 for strings, which have no fixed size."""
+        """The size of an element in bytes; 0 for strings, which have no fixed size."""
         return int(self.numpy.itemsize) if self.kind != "S" else 0
 
     @property
@@ -97,14 +97,14 @@ class DType:
 
     @property
     def max(self) -> Any:
-        """The largest value, in the same way."""
+        """The largest value: a Python integer or bool, a NumPy number of this dtype for floats."""
         return _limits(self)[1]
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The range that images of this dtype use: (0, 1) for floats, (0, the largest) for others.
+        """The range of values in images of this dtype: (0, 1) for floats, (0, the largest) for others.
 
-        ValueError for dtypes that have none.
+        Raises ValueError for dtypes that have none.
         """
         if not (self.is_integer or self.is_bool or self.name in ("float32", "float64")):
             raise ValueError(
@@ -114,7 +114,7 @@ class DType:
 
     @property
     def as_datatype_enum(self) -> int:
-        """The number of this dtype in TensorFlow's files."""
+        """The number of this dtype in TensorFlow's file formats."""
         return _ENUM[self.name]
 
     def is_compatible_with(self, other: object) -> bool:
@@ -141,7 +141,7 @@ class DType:
 
 
 class NarrowFloat(DType):
-    """A float that NumPy itself does not have; `ml_dtypes` defines it, and is imported when it is first used.
+    """A float type that NumPy lacks; `ml_dtypes` defines it, and is imported at the first use.
 
     Operations compute in float32 and round; see `ops.narrow`.
     """
@@ -180,7 +180,7 @@ class Handle(DType):
 
 
 class Foreign(DType):
-    """A dtype that TensorFlow has and this runtime has only the name of: no tensor is of it."""
+    """A dtype of TensorFlow without tensors here: only its name exists."""
 
     __slots__ = ()
 
@@ -198,14 +198,14 @@ class Foreign(DType):
 
     @property
     def numpy(self) -> NoReturn:
-        """There is none. Raises TypeError."""
+        """No NumPy dtype: raises TypeError."""
         advice = "; keep int8 or uint8 tensors and their scale apart" if self.is_quantized else ""
         raise TypeError(f"there are no tensors of dtype {self.name} here{advice}")
 
 
 @functools.cache
 def _limits(dtype: DType) -> tuple[Any, Any]:
-    """The smallest and the largest value."""
+    """Return the smallest and the largest value."""
     if dtype.is_bool:
         return False, True
     if dtype.is_integer:
@@ -260,7 +260,7 @@ NARROW: set[Any] = set()
 
 
 class _ByNumpy(dict[Any, DType]):
-    """NumPy dtypes to ours; a narrow float is found although nobody here asked for it before."""
+    """A map from NumPy dtypes to `DType` objects; a narrow float is added at its first lookup."""
 
     def __missing__(self, numpy: Any) -> DType:
         for narrow in NARROW_FLOATS:
@@ -283,12 +283,12 @@ _BY_PYTHON = {bool: bool_, int: int32, float: float32, complex: complex128, str:
 
 
 def of_array(array: Any) -> DType:
-    """The type of a NumPy array's elements (a short cut: one dict look-up)."""
+    """Return the `DType` of a NumPy array's elements (a fast path: one dict lookup)."""
     return _BY_NUMPY[array.dtype]
 
 
 def as_dtype(type_value: object) -> DType:
-    """The `DType` named by a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
+    """Return the `DType` for a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
 
     Raises TypeError for anything else.
     """
@@ -314,8 +314,8 @@ def as_dtype(type_value: object) -> DType:
 
 
 def __getattr__(name: str) -> Any:
-    """What TensorFlow keeps in `tf.dtypes` beside the types; it lies above this module, so it is found on demand."""
-    if name == "bool":  # within this module the name is Python's
+    """Return a function of `tf.dtypes`, imported on demand since its module imports this module."""
+    if name == "bool":  # within this module `bool` is Python's
         return bool_
     if name in ("cast", "complex", "saturate_cast"):
         return getattr(importlib.import_module(".ops.math.cast", __package__), name)

@@ -40,13 +40,14 @@ UNAUTHENTICATED = 16
 
 
 class OpError(Exception):
-    """An operation failed.
+    """A failed operation.
 
-    Attributes: `message` is the reason, `error_code` its number. When a graph failed, `op` is the operation there and
-    `node_def` what its graph's JSON form says of it; both are None in eager code. `op_type` is the name of the kind of
-    operation where it is known. `experimental_payloads` is empty.
+    Attributes: `message` is the reason, `error_code` its number. When a graph failed, `op` is the operation in the
+    graph
+    and `node_def` its definition in the graph's JSON form; both are None in eager code. `op_type` is the type of the
+    operation if it is known. `experimental_payloads` is empty.
 
-    Made as `OpError(message, op_type)`, or in TensorFlow's way, `OpError(node_def, op, message)`.
+    Constructed as `OpError(message, op_type)`, or in TensorFlow's way, `OpError(node_def, op, message)`.
     """
 
     error_code: int = UNKNOWN
@@ -68,7 +69,7 @@ class OpError(Exception):
 
     @property
     def node_def(self) -> Any:
-        """The operation as the graph's definition has it; None in eager code, or when the graph is gone."""
+        """The operation's definition in the graph; None in eager code, or if the graph no longer exists."""
         if self._node_def is None and self.op is not None and self.op.graph is not None:
             return self.op.node_def
         return self._node_def
@@ -78,7 +79,7 @@ class OpError(Exception):
 
 
 def _made_again(kind: type[OpError], message: str, op_type: str | None) -> OpError:
-    """An error that was pickled, without the graph that it came from."""
+    """Return an error that was pickled, without the graph that it came from."""
     error = kind.__new__(kind)
     OpError.__init__(error, message, op_type)
     return error
@@ -109,19 +110,19 @@ class DeadlineExceededError(OpError):
 
 
 class NotFoundError(OpError):
-    """Something that was asked for (a file, a key) does not exist."""
+    """A requested object (a file, a key) does not exist."""
 
     error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
-    """Something that should be made exists already."""
+    """An object that should be created exists already."""
 
     error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
-    """The caller may not do this."""
+    """The caller has no permission for the operation."""
 
     error_code = PERMISSION_DENIED
 
@@ -139,7 +140,7 @@ class FailedPreconditionError(OpError):
 
 
 class AbortedError(OpError):
-    """The operation was given up, usually because of another one."""
+    """The operation was aborted, usually because of another one."""
 
     error_code = ABORTED
 
@@ -157,7 +158,7 @@ class UnimplementedError(OpError):
 
 
 class InternalError(OpError):
-    """The runtime broke one of its own rules: a defect of agc."""
+    """The runtime violated one of its own invariants: a defect of agc."""
 
     error_code = INTERNAL
 
@@ -189,7 +190,7 @@ class InaccessibleTensorError(TypeError):
 
 
 class NotConvertedError(OperatorNotAllowedInGraphError, StagingError):
-    """The same in code that AutoGraph did not convert, or leaves to Python; the diagnostic says why."""
+    """A traced tensor was used as its value in code that AutoGraph did not convert; the diagnostic says why."""
 
 
 _explain(__name__)

@@ -1,4 +1,4 @@
-"""The module `tf.linalg`: operations on vectors and matrices, by TensorFlow's names."""
+"""The module `tf.linalg`: operations on vectors and matrices, with TensorFlow's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The module `tf.math`: operations on numbers, by TensorFlow's names."""
+"""The module `tf.math`: numeric operations, with TensorFlow's names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Nests: tuples, lists, dicts, namedtuples and dataclasses, taken apart into leaves and put together again.
+"""Nests (pytrees): flatten tuples, lists, dicts, namedtuples and dataclasses into leaves, and pack them again.
 
-A ragged or sparse tensor, or another `CompositeTensor`, is a leaf; with `expand_composites` the tensors that it is
-made of are. A class says how its instances are taken apart with `__tf_flatten__` and `__tf_unflatten__`.
+A ragged or sparse tensor, or another `CompositeTensor`, is a leaf. With `expand_composites` its component tensors are
+the leaves. A class customizes its flattening with `__tf_flatten__` and `__tf_unflatten__`.
 
 >>> flatten({"b": [1, 2], "a": 3})
 [3, 1, 2]
@@ -26,13 +26,13 @@ _NO_FACTORY: Any = object()
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether `seq` is taken apart (strings and composite tensors are not)."""
-    return is_nest_type(type(seq))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
+    """Return whether `seq` is a nest (strings and composite tensors are not)."""
+    return is_nest_type(type(seq))  # type: ignore[arg-type]  # mypy: classes are not hashable
 
 
 @functools.lru_cache(maxsize=1024)
 def is_nest_type(kind: type) -> bool:
-    """Whether instances of a class are taken apart; a dataclass that is a `tf.Module` as well is not."""
+    """Return whether instances of a class are nests; a dataclass that is a `tf.Module` as well is not."""
     return not is_opaque_leaf(kind) and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")
@@ -42,7 +42,7 @@ def is_nest_type(kind: type) -> bool:
 
 
 def is_composite(value: Any) -> bool:
-    """Whether `value` is one thing that is made of several tensors."""
+    """Return whether `value` is a composite: one object made of several tensors."""
     return hasattr(type(value), "__components__")
 
 
@@ -51,7 +51,7 @@ def _is_dataclass(value: Any) -> bool:
 
 
 def children(value: Any) -> list[tuple[Any, Any]]:
-    """The (key, child) pairs of a nest; dicts in the order of their sorted keys, as in TensorFlow."""
+    """Return the (key, child) pairs of a nest; dicts in the order of their sorted keys, as in TensorFlow."""
     if isinstance(value, (tuple, list)):
         return list(enumerate(value))
     if isinstance(value, Mapping):
@@ -67,7 +67,7 @@ def children(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _field_names(value: Any) -> list[str]:
-    import dataclasses  # here, where there is one: importing the module costs more than the rest of this file
+    import dataclasses  # imported late: the import costs more than the rest of this file
 
     return [field.name for field in dataclasses.fields(value)]
 
@@ -80,7 +80,7 @@ def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
 
 
 def rebuilt(like: Any, parts: list[Any]) -> Any:
-    """A nest of `like`'s type with these children, in `children` order."""
+    """Return a nest of `like`'s type with these children, in `children` order."""
     if hasattr(like, "__rebuilt__"):
         return like.__rebuilt__(parts)
     if isinstance(like, tuple) and hasattr(like, "_fields"):
@@ -102,7 +102,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 
 def _with_fields(like: Any, parts: list[Any]) -> Any:
-    """A dataclass's instance with other fields: it has been initialised once, as `like`, and is not again."""
+    """Return an instance of a dataclass with other fields, without a second initialization."""
     new = object.__new__(type(like))
     getattr(new, "__dict__", {}).update(getattr(like, "__dict__", {}))
     for name, part in zip(_field_names(like), parts, strict=True):
@@ -111,7 +111,7 @@ def _with_fields(like: Any, parts: list[Any]) -> Any:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves, from left to right.
+    """Return the leaves, from left to right.
 
     >>> flatten([1, (2, {"a": 3})])
     [1, 2, 3]
@@ -120,7 +120,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     try:
         _collect(structure, leaves, expand_composites)
     except RecursionError as error:
-        from .core import cyclic_nests  # when it is needed: it needs this file
+        from .core import cyclic_nests  # imported late: the import is cyclic
 
         raise cyclic_nests.told(error, structure) from None
     return leaves
@@ -137,7 +137,7 @@ def _collect(structure: Any, leaves: list[Any], expand: bool) -> None:
 
 
 def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """(path, leaf) pairs; a path reads like Python: `['a'][0].x`."""
+    """Yield (path, leaf) pairs; a path is written as in Python: `['a'][0].x`."""
     if not is_nested(structure):
         yield path, structure
         return
@@ -146,16 +146,16 @@ def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any
 
 
 def path_of(structure: Any, key: Any, path: str) -> str:
-    """The path of a child of a nest that has a path itself."""
+    """Return the path of a child of a nest with the path `path`."""
     if hasattr(structure, "_fields"):
         return f"{path}.{structure._fields[key]}"
     return f"{path}.{key}" if _is_dataclass(structure) else f"{path}[{key!r}]"
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """A nest like `structure` with the leaves of `flat_sequence`.
+    """Return a nest like `structure` with the leaves of `flat_sequence`.
 
-    Raises TypeError when that is no sequence, ValueError when the number of leaves differs.
+    Raises TypeError when `flat_sequence` is no sequence, ValueError when the number of leaves differs.
 
     >>> pack_sequence_as((0, [0]), [1, 2])
     (1, [2])
@@ -192,7 +192,7 @@ def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`func` applied to the corresponding leaves of nests with the same structure.
+    """Apply `func` to the corresponding leaves of nests with the same structure; return a nest of the results.
 
     Keywords are `check_types` (True: sequences must be of the same type) and `expand_composites` (False).
 
@@ -218,7 +218,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def same_structure(one: Any, other: Any) -> bool:
-    """Whether both nests have the same shape, types and keys."""
+    """Return whether both nests have the same shape, types and keys."""
     if not is_nested(one) or not is_nested(other):
         return not is_nested(one) and not is_nested(other)
     if type(one) is not type(other):
@@ -232,10 +232,10 @@ def same_structure(one: Any, other: Any) -> bool:
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """ValueError unless both nests have the same structure, TypeError when sequences have different types.
+    """Raise ValueError unless both nests have the same structure, TypeError when sequences have different types.
 
-    Mappings of any class go together when they have the same keys. With `expand_composites` the specs of composite
-    tensors must be compatible.
+    Mappings of different classes are equivalent when they have the same keys. With `expand_composites` the specs of
+    composite tensors must be compatible.
     """
     difference = _difference(nest1, nest2, check_types, expand_composites)
     if difference is None:
@@ -264,7 +264,7 @@ def _pack_dots(nest: Any) -> Any:
 
 
 def _difference(one: Any, other: Any, check: bool, expand: bool) -> tuple[type[Exception], str] | None:
-    """How two nests differ: the class of the error, and the reason that it gives."""
+    """Return the class and the message of the error for two nests that differ; None if they do not."""
     composites = expand and (_has_spec(one) or _has_spec(other))
     nested = [is_nested(nest) or (expand and _has_spec(nest)) for nest in (one, other)]
     if nested[0] != nested[1]:

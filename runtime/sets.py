@@ -1,10 +1,10 @@
-"""The module `tf.sets`: the rows of tensors as sets, by TensorFlow's names.
+"""The module `tf.sets`: the rows of tensors as sets, with TensorFlow's names.
 
 >>> union([[1, 2]], [[2, 3]]).values.numpy().tolist()
 [1, 2, 3]
 
-The sets are the last axis of tensors of at least two; results are sparse tensors with the elements of each set in
-ascending order.
+The sets are along the last axis of tensors of rank 2 or more. Results are sparse tensors with the elements of each
+set in ascending order.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def difference(
     aminusb: bool = True,
     validate_indices: bool = True,
 ) -> SparseTensor:
-    """The elements of each set of `a` that are not in that of `b`; the other way round when not `aminusb`.
+    """Return the elements of each set of `a` that are not in that of `b`; the reverse if not `aminusb`.
 
     Args:
         a, b: tensors or sparse tensors of integers or strings, of one dtype, at least rank 2, and one shape but for
             the last axis.
-        validate_indices: whether to look if the coordinates of sparse tensors are in order and inside of the shape.
+        validate_indices: whether to check that the coordinates of sparse tensors are in order and inside of the shape.
 
     Raises TypeError for other dtypes or two of them, InvalidArgumentError for other shapes and wrong coordinates.
 
@@ -54,7 +54,7 @@ def difference(
 def intersection(
     a: TensorLike | SparseTensor, b: TensorLike | SparseTensor, validate_indices: bool = True
 ) -> SparseTensor:
-    """The elements that each set of `a` has in common with that of `b`; arguments as of `difference`.
+    """Return the elements that each set of `a` has in common with that of `b`; arguments as of `difference`.
 
     >>> intersection([[1, 2, 2]], [[2, 5, 2]]).values.numpy().tolist()
     [2]
@@ -65,7 +65,7 @@ def intersection(
 def union(
     a: TensorLike | SparseTensor, b: TensorLike | SparseTensor, validate_indices: bool = True
 ) -> SparseTensor:
-    """The elements of each set of `a` and of that of `b`; arguments as of `difference`.
+    """Return the elements of each set of `a` and of that of `b`; arguments as of `difference`.
 
     >>> union([["x"]], [["b"]]).values.numpy().tolist()
     [b'b', b'x']
@@ -74,7 +74,7 @@ def union(
 
 
 def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
-    """How many different elements each set of a sparse tensor has.
+    """Return the number of different elements of each set of a sparse tensor.
 
     >>> size(SparseTensor([[0, 0], [0, 1]], [5, 5], [2, 3])).numpy().tolist()
     [1, 0]
@@ -102,7 +102,7 @@ def _check_dtype(x: Any, what: str) -> None:
 
 
 def _parts(x: Any, validate_indices: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Coordinates, elements and shape."""
+    """Return coordinates, elements and shape."""
     if isinstance(x, SparseTensor):
         return _checked(x, validate_indices), x.values, x.dense_shape
     places = where(fill(shape_of(x), True))

@@ -1,4 +1,4 @@
-"""The namespace `tf.signal`: Fourier and cosine transforms, frames, windows, spectra, by TensorFlow's names."""
+"""The namespace `tf.signal`: Fourier and cosine transforms, frames, windows, spectra, with TensorFlow's names."""
 
 from __future__ import annotations
 

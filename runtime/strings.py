@@ -29,7 +29,7 @@ from .ops.strings.unicode_ops import unicode_transcode
 def format(
     template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
-    """The template with the values of `inputs` in the places of the placeholders, as `tf.print` writes them.
+    """Replace the placeholders in the template by the values of `inputs`, formatted as by `tf.print`.
 
     Args:
         inputs: a tensor, or a list of them, as many as there are placeholders (ValueError for another number).

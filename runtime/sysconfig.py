@@ -1,4 +1,4 @@
-"""`tf.sysconfig`: how this runtime was built.
+"""`tf.sysconfig`: the build information of this runtime.
 
 >>> get_build_info()["is_cuda_build"]
 False
@@ -10,7 +10,7 @@ from .core.missing_names import explain as _explain
 
 
 def get_build_info() -> dict[str, bool]:
-    """What the runtime was built with; it is Python, so nothing of it."""
+    """Return the optional components that the runtime was built with: none."""
     return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}
 
 

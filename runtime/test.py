@@ -1,4 +1,4 @@
-"""`tf.test`: questions of test programs about the machine, and their start.
+"""`tf.test`: helpers of test programs, with TensorFlow's names.
 
 >>> is_gpu_available(), is_built_with_cuda(), gpu_device_name()
 (False, False, '')
@@ -14,12 +14,12 @@ from .core.missing_names import explain as _explain
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
-    """Whether there is a GPU that operations could run on: there is none."""
+    """Return False: operations never run on a GPU."""
     return False
 
 
 def gpu_device_name() -> str:
-    """The name of a GPU; "" as there is none."""
+    """Return the name of a GPU, which is "" since there is none."""
     return ""
 
 
@@ -36,12 +36,12 @@ def is_built_with_gpu_support() -> bool:
 
 
 def is_built_with_xla() -> bool:
-    """Whether `jit_compile=True` is supported."""
+    """Return False: there is no XLA."""
     return False
 
 
 def is_cpu_target_available(target: str) -> bool:
-    """Whether code for a kind of CPU can be made: there is no native compiler."""
+    """Return False: XLA's CPU targets do not exist here."""
     return False
 
 

@@ -1,6 +1,6 @@
-"""`tf.version`: the TensorFlow whose names and behaviour this runtime has.
+"""`tf.version`: the TensorFlow version that this runtime is compatible with.
 
-Programs compare it, to know what they may use; which agc it is stands in `GIT_VERSION`.
+Programs compare it to find supported features. The version of agc is in `GIT_VERSION`.
 
 >>> VERSION.split(".")[0]
 '2'
