@@ -1,7 +1,7 @@
-"""How operations read their attributes: one function for each annotation in a signature.
+"""Parsers of operation attributes: one function for each annotation in a signature.
 
-A reader takes what the user gave and returns a plain value that prints and parses (int, float, bool, str, None,
-DType, tuple of these), or raises TypeError or ValueError.
+A parser (a reader) takes the argument and returns a plain value that can be printed and parsed (int, float,
+bool, str, None, DType, tuple of these), or raises TypeError or ValueError.
 
 >>> READERS["Axes"]([0, 1]), READERS["Axes"](None), READERS["Axis"](-1)
 ((0, 1), None, -1)
@@ -30,7 +30,10 @@ Specs = tuple[TensorType, ...]
 
 
 def read_axis(value: Any) -> int:
-    """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
+    """Read one axis; negative axes count from the end.
+
+    A scalar integer tensor with a static value is accepted.
+    """
     try:
         number = operator.index(getattr(value, "_array", value))
     except TypeError as error:
@@ -43,17 +46,20 @@ def read_axis(value: Any) -> int:
 
 
 def read_results(value: Any) -> int:
-    """The number of results that an operation gives: a file that states fewer is refused before its rule lists them."""
+    """Read the number of results of an operation.
+
+    A file that lists fewer results is rejected before the inference rule creates them.
+    """
     return read_axis(value)
 
 
 def read_last_axis(value: Any) -> int:
-    """One axis; None is the last one."""
+    """Read one axis; None means the last axis."""
     return -1 if value is None else read_axis(value)
 
 
 def read_axes(value: Any) -> tuple[int, ...] | None:
-    """None for all axes, one axis, or several."""
+    """Read None for all axes, one axis, or several."""
     if value is None:
         return None
     if hasattr(value, "_array"):
@@ -72,7 +78,7 @@ def read_optional_int(value: Any) -> int | None:
 
 
 def read_rounds(value: Any) -> int | None:
-    """A number of rounds of a loop; None for as many as there are."""
+    """Read a number of loop iterations; None means no limit."""
     number = read_optional_int(value)
     if number is not None and number < 0:
         raise ValueError(f"{number} is no number of rounds")
@@ -80,7 +86,7 @@ def read_rounds(value: Any) -> int | None:
 
 
 def read_every(value: Any) -> int | str:
-    """How many rounds pass until a state is kept; "auto" lets the gradient choose."""
+    """Read how many iterations pass between two saved states; "auto" lets the gradient choose."""
     number = value if value == "auto" else read_axis(value)
     if number != "auto" and number < 1:
         raise ValueError(f"{number} is no number of rounds")
@@ -129,7 +135,7 @@ def read_bool(value: Any) -> bool:
 
 
 def read_object(value: Any) -> Any:
-    """What exists in a running program only, such as a function: no file has it."""
+    """Return `value` unchanged: an object of the running program, such as a function. It cannot be serialized."""
     return value
 
 
@@ -137,7 +143,7 @@ _LITERALS = frozenset({type(None), bool, int, float, str})
 
 
 def is_literal(value: Any) -> bool:
-    """Whether an attribute is of the types that print and parse; objects of subclasses are not."""
+    """Return whether an attribute has a type that prints and parses; objects of subclasses do not."""
     if type(value) is tuple:
         return all(map(is_literal, value))
     return type(value) in _LITERALS or isinstance(value, dtypes.DType)

@@ -1,10 +1,11 @@
-"""Check that a call of an operation, as a file or a text states it, is one that its declaration allows.
+"""Check that a call of an operation, as read from a file or from text, conforms to the operation's declaration.
 
     reverse tensor [axis=(0,)]         the declaration: `tensor: Input`, `axis: Axes`
         operands                       one tensor
-        attributes                     `axis`, which its reader reads as what it is already
+        attributes                     `axis`, which its reader returns unchanged
 
-Tracing makes only such calls. A file may state anything: executors, which trust the declarations, must not see it.
+Tracing creates only such calls, but a file may contain anything. Executors trust the declarations, so calls
+are checked first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _TENSOR: tuple[type, str] = (TensorType, "a tensor")
 
 
 def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes as the declaration reads them, those with defaults filled in.
+    """Return the attributes, checked by their readers, with defaults filled in.
 
     Raises ValueError, which names the attribute.
     """
@@ -42,27 +43,30 @@ def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_results(op: Op, attrs: Mapping[str, Any], count: int) -> None:
-    """Raise ValueError when an attribute asks for more results than are stated: the rule would list them all."""
+    """Raise ValueError if an attribute requires more than `count` results, before the rule creates all of them."""
     for _, name, reader in op._attributes:
         if reader is read_results and attrs[name] > count:
             raise ValueError(f"{op.name} gives {attrs[name]} results by its `{name}`, not {count}")
 
 
 def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:
-    """Return one attribute. What its reader would convert is not what tracing has written."""
+    """Return one attribute's value, or raise ValueError.
+
+    A value that the reader would convert is rejected: tracing writes values that are already converted.
+    """
     try:
         if reader is read_object and value is not None:
             raise ValueError("it exists in a running program only")
         read = reader(value)
         if not is_literal(read) or not (read == value or (read != read and value != value)):
             raise ValueError(f"{_short(value)} is no such value")
-    except Exception as error:  # a reader may fail in any way on what no call gives it
+    except Exception as error:  # a reader may raise any exception for an unexpected value
         raise ValueError(f"{op.name}, `{name}`: {error}") from None
     return read
 
 
 def check_operands(op: Op, operands: Sequence[Operand]) -> None:
-    """Raise ValueError for operands whose number, kinds or dtypes are not those of the declaration."""
+    """Raise ValueError for operands with a number, kinds or dtypes other than those of the declaration."""
     kinds = _kinds_of(op, len(operands))
     same: dtypes.DType | None = None
     of_list: dtypes.DType | None = None
@@ -87,7 +91,7 @@ def _check_dtype(op: Op, operand: Operand, wanted: dtypes.DType) -> None:
 
 
 def _kinds_of(op: Op, count: int) -> list[str]:
-    """Return the kind of each of so many operands: those of a list have that of the list."""
+    """Return the kind of each of `count` operands; the operands of a list have the list's kind."""
     kinds = [kind for _, kind in op._inputs]
     place = op._group
     if place is not None and count >= len(kinds) - 1:

@@ -1,12 +1,12 @@
-"""Axes that only the graph knows: they become the last one, for which there is an operation.
+"""Axes that are traced tensors: they are moved to the end and merged, so an operation along axis -1 applies.
 
-    reduce_sum x, axis                  flat = axes_last x, axis            all these axes as one, behind the others
+    reduce_sum x, axis                  flat = axes_last x, axis            all these axes merged into the last one
                               ==>       reduce_sum flat [axis=-1]
     cumsum x, axis                      flat = axes_last x, axis
                                         sums = cumsum flat [axis=-1]
-                                        axes_back sums, axis, shape of x    to where they were
+                                        axes_back sums, axis, shape of x    back to their positions
 
-How many axes are left is known where the rank of `x` is, and how many axes are given; how long they are is not.
+The rank of the result is static if the rank of `x` and the number of axes are. The sizes are not static.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .static_values import checked_dims, dims, integers
 
 @op
 def axes_last(x: Input, axes: Ints, name: Name = None) -> TensorType:
-    """The tensor with `axes`, an axis or several, as its last axis: one, as long as all of them together.
+    """Move `axes`, one or several, to the end of `x` and merge them into one axis.
 
     >>> axes_last([[1, 2, 3], [4, 5, 6]], 0).numpy().tolist()
     [[1, 4], [2, 5], [3, 6]]
@@ -74,7 +74,7 @@ def _(dy: Any, y: Any, x: Any, axes: Any) -> Any:
 
 @op
 def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> TensorType:
-    """What `axes_last` makes `flat` of: a tensor of this shape.
+    """Undo `axes_last`: return `flat` as a tensor of this shape, with the axes at their positions.
 
     >>> axes_back([[1, 4], [2, 5], [3, 6]], 0, [2, 3]).numpy().tolist()
     [[1, 2, 3], [4, 5, 6]]
@@ -96,7 +96,7 @@ def _(dy: Any, y: Any, flat: Any, axes: Any, shape: Any) -> Any:
 
 
 def _places(axes: Any, rank: int) -> list[int]:
-    """The axes from the front; ValueError for one that is not there or given twice."""
+    """Return the axes as non-negative numbers; ValueError for an axis out of range or a duplicate."""
     places = [shapes.normal_axis(axis, rank) for axis in axes]
     if len({*places}) < len(places):
         raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {(*axes,)}")
@@ -152,12 +152,12 @@ _WAYS: dict[str, Callable[..., Any]] = {
 
 
 def takes(operation: Op, given: Mapping[str, Any]) -> bool:
-    """Whether an operation is called with an axis that only the graph knows, and has a way to do that."""
+    """Return whether the operation is called with a traced axis and supports that."""
     return operation.name in _WAYS and holds_tensor(given["axis"])
 
 
 def along(operation: Op, given: Mapping[str, Any]) -> Any:
-    """The operation along such an axis."""
+    """Compute the operation along a traced axis."""
     (x, *_), axes = given.values(), convert_to_tensor(given["axis"])
     rest = {name: value for name, value in given.items() if name not in (operation.parameters[0], "name")}
     return _WAYS[operation.name](operation, x, axes, rest)

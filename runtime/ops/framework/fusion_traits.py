@@ -1,4 +1,4 @@
-"""Which operations can be fused: those on the elements of tensors, each alone, and reductions of what they give."""
+"""Fusion traits: which operations are elementwise, which reductions can consume them, and their cost."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ELEMENTS = frozenset({
     "truncatediv", "truncatemod", "pow", "squared_difference", "divide_no_nan", "multiply_no_nan",
     "xlogy", "xdivy", "xlog1py", "left_shift", "right_shift", "real", "imag", "angle",
 })  # fmt: skip
-"""Operations on elements whose kernels are neither functions of NumPy nor operators.
+"""Elementwise operations with kernels that are neither NumPy functions nor operators.
 
-Special functions are not among them: they sort elements by the formula to take, and so each depends on the others, if
-only in its last bit.
+Special functions are not listed. They group elements by the formula to use, so the last bit of one element
+may depend on other elements.
 """
 
 UNIFORM = {"zeros_like": 0, "ones_like": 1}
-"""Operations with one number for all elements."""
+"""Operations that fill their result with one number."""
 
 
 class Reducer(NamedTuple):
-    """What a reduction is in a plan's source and what that means: a function of elements, axes, dtype and `out`."""
+    """A reduction's name in a plan's source and its function of elements, axes, dtype and `out`."""
 
     text: str
     compute: Callable[..., Any]
@@ -47,7 +47,7 @@ REDUCTIONS = {
     "reduce_all": Reducer("np.logical_and.reduce", np.logical_and.reduce),
     "reduce_any": Reducer("np.logical_or.reduce", np.logical_or.reduce),
 }
-"""Reductions that can be computed part by part."""
+"""Reductions that can be computed block by block."""
 
 _DEAR = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "asin", "acos", "atan", "sinh", "cosh",
@@ -58,12 +58,15 @@ _DEAR = frozenset({
 
 
 def cost(operation: Operation) -> float:
-    """About how many nanoseconds an element takes."""
+    """Return the approximate cost of an element in nanoseconds."""
     return 2.0 if operation.type in _DEAR else 0.2
 
 
 def works_on_elements(operation: Operation) -> bool:
-    """Whether each element of the result follows from one of each operand, with operands that broadcast."""
+    """Return whether the operation is elementwise: each result element depends on one element of each operand.
+
+    Operands may broadcast.
+    """
     return _is_on_elements(operation.op) and _are_plain(operation)
 
 
@@ -76,7 +79,7 @@ def _is_on_elements(op: Op) -> bool:
 
 
 def reduces(operation: Operation) -> bool:
-    """Whether the operation is a reduction that can be computed part by part."""
+    """Return whether the operation is a reduction that can be computed block by block."""
     if operation.type not in REDUCTIONS or not _are_plain(operation):
         return False
     kind, wide = operation.inputs[0].dtype.kind, operation.inputs[0].dtype.size > 2
@@ -86,7 +89,7 @@ def reduces(operation: Operation) -> bool:
 
 
 def _are_plain(operation: Operation) -> bool:
-    """Whether all are tensors of numbers that NumPy has itself."""
+    """Return whether all operands and results are tensors of native NumPy number types."""
     for operand in (*operation.inputs, *operation.outputs):
         spec = operand.spec
         if not isinstance(spec, TensorType) or spec.dtype not in _NUMBERS:

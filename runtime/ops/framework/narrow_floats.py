@@ -1,9 +1,9 @@
-"""Floats narrower than NumPy knows: kernels get them as float32, and what they compute is rounded.
+"""Floats narrower than NumPy's native ones: kernels compute in float32, and the results are rounded.
 
     add(x: bfloat16[2], y: bfloat16[2])    ==>    bfloat16(add_kernel(float32(x), float32(y)))
 
-A float32 holds every such number exactly, so an operation that only moves elements gives them back as they are.
-TensorFlow computes most operations on bfloat16 in the same way.
+A float32 represents every such number exactly, so an operation that only moves elements returns them
+unchanged. TensorFlow computes most operations on bfloat16 in the same way.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from .op import Op
 
 EXACT = frozenset({"bitcast", "unsorted_segment_max", "unsorted_segment_min"})
-"""Operations whose kernels want the elements as they are: for their bits, or to know the limits of the dtype."""
+"""Operations with kernels that need the original elements: for their bits, or for the limits of the dtype."""
 
 
 def is_narrow(spec: object) -> bool:
-    """Whether a value is a tensor of a narrow float."""
+    """Return whether a value's type is a tensor of a narrow float."""
     return isinstance(spec, TensorType) and isinstance(spec.dtype, dtypes.NarrowFloat)
 
 
 def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Callable[..., Any]:
-    """The kernel for inputs and results of these specs. Variables and TensorArrays hold the elements as they are."""
+    """Return the kernel for inputs and results of these types.
+
+    Operations on variables and TensorArrays get the original elements.
+    """
     specs = [*inputs, *results]
     keeps = op.name in EXACT or not all(isinstance(spec, TensorType) for spec in specs)
     if keeps or not any(map(is_narrow, specs)):
@@ -40,7 +43,7 @@ def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Calla
 
 
 def is_used_by(operation: Operation) -> bool:
-    """Whether an operation of a graph takes or gives a narrow float."""
+    """Return whether an operation of a graph has an operand or a result that is a narrow float."""
     for operand in operation.inputs:
         if operand.value is None:
             if is_narrow(operand.spec):
@@ -51,7 +54,7 @@ def is_used_by(operation: Operation) -> bool:
 
 
 def kernel_of(operation: Operation) -> Callable[..., Any]:
-    """The kernel that an executor runs for an operation of a graph."""
+    """Return the kernel that an executor runs for an operation of a graph."""
     if not is_used_by(operation):
         return operation.op.compute
     return kernel(
@@ -62,7 +65,7 @@ def kernel_of(operation: Operation) -> Callable[..., Any]:
 
 
 def widened(compute: Callable[..., Any], results: tuple[Any, ...]) -> Callable[..., Any]:
-    """The kernel, computing in float32 what is a narrow float in the graph."""
+    """Wrap the kernel: convert narrow floats to float32 before the call, and round the results after it."""
 
     @functools.wraps(compute)
     def computed(*inputs: Any, **attrs: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Declaring operations: signature, manual, shape rule and kernel in one block.
+"""Declare operations: signature, docstring, inference rule and kernel in one block.
 
     @op
     def reverse(tensor: Input, axis: Axes, name: Name = None) -> TensorType:
         '''Reverse `tensor` along the axes in `axis`.'''
-        return tensor.spec                                          # the rule: what the result is like
+        return tensor.spec                                          # the inference rule: the result's type
 
     @reverse.kernel
     def _(tensor, axis):                                            # arrays in, array out
@@ -13,8 +13,8 @@
     def _(dy, y, tensor, axis):                                     # tensors in, tensors out: see `Op.gradient`
         return reverse(dy, axis)
 
-The decorated function *is* the rule for dtype and shape; its signature, with TensorFlow's names, is the
-operation's, and its docstring the manual. An annotation says how an argument is read:
+The decorated function *is* the inference rule for dtype and shape; its signature, with TensorFlow's names, is
+the operation's, and its docstring the manual. An annotation says how an argument is read:
 
     Input      a tensor, or anything that converts into one
     Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
@@ -57,7 +57,7 @@ REGISTRY: dict[str, Op] = {}
 
 
 def find(name: str) -> Op | None:
-    """The operation with this name in graphs, wherever in this package it is declared; None if there is none."""
+    """Return the operation with this name in graphs, importing all modules of operations if needed; else None."""
     if name not in REGISTRY:
         import pkgutil
 
@@ -78,7 +78,7 @@ Name: TypeAlias = str | None
 
 
 def _declared(module: str, name: str) -> Op:
-    """An operation that was pickled: by its name, once the module that declares it is there."""
+    """Return an unpickled operation, found by its name after its module is imported."""
     importlib.import_module(module)
     found = find(name)
     if found is None:
@@ -87,11 +87,11 @@ def _declared(module: str, name: str) -> Op:
 
 
 class Op(Signature):
-    """An operation: calling it computes at once, or records it when a graph is being built.
+    """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built.
 
-    Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has effects, or reads
-    state: never dropped, never reordered), `expression` (Python text with `{0}`, `{1}` … that computes the same as
-    the kernel when all inputs have the same dtype; the plan executor prefers it).
+    Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has side effects or reads
+    state: DCE and reordering exclude it), `expression` (Python text with `{0}`, `{1}` … that computes the
+    same as the kernel when all inputs have the same dtype; the plan executor prefers it).
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Op(Signature):
         REGISTRY[self.name] = self
 
     def __reduce__(self) -> Any:
-        """An operation is pickled as its name, and is its own copy."""
+        """Pickle an operation by its name; a copy is the operation itself."""
         return _declared, (self.rule.__module__, self.name)
 
     def __copy__(self) -> Op:
@@ -127,7 +127,7 @@ class Op(Signature):
         raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)
 
     def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
+        """Register the NumPy kernel: a function from arrays, in the order of the inputs, and attributes to arrays."""
         self.compute = compute
         return compute
 
@@ -136,24 +136,25 @@ class Op(Signature):
         return quietly(self.compute)
 
     def gradient(self, differentiate: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: the gradients of the inputs, from that of the result.
+        """Register the gradient function (VJP): cotangents of the inputs from the cotangent of the result.
 
-        It takes the gradient of the result and the result (lists where there are several results; gradients of
-        those that nothing depends on are None), then the inputs and attributes as the rule does, and returns a
-        tensor or None for each input, a list of them for an `Inputs` argument: a tuple of these where the operation
-        has several inputs. It is written with operations.
+        It takes the cotangent of the result and the result, then the inputs and attributes as the rule does.
+        With several results, the first two are lists; cotangents of unused results are None.
+
+        It returns a tensor or None for each input, or a list of them for an `Inputs` argument. With several
+        inputs it returns a tuple of these. It is written with operations.
         """
         self.differentiate = differentiate
         return differentiate
 
     def no_gradient(self, reason: str) -> None:
-        """Say why the result, though it consists of fractions, passes no gradient on."""
+        """Record why a result of floats passes no gradient on."""
         self.has_no_gradient = reason
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: what is known of the elements of a vector of integers before the graph runs.
+        """Register the function that computes the statically known elements of a vector of integers.
 
-        It takes operands and attributes as the rule does and returns a tuple of integers and None, or None.
+        It takes operands and attributes as the rule does. It returns a tuple of integers and None, or None.
         """
         self.known = known
         return known
@@ -187,7 +188,7 @@ class Op(Signature):
         return self._weakened(self.record(builder, tensors, attrs, wish), values[: len(self._inputs)])
 
     def _late(self, values: list[Any], error: Exception) -> Any:
-        """The result for an axis that only the graph knows; no other attribute can wait until it runs."""
+        """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""
         from . import dynamic_axes  # which is made of operations
 
         given = dict(zip(self.parameters, values, strict=True))
@@ -205,7 +206,7 @@ class Op(Signature):
         ) from None
 
     def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
-        """The result, which adapts its dtype as well when it is made from nothing but what does."""
+        """Mark the result's dtype as weak if all of `values` are constants or have weak dtypes."""
         if not self._attributes and isinstance(result, SymbolicTensor):
             origin = weak_origin(values)
             if origin is not None and result.dtype is origin.dtype:
@@ -213,7 +214,7 @@ class Op(Signature):
         return result
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
-        """Compute at once."""
+        """Run the kernel in eager mode."""
         if placement.logged:
             log_placement(self.name)
         arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
@@ -235,7 +236,7 @@ class Op(Signature):
         return outputs
 
     def _specs(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
-        """What the rule says of a call that runs at once."""
+        """Return the inferred result types of an eager call."""
         try:
             return self.infer(operands, attrs)
         except (errors.OpError, *OF_COMPUTING) as error:
@@ -246,13 +247,13 @@ class Op(Signature):
         return quietly(narrow_floats.kernel(self, [operand.spec for operand in operands], results))
 
     def _run_time_value(self, argument: Any) -> Any:
-        """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
+        """Return the kernel's argument: an array, the elements of a TensorArray, or a variable itself."""
         if isinstance(argument, SymbolicTensor):
             raise argument.unreachable(f"{self.name} was called on")
         return argument if isinstance(argument.spec, VariableType) else argument._array
 
     def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
-        """The TensorType of the result, or a tuple of them."""
+        """Return the result's TensorType, or a tuple of them, by the inference rule."""
         if self._operands_first:
             return self.rule(*self.grouped(operands), **attrs)
         given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
@@ -289,12 +290,12 @@ def op(
 
 
 def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Decorator: declare an operation; see the module's docstring. Options as for `Op`."""
+    """Declare an operation with the decorated inference rule; see the module's docstring. Options as for `Op`."""
     return functools.partial(Op, **options) if rule is None else Op(rule)
 
 
 def wrap(value: Value, builder: Builder) -> Any:
-    """What users see of a value of a graph: a tensor, or the state of a TensorArray."""
+    """Return the public object for a value of a graph: a tensor, or the state of a TensorArray."""
     return (
         SymbolicTensor(value, builder)
         if isinstance(value.spec, TensorType)

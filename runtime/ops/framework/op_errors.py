@@ -1,9 +1,10 @@
-"""What a refusal tells, whoever gives it: the operation, and its arguments where the reason names none of them.
+"""Error messages of operations: the reason, the operation, and its arguments unless the reason names one.
 
     Incompatible shapes: (2,) vs. (3,)    →    Incompatible … (3,) [op add of x: float32[2], y: float32[3]]
     indices = 7 is not in [0, 3)          →    indices = 7 is not in [0, 3) [op gather]
 
-Rules and kernels raise with a reason alone, also the errors of Python and NumPy for what they left to these.
+Rules and kernels raise errors with a reason only. Errors that Python or NumPy raises within them are treated
+alike.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .op import Op
 
 OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
-"""What kernels raise, and NumPy and Python in them, for arguments that they cannot take."""
+"""Exceptions that kernels raise, also from NumPy and Python, for invalid arguments."""
 
 _OF_ARGUMENTS = (errors.InvalidArgumentError, errors.ResourceExhaustedError, errors.UnimplementedError)
 _PYTHONS = (ValueError, IndexError, AssertionError)
@@ -35,14 +36,14 @@ _WIDEST = 60
 
 
 class PythonTypeError(TypeError):
-    """A rule's TypeError that is one where operations run at once, too; others are InvalidArgumentErrors there.
+    """A rule's TypeError that stays a TypeError in eager mode; others become InvalidArgumentError there.
 
-    TensorFlow finds these in Python, and not in a kernel.
+    TensorFlow raises these errors in Python, not in a kernel.
     """
 
 
 def runtime_op_error(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
-    """What to raise when the kernel of `op`, or its rule where it runs at once, failed with `error`."""
+    """Return the exception for a failure of the kernel of `op`, or of its rule in eager mode."""
     if isinstance(error, PythonTypeError):
         return ruled_out(error, op, inputs, attrs)
     found = failure(error)
@@ -53,7 +54,7 @@ def runtime_op_error(error: Exception, op: Op, inputs: Sequence[Any], attrs: Map
 
 
 def failure(error: Exception, reason: str | None = None) -> errors.OpError:
-    """What a kernel raised, as the error of an operation."""
+    """Convert an exception of a kernel to an OpError."""
     if isinstance(error, errors.OpError):
         return error
     if isinstance(error, MemoryError):
@@ -62,13 +63,13 @@ def failure(error: Exception, reason: str | None = None) -> errors.OpError:
 
 
 def reason_of(error: Exception) -> str:
-    """What an error says; where Python or NumPy raised it, not a rule or a kernel, that the arguments do not fit."""
+    """Return an error's message; errors raised within Python or NumPy are prefixed with a general reason."""
     text = str(error).strip()
     return text if is_raised_here(error) else f"{_UNFIT}: {text}"
 
 
 def is_raised_here(error: Exception) -> bool:
-    """Whether a `raise` of a rule's or a kernel's made the error, or nobody knows."""
+    """Return whether a `raise` statement of a rule or a kernel raised the error; True if that is unknown."""
     trace = error.__traceback__
     if trace is None:
         return True
@@ -79,12 +80,12 @@ def is_raised_here(error: Exception) -> bool:
 
 
 def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
-    """Whether the error is one that the user's program asks for: an assertion, or what Python's lists raise."""
+    """Return whether the error's message is the user's own: an assertion, or an error of Python's lists."""
     return op.name in ("assert", "raise") or isinstance(error, _PYTHONS)
 
 
 def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
-    """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
+    """Return the exception for a failure of the rule of `op` while tracing: a ValueError or TypeError."""
     if isinstance(error, errors.OpError):
         return runtime_op_error(error, op, inputs, attrs)
     if type(error).__module__.startswith(_HERE) and not isinstance(error, PythonTypeError):
@@ -94,26 +95,26 @@ def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[st
 
 
 def throw(found: Exception, error: Exception) -> NoReturn:
-    """Raise what is to be raised in place of `error`, which may be itself, with the cause that it has."""
+    """Raise `found` in place of `error`, without a context; raise `error` itself if they are the same."""
     if found is error:
         raise error
     raise found from None
 
 
 def restate(error: errors.OpError, message: str) -> None:
-    """Give an error another message."""
+    """Replace the message of an error."""
     error.message = message
     error.args = (message,)
 
 
 def named(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
-    """The reason, with the operation that it is of."""
+    """Return the error's message with the operation that failed."""
     reason = error.message if isinstance(error, errors.OpError) else str(error)
     return reason if "[op " in reason else f"{reason} {place(error, reason, op, inputs, attrs)}"
 
 
 def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
-    """The operation, and what its arguments are where the reason is about them and names none."""
+    """Return the operation's name, with its arguments if the reason is about them and names none."""
     if isinstance(error, errors.OpError) and not isinstance(error, _OF_ARGUMENTS):
         return f"[op {op.name}]"
     parameters = [name for name in op.parameters if name != "name"]
@@ -124,7 +125,7 @@ def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: M
 
 
 def _arguments(op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Iterable[str]:
-    """Each argument with its kind and shape, or its value; attributes that are what they are by default not."""
+    """Yield each argument with its type, or its value; attributes equal to their defaults are left out."""
     for name, value in zip(op.input_names, op.grouped(list(inputs)), strict=True):
         yield f"{name}: {_kinds(value) if isinstance(value, list) else _kind(value)}"
     for name, value in attrs.items():

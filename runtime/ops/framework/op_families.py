@@ -1,4 +1,4 @@
-"""Regular families of operations, so that each of their members is one row of a table.
+"""Families of operations: each elementwise operation is one row of a table.
 
     #              name    kernel   dtypes   manual                      example   result
     exp  = unary("exp",  np.exp,  CURVED,  "e to the power `x`.",       "[0.]",   "[1.0]")
@@ -29,7 +29,7 @@ from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
 
 Array = Any
-"""What kernels take and return: a NumPy array, or a NumPy scalar where the rank is 0."""
+"""An argument or result of a kernel: a NumPy array, or a NumPy scalar where the rank is 0."""
 
 DTypes = frozenset[dtypes.DType]
 
@@ -50,9 +50,9 @@ Result = Callable[[dtypes.DType], dtypes.DType]
 
 
 def require_dtype(operand: Any, allowed: DTypes, what: str) -> None:
-    """Refuse an operand whose dtype the operation does not take.
+    """Raise an error for an operand with a dtype that the operation does not take.
 
-    The error is InvalidArgumentError where operations run at once, TypeError in a graph, as in TensorFlow.
+    The error is InvalidArgumentError in eager mode, TypeError while tracing, as in TensorFlow.
     """
     if operand.dtype in allowed:
         return
@@ -64,31 +64,34 @@ def require_dtype(operand: Any, allowed: DTypes, what: str) -> None:
 
 
 def wrong(message: str) -> Exception:
-    """The error for an argument of a wrong shape or value: InvalidArgumentError at once, ValueError in a graph."""
+    """Return the error for an argument of invalid shape or value.
+
+    It is InvalidArgumentError in eager mode, ValueError while tracing.
+    """
     return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
 
 
 def same(dtype: dtypes.DType) -> dtypes.DType:
-    """The result has the dtype of the inputs."""
+    """Return the dtype of the inputs as that of the result."""
     return dtype
 
 
 def boolean(dtype: dtypes.DType) -> dtypes.DType:
-    """The result is bool."""
+    """Return bool as the dtype of the result."""
     return dtypes.bool_
 
 
 def real_part(dtype: dtypes.DType) -> dtypes.DType:
-    """The dtype of the parts of a complex number; others stay as they are."""
+    """Return the dtype of a complex number's parts; other dtypes are returned unchanged."""
     return {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(dtype, dtype)
 
 
 class Elementwise(Op):
-    """An operation on each element alone: its rule looks at dtypes, and broadcasts.
+    """An elementwise operation: its rule checks dtypes and broadcasts shapes.
 
-    So a call with known values goes straight to the kernel once the rule has taken their dtype, and one with tensors
-    of the graph that is being built straight into that graph. Whatever is unusual about a call (keywords,
-    conversions, refusals) takes the long way of `Op`.
+    A call with eager tensors runs the kernel directly once the rule has accepted their dtype. A call with
+    tensors of the graph that is being built adds the operation directly. All other calls (keywords,
+    conversions, errors) take the slow path, `Op.__call__`.
     """
 
     def __init__(self, rule: Callable[..., Any], expression: str | None = None) -> None:
@@ -105,7 +108,7 @@ class Elementwise(Op):
                 try:
                     result = self.compute(*arrays)
                 except (ValueError, errors.OpError):
-                    return super().__call__(*args)  # which says what is wrong
+                    return super().__call__(*args)  # the slow path raises the full error message
                 finally:
                     end(before)
                 return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
@@ -115,14 +118,14 @@ class Elementwise(Op):
                 try:
                     spec = self.rule(*operands)
                 except (errors.OpError, *OF_COMPUTING):
-                    return super().__call__(*args)  # which says what is wrong
+                    return super().__call__(*args)  # the slow path raises the full error message
                 (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
                 return self._weakened(SymbolicTensor(value, builder), args)
         return super().__call__(*args, **kwargs)
 
     @functools.cached_property
     def _is_operator(self) -> bool:
-        """Whether the kernel is an operator of Python's with two operands: on NumPy's scalars it is much faster."""
+        """Return whether the kernel is a binary operator of Python, which is much faster on NumPy scalars."""
         return len(self._inputs) == 2 and getattr(self.compute, "__module__", "") == "_operator"
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
@@ -134,7 +137,7 @@ class Elementwise(Op):
 
 
 def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
-    """Tensors of one dtype, and perhaps a plain number that fits it, as operands of the graph that is being built."""
+    """Return operands of the graph being built: tensors of one dtype, and Python numbers that fit it; else None."""
     dtype = None
     for x in args:
         if type(x) is SymbolicTensor:
@@ -157,7 +160,7 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
 
 
 def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """One or two eager tensors of one dtype, or a tensor beside a plain number that fits it, as arrays."""
+    """Return the arrays of one or two eager tensors of one dtype, or of a tensor and a Python number; else None."""
     x = args[0] if args else None
     if len(args) == 1:
         return (x._array,) if type(x) is EagerTensor else None
@@ -176,7 +179,7 @@ def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _beside(dtype: np.dtype[Any], value: Any) -> Any:
-    """A plain number as an array of this dtype, where it is clear that it fits."""
+    """Return a Python number as an array of this dtype, or None if it may not fit."""
     kind = type(value)
     if dtype.kind == "f" and (kind is float or kind is int):
         return np.array(value, dtype) if -65504 <= value <= 65504 else _great(dtype, value)
@@ -191,7 +194,7 @@ _INTEGERS = {
 
 
 def _great(dtype: np.dtype[Any], value: Any) -> Any:
-    """A number that not every float holds; None for an integer that none does, which conversion refuses."""
+    """Return a number beyond float16's range as an array; None for an integer that overflows this dtype."""
     try:
         return rounded(value, dtype)
     except OverflowError:
@@ -209,7 +212,7 @@ def unary(
     expression: str | None = None,
     parameter: str = "x",
 ) -> Op:
-    """An operation on each element of one tensor, whose name is `parameter`."""
+    """Declare an elementwise operation on one tensor, with a parameter called `parameter`."""
 
     def rule(x: Input, name: Name = None) -> TensorType:
         require_dtype(x, allowed, operation.name)
@@ -232,7 +235,7 @@ def binary(
     expression: str | None = None,
     parameters: tuple[str, str] = ("x", "y"),
 ) -> Op:
-    """An operation on pairs of elements of two tensors of one dtype, with broadcasting."""
+    """Declare an elementwise operation on two tensors of one dtype, with broadcasting."""
 
     def rule(x: Same, y: Same, name: Name = None) -> TensorType:
         dtype = x.dtype
@@ -247,7 +250,7 @@ def binary(
 
 
 def _name(rule: Callable[..., TensorType], *names: str) -> None:
-    """Give a rule's first parameters other names: those that TensorFlow has for this operation."""
+    """Rename a rule's first parameters to TensorFlow's names for this operation."""
     code, annotations = rule.__code__, rule.__annotations__
     kinds = [annotations.pop(name) for name in code.co_varnames[: len(names)]]
     rule.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
@@ -258,6 +261,6 @@ def _declared(
     rule: Callable[..., TensorType], name: str, manual: str, example: str, gives: str, expression: str | None
 ) -> Op:
     rule.__name__ = rule.__qualname__ = name
-    rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest looks
+    rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest searches
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
     return Elementwise(rule, expression)

@@ -1,8 +1,8 @@
 """Python's operators on tensors.
 
-Numbers, lists and NumPy arrays beside a tensor take its dtype. `&`, `|`, `^` and `~` are logical for bools
-and bitwise for integers. `==` compares elements: None equals no tensor, and tensors of shapes that do not
-broadcast differ as a whole.
+Numbers, lists and NumPy arrays are converted to the dtype of the other operand, a tensor. `&`, `|`, `^` and
+`~` are logical for bools and bitwise for integers. `==` compares elements: None equals no tensor, and tensors
+of shapes that do not broadcast differ as a whole.
 
 >>> x = convert_to_tensor([1, 2])
 >>> (2 * x + 1).numpy().tolist(), (x == 2).numpy().tolist(), x == None
@@ -55,7 +55,7 @@ def _forward(operation: Binary, reflected: str) -> Callable[[Any, Any], Any]:
         except (TypeError, ValueError):
             knows_better = hasattr(type(other), reflected) and type(other) is not type(self)
             if knows_better and not isinstance(other, _CONVERTIBLE):
-                return NotImplemented  # an object that may know better what to do with a tensor
+                return NotImplemented  # the other object's class may implement the operation
             raise
 
     return method
@@ -85,7 +85,7 @@ def _plain(operation: Binary) -> Callable[[Any, Any], Any]:
 
 
 def _round(self: Any, ndigits: Any = None) -> Any:
-    """To the nearest integer, halves to the even one; an int, as in Python."""
+    """Round to the nearest integer, halves to even; the result is an int, as in Python."""
     tensor = convert_to_tensor(self)
     if ndigits is None:
         nearest = elementwise.round(tensor)
@@ -136,11 +136,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"__{name}__": _unary(operation) for name, operation in _UNARY.items()},
     "__round__": _round,
 }
-"""Special methods by name, for every class that behaves like a tensor."""
+"""Special methods by name, for every class that acts as a tensor."""
 
 
 def install(kind: type) -> None:
-    """Give a class Python's operators."""
+    """Add Python's operators to a class."""
     for name, method in OPERATORS.items():
         method.__name__ = name
         setattr(kind, name, method)

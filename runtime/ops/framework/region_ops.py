@@ -1,7 +1,7 @@
-"""Operations whose meaning lies in their regions: `cond`, `while`, `switch`, `call`, `fused`.
+"""Structured operations, defined by their regions: `cond`, `while`, `switch`, `call`, `fused`.
 
-The executors know them; they have no kernel. A region is a closed graph whose inputs stand for the operands
-that it is given, one to one.
+The executors implement them; they have no kernel. A region is a closed graph. Its inputs correspond one to
+one to the operands passed to it.
 
     cond    predicate, *args          regions (then, else)    results: those of the region that runs
     while   *state, *invariants       regions (test, body)    results: the last state
@@ -23,7 +23,7 @@ _NONE: Mapping[str, str] = {}
 
 
 class StructuredOp(Op):
-    """An operation with regions; `Operation.stateful` follows from what they hold."""
+    """An operation with regions; `Operation.stateful` is true if an operation in its regions is stateful."""
 
     def __init__(self, name: str, doc: str, attributes: Mapping[str, str] = _NONE) -> None:
         def rule(*operands: Any) -> Any:
@@ -35,15 +35,15 @@ class StructuredOp(Op):
         self._attributes = [(i, each, READERS[kind]) for i, (each, kind) in enumerate(attributes.items())]
         self._required = len(attributes)
         self.optional = frozenset(attributes)
-        self._bare = None  # regions make it, not a call
+        self._bare = None  # created from regions, never by a direct call
 
 
 @op(name="custom_gradient")
 def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[TensorType, ...]:
-    """The first of the inputs, as many as there are results. The region says what their gradients are.
+    """Return the first of the inputs, as many as there are results; the region computes their gradients.
 
-    It takes the gradients of the results and the last of the inputs, and yields those of the inputs behind the
-    results that `given` numbers.
+    The region takes the cotangents of the results and the last of the inputs. It yields the cotangents of the
+    inputs after the results that `given` numbers.
     """
     return tuple(value.spec for value in inputs[:results])
 

@@ -1,11 +1,11 @@
-"""Signatures of operations: what parameters there are, and how what a call gives is read.
+"""Signatures of operations: parameters, and how the arguments of a call are bound and parsed.
 
-    reverse([1, 2], axis=0)     of which the rule says: `tensor` is an Input, `axis` is read by `Axes`
+    reverse([1, 2], axis=0)     by the rule's annotations, `tensor` is an Input, `axis` is read by `Axes`
         bound                   [[1, 2], 0, None]
         inputs                  [a tensor of two int32]
         attributes              {"axis": (0,)}
 
-`declare` tells what the annotations mean.
+op.py explains the annotations.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ...ir.value_types import ListType, VariableType
 from .attribute_parsers import READERS
 
 _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
-"""The annotations of what is an input of the operation."""
+"""The annotations of parameters that are inputs of the operation."""
 
 
 class Signature:
-    """What an operation takes.
+    """The parameters of an operation and the conversion of arguments.
 
     Attributes: `name` (of the operation, in graphs), `rule` (the function whose parameters these are), `parameters`.
     """
@@ -56,14 +56,14 @@ class Signature:
         groups = [place for place, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")]
         self._group = groups[0] if groups else None
         self._same = [i for i, kind in self._inputs if kind == "Same"]
-        # A bare call gives tensors for the inputs, and nothing else: all else has defaults.
+        # A bare call passes tensors for the inputs only: all other parameters have defaults.
         single = {kind for _, kind in self._inputs} <= {"Input", "Same"}
         can_be_bare = single and self._operands_first and self._required <= len(self._inputs)
         self._bare = len(self._inputs) if can_be_bare else None
 
     @functools.cached_property
     def _usual_attributes(self) -> Mapping[str, Any]:
-        """The attributes of a bare call."""
+        """Return the attributes of a bare call."""
         return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
 
     def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
@@ -77,16 +77,19 @@ class Signature:
 
     @functools.cached_property
     def input_names(self) -> list[str]:
-        """The parameters that are tensors, or the like."""
+        """Return the names of the parameters that are inputs."""
         return [self.parameters[i] for i, _ in self._inputs]
 
     @functools.cached_property
     def defaults(self) -> Mapping[str, Any]:
-        """What parameters are that a call does not give."""
+        """Return the default values of parameters."""
         return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """What each parameter gets; TypeErrors as Python's for a call that does not fit."""
+        """Return the value of each parameter;
+
+        TypeErrors as Python's for a call that does not match the signature.
+        """
         parameters = self.parameters
         if len(args) > len(parameters):
             raise TypeError(f"{self.name}() takes {len(parameters)} arguments but {len(args)} were given")
@@ -105,7 +108,7 @@ class Signature:
         return [given[name] if name in given else self.defaults[name] for name in parameters]
 
     def _are_ready(self, inputs: Sequence[Any]) -> bool:
-        """Whether the inputs are tensors already, of dtypes that may stand beside each other."""
+        """Return whether the inputs are tensors already, of dtypes that match."""
         dtype = None
         for value in inputs:
             if not isinstance(value, Tensor):
@@ -117,7 +120,7 @@ class Signature:
         return True
 
     def _tensors(self, values: list[Any]) -> list[Any]:
-        """The inputs, flat, of what the parameters got."""
+        """Return the inputs, flat, converted from the parameters' values."""
         hint: dtypes.DType | None = None
         tensors: list[Any] = []
         for i, kind in self._inputs:
@@ -154,11 +157,11 @@ class Signature:
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
 
     def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
-        """The attributes, of what the parameters got."""
+        """Return the parsed attributes, from the parameters' values."""
         try:
             return {name: reader(values[i]) for i, name, reader in self._attributes}
         except (TypeError, ValueError, OverflowError):
-            pass  # once more, to name the attribute; out here the error has no other one for its context
+            pass  # parse again, to name the attribute; here the error has no other one as its context
         return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
 
     def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
@@ -212,20 +215,20 @@ class Signature:
             self._refuse(f"{self.name}, argument `{name}`: {tensor.dtype.name} is not an integer dtype")
 
     def _refuse(self, message: str) -> NoReturn:
-        """A wrong dtype is an InvalidArgumentError where operations run at once, a TypeError in a graph."""
+        """Raise an error for a wrong dtype: InvalidArgumentError in eager mode, TypeError while tracing."""
         if current() is None:
             raise errors.InvalidArgumentError(message, self.name)
         raise TypeError(message)
 
     def _adapt(self, values: list[Any], error: TypeError) -> None:
-        """Ask the loop that a weak operand comes from to start with the dtype that the operand met here."""
+        """Raise WeakDtypeError, so that the loop that made a weak operand is retraced with the dtype required here."""
         found = adapting(values, map(_own_dtype, values))
         if found is not None:
             weak, dtype = found
             raise WeakDtypeError(str(error), weak._weak_from, dtype) from None
 
     def _chosen(self, values: list[Any]) -> bool:
-        """Whether a choice between Python numbers among the values has taken the dtype that it met here."""
+        """Return whether a choice between Python numbers was converted to the dtype required here."""
         from ...core.weak_types import adapted, adapts
 
         own = [_own_dtype(values[i]) for i in self._same]
@@ -238,7 +241,7 @@ class Signature:
         return False
 
     def grouped(self, arrays: list[Any]) -> list[Any]:
-        """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
+        """Return flat inputs grouped as the rule and the kernel take them: those of an `Inputs` argument in a list."""
         place = self._group
         if place is None:
             return arrays
@@ -247,14 +250,14 @@ class Signature:
 
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:
-    if type(value) in (list, tuple) and {*map(type, value)} == {int}:  # most shapes and axes are
+    if type(value) in (list, tuple) and {*map(type, value)} == {int}:  # most shapes and axes match
         return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
 
 
 def _fix_of_sizes(value: Any) -> str:
-    """What to do about an unknown size in a shape."""
+    """Return advice for an unknown size in a shape, or an empty string."""
     if not (isinstance(value, (list, tuple)) and any(item is None for item in value)):
         return ""
     return "; a size that is None while tracing is tf.shape(x)[i] when the graph runs"
@@ -264,11 +267,11 @@ def _own_dtype(value: Any) -> dtypes.DType | None:
     try:
         return convert_to_tensor(value).dtype
     except (TypeError, ValueError):
-        return None  # no tensor at all: the error that is being handled says so
+        return None  # not convertible to a tensor: the error that is being handled says so
 
 
 def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:
-    """The dtype of the first tensor, else of the first NumPy array; Python values adapt to it."""
+    """Return the dtype of the first tensor, else of the first NumPy array; Python values adapt to it."""
     for value in values:
         if is_tensor_like(value):
             return value.dtype  # type: ignore[no-any-return]

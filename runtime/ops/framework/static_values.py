@@ -1,4 +1,4 @@
-"""What shape rules know of integer operands, such as the shape in `reshape(x, [n, 2])`.
+"""Static values of integer operands in inference rules, such as the shape in `reshape(x, [n, 2])`.
 
 >>> from agc.runtime import dtypes
 >>> from agc.runtime.ir.graph import Constant, Value
@@ -22,7 +22,7 @@ _MOST_DIMENSIONS = 32
 
 
 def integers(operand: Any) -> tuple[int | None, ...] | None:
-    """The elements of a vector of integers, None for unknown ones; None when their number is unknown."""
+    """Return the elements of a vector of integers, None for unknown ones; None when their number is unknown."""
     _check_integer(operand)
     if operand.shape is not None and len(operand.shape) > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
@@ -37,7 +37,7 @@ def integers(operand: Any) -> tuple[int | None, ...] | None:
 
 
 def integer(operand: Any) -> int | None:
-    """The value of a scalar integer, where it is known."""
+    """Return the static value of a scalar integer, or None."""
     _check_integer(operand)
     if operand.shape not in (None, ()):
         raise ValueError(f"a scalar is needed, but the shape is {shapes.show(operand.shape)}")
@@ -47,20 +47,20 @@ def integer(operand: Any) -> int | None:
 
 
 def size(operand: Any, what: str) -> int | None:
-    """Like `integer`, of a number of things: ValueError for a negative one."""
+    """Return the static value of a non-negative scalar integer, or None; ValueError if it is negative."""
     known = integer(operand)
     return None if known is None else checked_size(known, what)
 
 
 def checked_size(number: Any, what: str) -> int:
-    """For kernels: a number of things as an int; ValueError for a negative one."""
+    """Convert a kernel's argument, a count, to an int; ValueError if it is negative."""
     if number < 0:
         raise ValueError(f"{what} must be non-negative, got: {int(number)}")
     return int(number)
 
 
 def known_elements(operand: Any) -> tuple[int | None, ...] | None:
-    """Like `integers`, for any operand: None unless it is a scalar or short vector of integers."""
+    """Return the elements of a scalar or short vector of integers as `integers` does; None for other operands."""
     shape = operand.shape
     if not operand.dtype.is_integer or shape is None or len(shape) > 1 or None in shape:
         return None
@@ -73,7 +73,7 @@ def _check_integer(operand: Any) -> None:
 
 
 def dims(operand: Any) -> shapes.Dims:
-    """The shape that a vector of integers describes; ValueError for negative dimensions."""
+    """Return the shape that a vector of integers describes; ValueError for negative dimensions."""
     sizes = integers(operand)
     for size in sizes or ():
         if size is not None and size < 0:
@@ -82,7 +82,7 @@ def dims(operand: Any) -> shapes.Dims:
 
 
 def as_tuple(array: Any) -> tuple[int, ...]:
-    """For kernels: the integers of a shape array; a scalar counts as a vector of one."""
+    """Return a kernel's shape array as a tuple of integers; a scalar counts as a vector of one."""
     if array.ndim > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
     values = array.tolist()
@@ -90,7 +90,7 @@ def as_tuple(array: Any) -> tuple[int, ...]:
 
 
 def checked_dims(array: Any) -> tuple[int, ...]:
-    """For kernels: a shape array as a shape; ValueError for negative dimensions."""
+    """Return a kernel's shape array as a shape; ValueError for negative dimensions."""
     sizes = as_tuple(array)
     if sizes and min(sizes) < 0:
         raise ValueError(f"Dimension {min(sizes)} must be >= 0")
@@ -98,17 +98,20 @@ def checked_dims(array: Any) -> tuple[int, ...]:
 
 
 def listed(sizes: Iterable[int | None]) -> str:
-    """A shape as kernels' messages print it: `[2,?]`."""
+    """Format a shape as in the messages of TensorFlow's kernels: `[2,?]`."""
     return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
 
 
 def with_axis(shape: tuple[int | None, ...], axis: int, size: int | None) -> tuple[int | None, ...]:
-    """`shape` with the size of one axis replaced."""
+    """Return `shape` with the size of one axis replaced."""
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
 def of_tensor(tensor: Any) -> tuple[int | None, ...] | None:
-    """The elements of a vector of integers, given as a tensor: None for unknown ones, or when there is no number."""
+    """Return the elements of a tensor that is a vector of integers;
+
+    None for unknown ones, or if there are none known.
+    """
     if hasattr(tensor, "_array"):
         return tuple(np.ravel(tensor._array).tolist())
     return integers(tensor._value)
