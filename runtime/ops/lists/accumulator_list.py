@@ -1,7 +1,7 @@
-"""Sums that grow part by part, as one tensor to which every round of a loop adds at another place.
+"""Accumulators: a tensor to which every iteration of a loop adds at another index, as a list of one element.
 
-The sum is the only element of a list. Each addition gives a new version and leaves the old one as it was; still it
-costs no more than what is added: the newest version owns the tensor, an older one knows what was there before.
+Each addition returns a new version and leaves the old version unchanged. It still costs no more than the
+added part: the newest version owns the tensor, and each older version stores the elements that were replaced.
 
 >>> import numpy as np
 >>> old = AccumulatorList([np.zeros(3)])
@@ -25,11 +25,11 @@ from .list_gradients import array_item
 from .tensor_array import PersistentArray
 
 ROWS = "rows"
-"""The key of rows of the first axis, whose numbers are the only part."""
+"""The key that means rows of the first axis; the row numbers are the only part."""
 
 
 class AccumulatorList(PersistentArray):
-    """A list of one tensor, to which something is added in each version."""
+    """A list of one tensor; each version adds a value to the tensor."""
 
     __slots__ = ("_is_own",)
 
@@ -37,7 +37,7 @@ class AccumulatorList(PersistentArray):
 
     def __init__(self, items: list[Any], is_own: bool = False) -> None:
         super().__init__(items)
-        self._is_own = is_own  # nobody else has the tensor
+        self._is_own = is_own  # no other object refers to the tensor
 
     def items(self) -> list[Any]:
         items = super().items()
@@ -51,7 +51,7 @@ class AccumulatorList(PersistentArray):
         return PersistentArray(list(self.items())).popped()
 
     def added(self, index: Any, value: Any) -> AccumulatorList:
-        """The version with more at an index."""
+        """Return the version with `value` added at `index`."""
         if self._items is None or not self._is_own:
             own = AccumulatorList([np.array(self.items()[0])], is_own=True)
             _add_at(own.items()[0], index, value)
@@ -85,7 +85,7 @@ def _add_at(total: Any, index: Any, value: Any) -> None:
 def array_add(
     array: Array, value: Input, parts: Inputs, shape: Ints, key: str, name: Name = None
 ) -> ListType:
-    """The list of one tensor with `value` added at a key; an empty list stands for zeros in this shape.
+    """Add `value` at a key to the list's only tensor; an empty list means zeros of this shape.
 
     >>> from .list_gradients import array_item, array_of_rows
     >>> total = array_add(array_of_rows([[1.0, 1.0]]), 5.0, [1], [2], "_")

@@ -1,11 +1,9 @@
-"""Operations that compare whole lists whose length a graph decides, and that repeat them.
+"""Operations that compare or repeat whole lists of traced length.
 
-xs == ys          list_equal xs, ys       lists of different lengths differ
-xs.count(v)       list_count xs, v
-xs.index(v)       list_index xs, v        ValueError where there is none
-xs * n            list_repeat xs, n
+xs == ys list_equal xs, ys lists of different lengths differ xs.count(v) list_count xs, v xs.index(v)
+list_index xs, v ValueError if there is none xs * n list_repeat xs, n
 
-See `lists` for the others.
+See tensor_list.py for the other operations on lists.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from .tensor_array import PersistentArray
 
 
 class ListValueError(errors.InvalidArgumentError, ValueError):
-    """A value that a list does not have; Python's ValueError as well."""
+    """A value is not in a list; it is Python's ValueError as well."""
 
 
 def _refuse_others(array: Any, value: Any) -> None:
@@ -38,7 +36,7 @@ def _dims(value: Any) -> Any:
 
 @op
 def list_equal(one: Array, other: Array, name: Name = None) -> TensorType:
-    """Whether two lists of scalars have the same elements in the same order.
+    """Return whether two lists of scalars have the same elements in the same order.
 
     >>> from .tensor_list import list_append, list_new
     >>> empty = list_new(dtypes.int32, ())
@@ -57,7 +55,7 @@ def _(one: PersistentArray, other: PersistentArray) -> Any:
 
 @op
 def list_count(array: Array, value: Input, name: Name = None) -> TensorType:
-    """How many elements are equal to `value`, int32.
+    """Count the elements that are equal to `value`, as int32.
 
     >>> from .tensor_list import list_append, list_new
     >>> int(list_count(list_append(list_new(dtypes.int32, ()), 7), 7))
@@ -74,7 +72,7 @@ def _(array: PersistentArray, value: Any) -> Any:
 
 @op
 def list_index(array: Array, value: Input, name: Name = None) -> TensorType:
-    """The index of the first element that is equal to `value`, int32.
+    """Return the index of the first element that is equal to `value`, as int32.
 
     >>> from .tensor_list import list_append, list_new
     >>> int(list_index(list_append(list_new(dtypes.int32, ()), 7), 7))
@@ -94,7 +92,7 @@ def _(array: PersistentArray, value: Any) -> Any:
 
 @op
 def list_repeat(array: Array, times: Input, name: Name = None) -> ListType:
-    """The list as often as `times` says, one behind the other.
+    """Repeat the list `times` times.
 
     >>> from .tensor_list import list_append, list_new, list_size
     >>> int(list_size(list_repeat(list_append(list_new(dtypes.int32, ()), 7), 3)))

@@ -1,7 +1,7 @@
-"""Operations that the gradients of TensorArrays and lists are made of (tensor_array_gradients.py).
+"""Operations used by the gradients of TensorArrays and lists (tensor_array_gradients.py).
 
-The gradient of a list is a list, of the gradients of its elements. One that is missing, or lies beyond the end, counts
-as zero: so a gradient can be made without knowing how long the list is.
+The cotangent of a list is a list of the cotangents of its elements. An element that is missing or past the
+end counts as zero. So the cotangent can be built before the list's length is known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .tensor_array import PersistentArray
 
 
 class OneElement(PersistentArray):
-    """A gradient of which only the last element is there."""
+    """A cotangent of which only the last element is not zero."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ def padded(items: list[Any], size: int) -> list[Any]:
 
 @op
 def array_one(index: Input, value: Input, name: Name = None) -> ListType:
-    """The gradient of a list of which only the element at `index` has one.
+    """Return the cotangent of a list in which only the element at `index` has a cotangent.
 
     >>> array_rows(array_one(1, 7.0), (2,), dtypes.float32).numpy().tolist()
     [0.0, 7.0]
@@ -53,7 +53,7 @@ def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
 
 @op
 def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
-    """The gradient of the element at `index`, whose shape is given.
+    """Return the cotangent of the element at `index`, whose shape is given.
 
     >>> array_item(array_one(1, 7.0), 5, (2,), dtypes.float32).numpy().tolist()
     [0.0, 0.0]
@@ -75,7 +75,7 @@ def _(dy: Any, y: Any, array: Any, index: Any, shape: Any, dtype: dtypes.DType) 
 
 @op
 def array_sum(one: Array, other: Array, name: Name = None) -> ListType:
-    """The sum of two gradients of a list.
+    """Add two cotangents of a list.
 
     >>> both = array_sum(array_one(1, 7.0), array_one(1, 2.0))
     >>> array_rows(both, (2,), dtypes.float32).numpy().tolist()
@@ -98,7 +98,7 @@ def _(one: PersistentArray, other: PersistentArray) -> PersistentArray:
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """The sum of two gradients: of elements, or of lists of them; None is zero."""
+    """Add two cotangents: of elements, or of lists of elements; None means zero."""
     if one is None or other is None:
         return other if one is None else one
     if not isinstance(one, PersistentArray):
@@ -122,7 +122,7 @@ def _(dy: Any, y: Any, one: Any, other: Any) -> Any:
 
 @op
 def array_without(array: Array, indices: Input, name: Name = None) -> ListType:
-    """The gradient without that of some elements: those were replaced.
+    """Return the cotangent with the elements at `indices` removed, because these elements were replaced.
 
     >>> array_rows(array_without(array_of_rows([5.0, 7.0]), 0), (2,), dtypes.float32).numpy().tolist()
     [0.0, 7.0]
@@ -147,7 +147,7 @@ def _(dy: Any, y: Any, array: Any, indices: Any) -> Any:
 
 @op
 def array_picked(array: Array, places: Input, name: Name = None) -> ListType:
-    """The gradients of the elements at these places, in this order.
+    """Return the cotangents of the elements at these indices, in this order.
 
     >>> array_rows(array_picked(array_of_rows([5.0, 7.0]), [1, 0]), (2,), dtypes.float32).numpy().tolist()
     [7.0, 5.0]
@@ -169,7 +169,7 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 @op
 def array_spread(array: Array, places: Input, name: Name = None) -> ListType:
-    """The opposite of `array_picked`: gradients added up at these places.
+    """Add cotangents to the elements at these indices: the transpose of `array_picked`.
 
     >>> array_rows(array_spread(array_of_rows([5.0, 7.0]), [1, 1]), (2,), dtypes.float32).numpy().tolist()
     [0.0, 12.0]
@@ -195,7 +195,7 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 @op
 def array_of_rows(rows: Input, name: Name = None) -> ListType:
-    """The gradients of elements, from that of the tensor of which they are the rows.
+    """Split the cotangent of a tensor into those of its rows, as a list.
 
     >>> array_item(array_of_rows([5.0, 7.0]), 1, (), dtypes.float32).numpy()
     np.float32(7.0)
@@ -215,7 +215,7 @@ def _(dy: Any, y: Any, rows: Any) -> Any:
 
 @op
 def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
-    """The gradient of a tensor of this shape, from those of its rows.
+    """Stack the cotangents of rows into that of a tensor of this shape.
 
     >>> array_rows(array_one(1, 7.0), (3,), dtypes.float32).numpy().tolist()
     [0.0, 7.0, 0.0]
@@ -239,7 +239,7 @@ def _(dy: Any, y: Any, array: Any, shape: Any, dtype: dtypes.DType) -> Any:
 
 @op
 def array_lengths(array: Array, name: Name = None) -> TensorType:
-    """The sizes of the elements' first axes, int32; 0 for one that was never written.
+    """Return the sizes of the elements' first axes, as int32; 0 for an element that was never written.
 
     >>> array_lengths(array_one(1, [7.0, 8.0])).numpy().tolist()
     [0, 2]
@@ -254,7 +254,7 @@ def _(array: PersistentArray) -> Any:
 
 @op
 def array_of_parts(whole: Input, lengths: Ints, name: Name = None) -> ListType:
-    """The gradients of elements, from that of the tensor that they make up, one behind the other.
+    """Split the cotangent of concatenated elements into a list of theirs.
 
     >>> array_lengths(array_of_parts([5.0, 7.0, 9.0], [1, 2])).numpy().tolist()
     [1, 2]
@@ -274,7 +274,7 @@ def _(dy: Any, y: Any, whole: Any, lengths: Any) -> Any:
 
 @op
 def array_whole(array: Array, lengths: Ints, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
-    """The gradient of a tensor of this shape, from those of the parts that it is made up of.
+    """Concatenate the cotangents of elements into that of a tensor of this shape.
 
     >>> array_whole(array_one(1, [7.0, 9.0]), [1, 2], (3,), dtypes.float32).numpy().tolist()
     [0.0, 7.0, 9.0]

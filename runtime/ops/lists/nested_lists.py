@@ -1,4 +1,4 @@
-"""Lists of lists, which loops in loops keep for their gradients."""
+"""Lists of lists: residuals that nested loops save for their gradients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tensor_list import list_new, list_size
 
 @op
 def list_keep(array: Array, inner: Array, name: Name = None) -> ListType:
-    """The list of lists with another list at its end.
+    """Append the list `inner` to a list of lists.
 
     >>> from .list_gradients import array_one
     >>> inner = array_one(0, 7.0)
@@ -37,7 +37,7 @@ def _(dy: Any, y: Any, array: Any, inner: Any) -> Any:
 
 @op
 def list_take(array: Array, name: Name = None) -> tuple[ListType, ListType]:
-    """The list of lists without its last list, and that.
+    """Return the list of lists without its last list, and that last list.
 
     >>> from .list_gradients import array_one
     >>> rest, last = list_take(array_one_list(0, array_one(0, 7.0)))
@@ -64,7 +64,7 @@ def _(dy: list[Any], y: list[Any], array: Any) -> Any:
 
 @op
 def array_one_list(index: Input, inner: Array, name: Name = None) -> ListType:
-    """The gradient of a list of lists of which only the list at `index` has one.
+    """Return the cotangent of a list of lists in which only the list at `index` has a cotangent.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(array_one_list(2, array_one(1, 7.0))))
@@ -85,7 +85,7 @@ def _(dy: Any, y: Any, index: Any, inner: Any) -> Any:
 
 @op
 def array_sublist(array: Array, index: Input, name: Name = None) -> ListType:
-    """The gradient of the list at `index`.
+    """Return the cotangent of the list at `index`.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(array_sublist(array_one_list(2, array_one(1, 7.0)), 2)))
@@ -109,7 +109,7 @@ def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
 
 @op
 def list_of_lists(like: Array, name: Name = None) -> ListType:
-    """An empty list, of lists such as `like`.
+    """Return an empty list of lists with the type of `like`.
 
     >>> from .list_gradients import array_one
     >>> int(list_size(list_of_lists(array_one(1, 7.0))))
@@ -124,7 +124,7 @@ def _(like: PersistentArray) -> PersistentArray:
 
 
 def new_list(spec: ListType) -> Any:
-    """An empty list of this kind."""
+    """Return an empty list of this type."""
     if isinstance(spec.element, ListType):
         return list_of_lists(new_list(spec.element))
     return list_new(spec.element.dtype, spec.element.shape)

@@ -1,7 +1,8 @@
-"""Operations behind TensorArray: a list of tensors as one value of the graph.
+"""Operations of TensorArray: a persistent list of tensors as one value of the graph.
 
-A write gives a new value and leaves the old one as it was. Still it costs O(1): the newest version owns the
-list, an older one knows how it differs (Baker, "Shallow binding makes functional arrays fast", 1991).
+A write returns a new version and leaves the old version unchanged. It still costs O(1): the newest version
+owns the list, and each older version stores its difference (Baker, "Shallow binding makes functional arrays
+fast", 1991).
 
 >>> old = PersistentArray([1, 2])
 >>> new = old.written(0, 7)
@@ -27,7 +28,7 @@ _GONE = object()
 
 
 class PersistentArray:
-    """One version of a list of arrays; None stands for an element that was never written."""
+    """One version of a persistent array of tensors; None marks an element that was never written."""
 
     __slots__ = ("_index", "_items", "_newer", "_old")
 
@@ -38,14 +39,14 @@ class PersistentArray:
         self._old: Any = None
 
     def items(self) -> list[Any]:
-        """The elements; the caller must not change the list."""
+        """Return the elements; the caller must not change the list."""
         if self._items is None:
             self._split_off()
         assert self._items is not None
         return self._items
 
     def written(self, index: int, item: Any) -> PersistentArray:
-        """The version that has `item` at `index`, one place past the end at most."""
+        """Return the version with `item` at `index`, which is at most the length."""
         items = self.items()
         new = PersistentArray(items)
         self._old = items[index] if index < len(items) else _GONE
@@ -57,7 +58,7 @@ class PersistentArray:
         return new
 
     def popped(self) -> PersistentArray:
-        """The version without the last element."""
+        """Return the version without the last element."""
         items = self.items()
         self._old, self._index = items.pop(), len(items)
         new = PersistentArray(items)
@@ -65,7 +66,7 @@ class PersistentArray:
         return new
 
     def _split_off(self) -> None:
-        """Give this old version a list of its own."""
+        """Give this old version its own copy of the list."""
         chain = [self]
         while chain[-1]._items is None:
             newer = chain[-1]._newer
@@ -86,7 +87,7 @@ class PersistentArray:
 
 @op
 def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ListType:
-    """A TensorArray of `size` elements that are not written yet; it grows when it is `dynamic`."""
+    """Create a TensorArray of `size` unwritten elements; it grows if it is `dynamic`."""
     return ListType(TensorType(dtype, element_shape))
 
 
@@ -96,7 +97,7 @@ def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> PersistentArr
 
 
 class Growing(PersistentArray):
-    """Elements that may be written past the end."""
+    """A persistent array that can be written past its end."""
 
     __slots__ = ()
 
@@ -125,7 +126,7 @@ def _merged(array: Any, shape: shapes.Dims) -> ListType:
 def array_write(
     array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
 ) -> ListType:
-    """The TensorArray with `value` at `index`, whose shape is that of all elements if it may `infer_shape`."""
+    """Write `value` at `index`; with `infer_shape`, all elements must have its shape."""
     if value.dtype is not array.spec.element.dtype:
         raise TypeError(
             f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
@@ -149,7 +150,7 @@ def _written(array: PersistentArray, at: int, value: Any) -> PersistentArray:
 
 
 def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[Any]:
-    """The elements, zeros for those that were never written."""
+    """Return the elements, with zeros for those that were never written."""
     if not any(item is None for item in items):
         return items
     like = next((item for item in items if item is not None), None)
@@ -164,7 +165,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
 
 
 def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
-    """Return a tensor of no rows; `shape` is that of each row, which has to be known without any."""
+    """Return a tensor of no rows; `shape` is that of each row and must be fully known."""
     if shape is None or None in shape:
         raise errors.InvalidArgumentError(
             f"Tried to join no elements of a TensorArray or list whose element shape {shapes.show(shape)} is not fully "
@@ -177,7 +178,7 @@ def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
 def array_read(
     array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:
-    """The element at `index`."""
+    """Return the element at `index`."""
     element: TensorType = array.spec.element
     return element
 
@@ -193,7 +194,7 @@ def _(array: PersistentArray, index: Any, dtype: Any, element_shape: Any) -> Any
 
 @op
 def array_size(array: Array, name: Name = None) -> TensorType:
-    """The number of elements, int32.
+    """Return the number of elements, as int32.
 
     >>> int(array_size(array_new(3, dtypes.int32, (), False)))
     3
@@ -210,7 +211,7 @@ def _(array: PersistentArray) -> Any:
 def array_stack(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
-    """All elements, of which there are `size` if that is known, as the rows of one tensor."""
+    """Stack all elements along a new first axis; `size` is their number, if known."""
     shape = array.spec.element.shape
     return TensorType(dtype, None if shape is None else (size, *shape))
 
@@ -227,7 +228,7 @@ def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
 def array_concat(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
-    """All elements, of which there are `size` if that is known, one behind the other, along their first axis."""
+    """Concatenate all elements along their first axis; `size` is their number, if known."""
     shape = array.spec.element.shape
     if not shape:
         return TensorType(dtype, None if shape is None else (None,))
@@ -244,7 +245,10 @@ def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
 
 
 def _as_rows(items: list[Any]) -> Any:
-    """`np.stack`, in a tenth of its time if these are numbers. A text is an array of none, or bytes."""
+    """Stack the elements; ten times as fast as `np.stack` for numbers.
+
+    A string element may be an array of rank 0 or bytes.
+    """
     first = items[0]
     if isinstance(first, (np.ndarray, np.generic)):
         return np.array(items) if first.dtype.kind in "biufc" else np.stack(items)
@@ -263,7 +267,7 @@ def _joined(join: Any, items: list[Any]) -> Any:
 def array_gather(
     array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:
-    """The elements with the given indices as the rows of one tensor."""
+    """Stack the elements at the given indices along a new first axis."""
     shape = array.spec.element.shape
     count = None if indices.shape is None else indices.shape[0]
     return TensorType(dtype, None if shape is None else (count, *shape))
@@ -282,7 +286,7 @@ def _(array: PersistentArray, indices: Any, dtype: Any, element_shape: Any) -> A
 
 @op
 def array_unstack(array: Array, value: Input, name: Name = None) -> ListType:
-    """The TensorArray whose elements are the rows of `value`."""
+    """Return the TensorArray whose elements are the rows of `value`."""
     if value.shape is not None and not value.shape:
         raise ValueError("TensorArray.unstack needs a tensor with at least one axis")
     return _merged(array, None if value.shape is None else value.shape[1:])
@@ -301,7 +305,7 @@ def _(array: PersistentArray, value: Any) -> PersistentArray:
 
 @op
 def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ListType:
-    """The TensorArray with the rows of `value` at the places that `indices` says.
+    """Write the rows of `value` at `indices`.
 
     >>> xs = array_scatter(array_new(3, dtypes.int32, (), False), [2, 0], [7, 8])
     >>> array_stack(xs, dtypes.int32, ()).numpy().tolist()
@@ -330,7 +334,7 @@ def _(array: PersistentArray, indices: Any, value: Any) -> PersistentArray:
 
 @op
 def array_split(array: Array, value: Input, lengths: Input, name: Name = None) -> ListType:
-    """The TensorArray whose elements are parts of `value`, which have the given lengths along its first axis."""
+    """Split `value` into parts of the given lengths along its first axis, as the elements of the TensorArray."""
     if value.shape is not None and not value.shape:
         raise ValueError("TensorArray.split needs a tensor with at least one axis")
     if not lengths.dtype.is_integer:

@@ -1,10 +1,10 @@
-"""Gradients of the operations on TensorArrays and lists.
+"""Gradient functions of the operations on TensorArrays and lists.
 
     y = array_read a, i           da = array_one i, dy                    only element i has a gradient
     b = array_write a, i, v       dv = array_item db, i, shape of v
                                   da = array_without db, i
 
-The operations that they are made of are in list_gradients.py.
+list_gradients.py defines the operations that they use.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from .tensor_list import (
 
 @array_write.gradient
 def _(dy: Any, y: Any, array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
-    item = array_item(dy, index, shape_of(value), value.dtype)  # before there is a newer version of the list
+    item = array_item(dy, index, shape_of(value), value.dtype)  # before the list has a newer version
     return array_without(dy, index), None, item
 
 
@@ -111,7 +111,7 @@ def _(dy: Any, y: Any, array: Any, indices: Any, value: Any) -> Any:
 
 
 def _place(index: Any, size: Any) -> Any:
-    """An index that may count from the end, from the start."""
+    """Convert an index that may be negative into a non-negative one."""
     return floormod(cast(index, size.dtype), size)
 
 

@@ -1,11 +1,12 @@
-"""Operations behind lists whose length a graph decides; indices mean what they mean for Python's lists.
+"""Operations of lists with traced lengths; indices have the meaning of those of Python's lists.
 
 xs.append(v)      list_append xs, v
 xs[-1]            list_get xs, -1
 xs.pop()          list_pop xs, -1         gives the shorter list and the element
 
-A list is a value, as the state of a TensorArray is: an operation gives a new one. Appending, and popping the last
-element, cost O(1). Elements have one dtype; where their shapes differ, what is known of them becomes less.
+A list is an immutable value, like the state of a TensorArray: each operation returns a new one. `append`, and
+`pop` of the last element, cost O(1). Elements have one dtype. If their shapes differ, the static element
+shape is the most specific one that covers all.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from .tensor_array import PersistentArray
 
 
 class ListIndexError(errors.InvalidArgumentError, IndexError):
-    """An index beyond the ends of a list; Python's IndexError as well."""
+    """An index out of a list's range; it is Python's IndexError as well."""
 
 
 @op
 def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ListType:
-    """An empty list.
+    """Create an empty list.
 
     >>> int(list_size(list_new(dtypes.int32, ())))
     0
@@ -42,7 +43,7 @@ def _(dtype: Any, element_shape: Any) -> PersistentArray:
 
 
 def _widened(array: Any, value: Any) -> ListType:
-    """The spec of a list that `value` joins."""
+    """Return the type of the list with `value` added."""
     element = array.spec.element
     if value.dtype is not element.dtype:
         raise TypeError(f"the list's elements are {element.dtype.name}, but a new one is {value.dtype.name}")
@@ -51,7 +52,7 @@ def _widened(array: Any, value: Any) -> ListType:
 
 @op
 def list_append(array: Array, value: Input, name: Name = None) -> ListType:
-    """The list with `value` at its end.
+    """Append `value` to the list.
 
     >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), -1))
     7
@@ -66,7 +67,7 @@ def _(array: PersistentArray, value: Any) -> PersistentArray:
 
 @op
 def list_extend(array: Array, other: Array, name: Name = None) -> ListType:
-    """The list with the elements of another one at its end.
+    """Append the elements of another list.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
     >>> int(list_size(list_extend(xs, xs)))
@@ -82,7 +83,7 @@ def _(array: PersistentArray, other: PersistentArray) -> PersistentArray:
 
 @op
 def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ListType:
-    """The list with the rows of a tensor at its end.
+    """Append the rows of a tensor.
 
     >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
     3
@@ -99,7 +100,7 @@ def _(array: PersistentArray, rows: Any) -> PersistentArray:
 
 @op
 def list_insert(array: Array, index: Input, value: Input, name: Name = None) -> ListType:
-    """The list with `value` before the element at `index`.
+    """Insert `value` before the element at `index`.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
     >>> int(list_get(list_insert(xs, 0, 5), 0))
@@ -117,7 +118,7 @@ def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
 
 @op
 def list_set(array: Array, index: Input, value: Input, name: Name = None) -> ListType:
-    """The list with `value` in place of the element at `index`.
+    """Replace the element at `index` by `value`.
 
     >>> xs = list_append(list_new(dtypes.int32, ()), 7)
     >>> int(list_get(list_set(xs, 0, 5), 0)), int(list_get(xs, 0))
@@ -133,7 +134,7 @@ def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
 
 @op
 def list_get(array: Array, index: Input, name: Name = None) -> TensorType:
-    """The element at `index`.
+    """Return the element at `index`.
 
     >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), 0))
     7
@@ -149,7 +150,7 @@ def _(array: PersistentArray, index: Any) -> Any:
 
 @op
 def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ListType, TensorType]:
-    """The list without the element at `index`, and that element.
+    """Return the list without the element at `index`, and that element.
 
     >>> xs, x = list_pop(list_append(list_new(dtypes.int32, ()), 7), -1)
     >>> int(list_size(xs)), int(x)
@@ -172,7 +173,7 @@ def _(array: PersistentArray, index: Any) -> tuple[PersistentArray, Any]:
 
 @op
 def list_slice(array: Array, start: Input, stop: Input, step: Input, name: Name = None) -> ListType:
-    """The part `[start:stop:step]` of a list.
+    """Return the part `[start:stop:step]` of a list.
 
     >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
     >>> int(list_size(list_slice(xs, 1, 9, 1)))
@@ -189,7 +190,7 @@ def _(array: PersistentArray, start: Any, stop: Any, step: Any) -> PersistentArr
 
 @op
 def list_reverse(array: Array, name: Name = None) -> ListType:
-    """The list from its end to its start.
+    """Reverse the list.
 
     >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
     >>> int(list_get(list_reverse(xs), 0))
@@ -206,7 +207,7 @@ def _(array: PersistentArray) -> PersistentArray:
 
 @op
 def list_size(array: Array, name: Name = None) -> TensorType:
-    """The number of elements, int32.
+    """Return the number of elements, as int32.
 
     >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
     3
