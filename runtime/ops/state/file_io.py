@@ -31,7 +31,7 @@ def _text(scalar: Any) -> str:
 
 @op(stateful=True)
 def read_file(filename: Input, name: Name = None) -> TensorType:
-    """The contents of a file; NotFoundError when there is none.
+    """Read the contents of a file; NotFoundError if it does not exist.
 
     >>> read_file("/no/such/file")
     Traceback (most recent call last):
@@ -49,7 +49,7 @@ def _(filename: Array) -> Array:
 
 @op(stateful=True)
 def write_file(filename: Input, contents: Input, name: Name = None) -> tuple[()]:
-    """Make a file with these contents, in place of one that exists; its directory is made, too.
+    """Write `contents` to a file, replacing an existing one; missing directories are created.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "new", "notes.txt")
@@ -74,7 +74,7 @@ def _(filename: Array, contents: Array) -> tuple[()]:
 
 @op(stateful=True)
 def matching_files(pattern: Input, name: Name = None) -> TensorType:
-    """The names of files that match a pattern, or one of several, in order: `*` and `?` stand for characters of a name.
+    """Return the sorted names of files that match a pattern or one of several, with wildcards `*` and `?`.
 
     >>> matching_files("/no/such/*").numpy().tolist()
     []

@@ -1,6 +1,6 @@
-"""Operations that call back into Python each time the graph runs; `runtime.host` makes them.
+"""Operations that call a Python function each time the graph runs; `runtime.host` creates them.
 
-An exception of the function's is one of the runtime's, by its class, and names the line that raised it:
+An exception of the function becomes an OpError, chosen by its class, with the line that raised it:
 
     ValueError, TypeError   InvalidArgumentError        MemoryError            ResourceExhaustedError
     StopIteration           OutOfRangeError             NotImplementedError    UnimplementedError
@@ -33,7 +33,7 @@ _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 
 
 class HostFunction:
-    """A function of the user's, with what its results are to be like. It is known by its name in a graph's text."""
+    """A user function and the types of its results; a graph's text contains only its name."""
 
     def __init__(self, function: Callable[..., Any], results: Sequence[TensorType]) -> None:
         self.function = function
@@ -41,7 +41,7 @@ class HostFunction:
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def on_tensors(self, arguments: Sequence[Any]) -> list[EagerTensor]:
-        """Call it with tensors, in eager mode; its results take the dtypes that they are to have."""
+        """Call the function with tensors in eager mode; its results are converted to the expected dtypes."""
         with eagerly():
             try:
                 given = self.function(*arguments)
@@ -54,7 +54,7 @@ class HostFunction:
         return tensors  # type: ignore[return-value]
 
     def on_arrays(self, arguments: Sequence[Any]) -> list[Any]:
-        """Call it with NumPy arrays and scalars of its own; its results must have their dtypes already."""
+        """Call the function with copies as NumPy arrays and scalars; its results must have the expected dtypes."""
         with eagerly():
             try:
                 given = self.function(*(np.array(argument)[()] for argument in arguments))
@@ -84,7 +84,7 @@ def _as_array(value: Any) -> np.ndarray[Any, Any]:
 
 
 def failure(error: Exception) -> errors.OpError:
-    """The exception of the runtime's for one that the function raised."""
+    """Convert an exception raised by the function to an OpError."""
     kind = next((mine for theirs, mine in _KINDS if isinstance(error, theirs)), errors.UnknownError)
     where = raised_at(error)
     return kind(f"{type(error).__name__}: {error}" + (f"\n  raised at {where}" if where else ""))
@@ -157,7 +157,7 @@ compute_on_arrays = _declare(
 
 @call_on_tensors.gradient
 def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
-    """The gradient of the function's own operations, which run once more under a tape."""
+    """Differentiate the function's own operations, which run once more under a tape."""
     wanted = [place for place, tensor in enumerate(inputs) if _has_gradient(tensor.dtype)]
     given = [place for place, each in enumerate(dy) if each is not None]
 

@@ -1,4 +1,4 @@
-"""Operations that people see: printing and assertions, in the order of the program, at every run."""
+"""Operations that print and that assert, at every run in program order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def print_texts(
 ) -> tuple[()]:
     """Write the tensors, with the text of `pieces` around them, to a stream.
 
-    `forms` are given when some come from texts such as f-strings: "" for tensors that stand by themselves.
+    `forms` holds the format specifiers of tensors within strings such as f-strings; "" marks tensors printed
+    as such.
     """
     return ()
 
@@ -52,7 +53,7 @@ def _(
 
 
 def emit(text: str, stream: str) -> None:
-    """Write to standard output or error as they are now, or append to `file://…`."""
+    """Write to the current standard output or error, or append to `file://…`."""
     if stream.startswith("file://"):
         path = stream[len("file://") :]
         try:
@@ -67,7 +68,7 @@ def emit(text: str, stream: str) -> None:
 
 
 def show(value: Any, summarize: int, quote: str = "") -> str:
-    """A value as `tf.print` shows it: `[1 2 ... 9]`, floats in their shortest form, texts in `quote`s.
+    """Format a value as `tf.print` does: `[1 2 ... 9]`, floats in shortest form, strings within `quote`s.
 
     >>> show(np.arange(10), 3), show(np.array([1.0, 0.5], np.float32), 3)
     ('[0 1 2 ... 7 8 9]', '[1 0.5]')
@@ -93,7 +94,7 @@ def _indented(text: str) -> str:
 
 
 def show_item(item: Any, quote: str = "") -> str:
-    """A number, truth value or text as `tf.print` shows it."""
+    """Format a number, truth value or string as `tf.print` does."""
     if isinstance(item, bytes):
         return quote + item.decode("utf-8", "backslashreplace") + quote
     if isinstance(item, (bool, np.bool_)):
@@ -110,7 +111,7 @@ _LONG = re.compile(r"\d{5}")  # a few bytes of a file must not become gigabytes
 
 
 def written_as(value: Any, form: str) -> str:
-    """A value as Python writes it in a text.
+    """Format a value as Python does within a string, by the format specifier `form`.
 
     >>> written_as(np.int32(-3), ""), written_as(np.int32(-3), ":+05d"), written_as(b"a", "!r")
     ('-3', '-0003', "'a'")
@@ -124,7 +125,7 @@ def written_as(value: Any, form: str) -> str:
     return format(item, form[1:]) if form.startswith(":") else str(item)
 
 
-_DIGITS = {"f": (6, 9)}  # decimal digits that are always right, and that always suffice
+_DIGITS = {"f": (6, 9)}  # decimal digits that are always exact, and that always suffice
 
 
 def exception_named(name: str) -> Any:
@@ -142,7 +143,7 @@ def exception_named(name: str) -> Any:
 
 
 def read_error(value: Any) -> str:
-    """The reader of an attribute that names an exception class."""
+    """Read an attribute that names an exception class."""
     demand_ordinary(read_text(value))
     return read_text(value)
 
@@ -172,7 +173,7 @@ def assert_true(
 
 
 def summary(array: Any, limit: int) -> str:
-    """The first elements of an array, as TensorFlow's kernels write them.
+    """Format the first elements of an array as TensorFlow's kernels do.
 
     >>> summary(np.array([[1, 2], [3, 4]]), 3), summary(np.array([1.5]), 3), summary(np.array(7), 3)
     ('[1 2][3...]...', '1.5', '7')
@@ -183,7 +184,7 @@ def summary(array: Any, limit: int) -> str:
 
 
 def _first(array: Any, elements: Any, left: int, depth: int) -> tuple[str, int]:
-    """An array's rows, as long as elements are left to be shown; and how many are left then."""
+    """Format an array's first `left` elements; return the text and how many of `left` remain."""
     if array.ndim < 2:
         count = min(array.size, left)
         shown = " ".join(_escaped(next(elements)) for _ in range(count))
@@ -219,5 +220,5 @@ def _(condition: Any, data: list[Any], message: str, error: str, summarize: int)
 
 
 def exception_class(name: str) -> Any:
-    """The exception that an assertion raises: one of the runtime's, a failed assertion, or a built-in one."""
+    """Return the exception class of an assertion: an OpError, GraphAssertionError, or a built-in one."""
     return GraphAssertionError if name == "AssertionError" else exception_named(name)

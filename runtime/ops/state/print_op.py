@@ -1,4 +1,4 @@
-"""`tf.print`, and Python's `print` for a graph: each time the graph runs, in the order of the program.
+"""`tf.print`, and Python's `print` in a graph: printing at each run, in program order.
 
 >>> import sys
 >>> print("x =", convert_to_tensor([1, 2, 3]), output_stream=sys.stdout)
@@ -17,7 +17,7 @@ from ...ir.builder import current
 from ...ir.tensor_placeholders import Mention
 from . import print_and_assert
 
-_MARK = "\0"  # stands for a tensor while a text is put together
+_MARK = "\0"  # marks the position of a tensor while a text is put together
 
 
 def print(  # TensorFlow's name
@@ -28,7 +28,7 @@ def print(  # TensorFlow's name
     end: str = "\n",
     name: str | None = None,
 ) -> None:
-    """Print each time the graph runs, in the order of the program; at once in eager code.
+    """Print each time the graph runs, in program order; at once in eager mode.
 
     Args:
         inputs: tensors and Python values, and nests of them.
@@ -49,7 +49,10 @@ def print(  # TensorFlow's name
 def print_now(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """Python's `print` for the graph: each time it runs, to standard output, in the format of `print` above."""
+    """Print to standard output each time the graph runs, with the parameters of Python's `print`.
+
+    The format is that of `print` above.
+    """
     print(
         *values,
         sep=" " if sep is None else sep,
@@ -59,7 +62,7 @@ def print_now(
 
 
 def mentions(text: str) -> bool:
-    """Whether a text was made from tensors of the graph that is being built."""
+    """Return whether a text contains tensors of the graph that is being built."""
     builder = current()
     return builder is not None and bool(builder.shown.split(text)[1])
 
@@ -77,7 +80,7 @@ def _stream(target: Any) -> str:
 
 
 def _text(value: Any, tensors: list[Mention], summarize: int = 3) -> str:
-    """A value as text, with a mark in the place of each tensor."""
+    """Return a value as text, with a mark in place of each tensor."""
     if nest.is_composite(value):
         parts = value._printed(summarize)
         return "".join(part if isinstance(part, str) else _mark(part, tensors) for part in parts)
@@ -92,20 +95,20 @@ def _text(value: Any, tensors: list[Mention], summarize: int = 3) -> str:
 
 
 def _mark(part: Tensor, tensors: list[Mention]) -> str:
-    """The mark of a part of a composite tensor; texts stand without quotes."""
+    """Return the mark of a part of a composite tensor; scalar strings are printed without quotes."""
     tensors.append(Mention(part, "!s" if part.dtype is dtypes.string and part.shape.rank == 0 else ""))
     return _MARK
 
 
 def _sorted(value: Any) -> Any:
-    """A nest whose dicts have their keys in order, as TensorFlow prints them."""
+    """Return a nest with the keys of its dicts sorted, as TensorFlow prints them."""
     if type(value) is dict:
         return {key: _sorted(part) for key, part in nest.children(value)}
     return type(value)(map(_sorted, value)) if type(value) in (list, tuple) else value
 
 
 def _completed(text: str, tensors: list[Mention]) -> str:
-    """A text that was made from tensors of the graph, such as an f-string, with a mark for each."""
+    """Replace each traced tensor in a text, such as an f-string, by a mark."""
     builder = current()
     if builder is None:
         return text
@@ -121,7 +124,7 @@ def _shown_leaf(leaf: Any, tensors: list[Mention], summarize: int) -> _Shown:
 
 
 class _Shown:
-    """Text that stands without quotes in the repr of a nest."""
+    """Text without quotes in the repr of a nest."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""The operation that fails with an exception of the user's, and how that is put together when the graph runs."""
+"""The operation that raises an exception of the user's class, and the construction of that exception at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .print_and_assert import demand_ordinary, exception_named, written_as
 
 
 class Filled(NamedTuple):
-    """A text with tensors in it: their numbers among the operation's inputs, and the forms they take."""
+    """A text with tensors in it: their indices among the operation's inputs, and their format specifiers."""
 
     pieces: tuple[str, ...]
     numbers: tuple[int, ...]
@@ -28,13 +28,16 @@ class Filled(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A tensor itself."""
+    """The index of a tensor that is an argument or attribute of an exception."""
 
     number: int
 
 
 class Blueprint:
-    """An exception to be made anew at each failure. Its parts hold `Filled` and `Slot` where tensors were."""
+    """A template of an exception, instantiated at each failure.
+
+    Its parts hold `Filled` and `Slot` in place of tensors.
+    """
 
     def __init__(self, kind: type[BaseException]) -> None:
         self.kind = kind
@@ -48,7 +51,8 @@ class Blueprint:
     def built(self, values: Sequence[Any]) -> BaseException:
         args = complete(self.args, values)
         error = self.kind.__new__(self.kind, *args)
-        # Not the user's `__init__`, whose arguments are not known; that of Python's own class sets its fields.
+        # Skip the user's `__init__`: its arguments are unknown. That of the built-in base class sets its
+        # fields.
         base = next(c for c in self.kind.__mro__ if getattr(builtins, c.__name__, None) is c)
         base.__init__(error, *args)
         error.args = args
@@ -60,7 +64,7 @@ class Blueprint:
 
 
 def complete(part: Any, values: Sequence[Any]) -> Any:
-    """A part of an exception with the tensors' values."""
+    """Return a part of an exception with the tensors replaced by their values."""
     kind = type(part)
     if kind is Filled:
         return part.text(values)
@@ -76,7 +80,7 @@ def complete(part: Any, values: Sequence[Any]) -> Any:
 
 
 def filled(pieces: Sequence[str], values: Sequence[Any], forms: Sequence[str]) -> str:
-    """The pieces with the values between them.
+    """Join the pieces with the formatted values between them.
 
     >>> filled(("x = ", " of ", ""), (np.float32(0.5), np.array([1, 2])), (":.2f", ""))
     'x = 0.50 of [1 2]'
@@ -86,7 +90,10 @@ def filled(pieces: Sequence[str], values: Sequence[Any], forms: Sequence[str]) -
 
 
 def is_known(kind: type[BaseException]) -> bool:
-    """Whether the class can be told by its name alone; one that ends the program is not, as files have names, too."""
+    """Return whether the class is identified by its name alone.
+
+    Classes outside Exception, such as SystemExit, are excluded: files contain such names as well.
+    """
     return issubclass(kind, Exception) and any(
         getattr(module, kind.__name__, None) is kind for module in (builtins, errors)
     )
@@ -104,13 +111,13 @@ def raise_error(
     blueprint: Blueprint | None = None,
     name: Name = None,
 ) -> tuple[()]:
-    """Fail with the exception class `error`, saying `pieces` with the values between them.
+    """Raise the exception class `error` with `pieces` and the values between them as its message.
 
     >>> raise_error([3], "NotFoundError", ["no ", " there"], [":03d"])
     Traceback (most recent call last):
     agc.runtime.errors.NotFoundError: no 003 there
     """
-    if blueprint is None:  # which has the class itself
+    if blueprint is None:  # a blueprint holds the class itself
         demand_ordinary(error)
         if not len(values) == len(forms) == len(pieces) - 1:
             raise ValueError(

@@ -14,7 +14,7 @@ from ..framework.op import Name, op
 
 @op(stateful=True)
 def timestamp(name: Name = None) -> TensorType:
-    """Seconds since 1970-01-01T00:00:00Z, a float64 scalar; read at each run, in the order of the program.
+    """Return the seconds since 1970-01-01T00:00:00Z, a float64 scalar; read at each run, in program order.
 
     >>> before = timestamp()
     >>> bool(timestamp() >= before), timestamp().dtype

@@ -1,4 +1,4 @@
-"""Operations on variables: reading and assigning, in the order of the program."""
+"""Operations that read and assign variables, in program order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .compare_and_swap import update
 
 @op(stateful=True)
 def read_variable(variable: Ref, name: Name = None) -> TensorType:
-    """The present value of a variable.
+    """Return the present value of a variable.
 
     >>> from agc.runtime import Variable
     >>> read_variable(Variable(3.0))
@@ -78,7 +78,7 @@ def _unequal(variable: str, value: str) -> str:
 
 
 def _check_equal(before: Any, value: Any) -> None:
-    """A variable whose shape varies takes sums of equal shapes only: nothing is broadcast."""
+    """Check that the shapes are equal: a variable of varying shape does not broadcast."""
     if before.shape != value.shape:
         raise ValueError(_unequal(shapes.show(before.shape), shapes.show(value.shape)))
 
@@ -127,7 +127,7 @@ assign_sub_variable.no_gradient(
 
 @op(name="is_initialized", stateful=True)
 def is_initialized(variable: Ref, name: Name = None) -> TensorType:
-    """Whether a variable has a value; in a session it has none before its initializer ran.
+    """Return whether a variable has a value; in a session it has none before its initializer ran.
 
     >>> from agc.runtime import Variable
     >>> is_initialized(Variable(3.0)).numpy()
@@ -146,7 +146,7 @@ def _(variable: Any) -> Any:
 
 @op
 def counted(value: Input, limit: int, name: Name = None) -> TensorType:
-    """An integer that is smaller than `limit`, as it is; OutOfRangeError for one that has reached it.
+    """Return an integer that is smaller than `limit` unchanged; OutOfRangeError otherwise.
 
     >>> int(counted(3, 5))
     3

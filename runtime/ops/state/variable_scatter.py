@@ -1,4 +1,4 @@
-"""Rows and elements of a variable changed in place, in the order of the program.
+"""Update rows and elements of a variable in place, in program order.
 
 scatter_variable(v, indices=[2, 0], updates=[5, 7], how="add")          v[2] += 5; v[0] += 7
 """
@@ -44,12 +44,12 @@ _TAKEN = {
 def scatter_variable(
     variable: Ref, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
 ) -> TensorType:
-    """Change the rows of a variable at `indices`; with `nd`, what the coordinates along their last axis stand for.
+    """Update the rows of a variable at `indices`; with `nd`, the slices at the coordinates along their last axis.
 
     Args:
         how: "add", "sub", "mul", "div", "max", "min", or "update", which replaces.
-        updates: one for each index, of the shape of what is changed; or, without `nd`, a scalar for all. Where an
-            index comes more than once all updates count; of those that replace, the last.
+        updates: one for each index, of the shape of a row or slice; or, without `nd`, a scalar for all.
+            For a repeated index all updates apply; with "update", the last one wins.
 
     Returns the variable's new value. Raises InvalidArgumentError for an index that is out of range.
 
@@ -114,7 +114,7 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
 def scattered(
     tensor: Input, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
 ) -> TensorType:
-    """What `scatter_variable` makes of a variable's value; for graphs in which variables have become values.
+    """Return the value that `scatter_variable` gives a variable; for graphs in which variables became values.
 
     >>> scattered([1, 2, 3], [2, 0], [5, 7], "add").numpy().tolist()
     [8, 2, 8]
@@ -151,7 +151,7 @@ def _changed(before: Array, places: Any, updates: Array, how: str) -> Array:
 
 
 def _divide_integers(result: Array, places: Any, updates: Array) -> None:
-    """Quotients rounded towards zero, one after the other: an index may come more than once."""
+    """Divide with rounding towards zero, one update after the other: an index may be repeated."""
     if not updates.all():
         raise errors.InvalidArgumentError("Integer division by zero")
     count = np.arange(result.size).reshape(result.shape)[places]
