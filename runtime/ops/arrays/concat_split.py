@@ -1,6 +1,7 @@
-"""Tensors put together and taken apart: concat, stack, unstack, split.
+"""Concatenate, stack, unstack and split tensors.
 
-Importing this module also lets lists and tuples that contain tensors convert: they are stacked.
+Importing this module also registers the conversion of lists and tuples that contain tensors: they are
+stacked.
 
 >>> one = convert_to_tensor(1)
 >>> convert_to_tensor([one, 2])
@@ -37,19 +38,19 @@ Array = Any
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
-    """Tensors joined along an axis that they have.
+    """Concatenate tensors along an existing axis.
 
     >>> concat([[1, 2], [3]], axis=0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
     """
-    if hasattr(type(values), "concatenated"):  # a list whose length the graph decides, see tensor_list.py
+    if hasattr(type(values), "concatenated"):  # a list of traced length, see tensor_list.py
         return values.concatenated(axis)
     return join(values, axis, name=name)
 
 
 @op(name="concat")
 def join(values: Inputs, axis: Axis, name: Name = None) -> TensorType:
-    """Tensors joined along an axis that they have.
+    """Concatenate tensors along an existing axis.
 
     >>> join([[1, 2], [3]], axis=0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
@@ -118,7 +119,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
 
 @dispatching_composites("stack")
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
-    """Tensors of one shape joined along a new axis.
+    """Stack tensors of one shape along a new axis.
 
     >>> stack([[1, 2], [3, 4]], axis=1)
     <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
@@ -138,7 +139,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 
 @op(name="stack")
 def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> TensorType:
-    """Tensors of one shape joined along a new axis.
+    """Stack tensors of one shape along a new axis.
 
     >>> pack([1, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -189,7 +190,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
 
 
 def _stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
-    """The conversion of lists that contain tensors: every tensor inside has the dtype of the first."""
+    """Convert a list that contains tensors: every tensor in it must have the dtype of the first."""
     if not holds_tensor(values):
         return EagerTensor(to_array(list(values), dtype))
     if dtype is None:
@@ -201,7 +202,7 @@ register_conversion(list, _stack_nest)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
-    """The slices of `value` along `axis`; their number must be known, from the shape or from `num`.
+    """Return the slices of `value` along `axis`; their number must be static, from the shape or from `num`.
 
     >>> first, second = unstack([[1, 2], [3, 4]])
     >>> second
@@ -219,7 +220,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
 
 @op(name="unstack")
 def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
-    """The `num` slices of `value` along `axis`.
+    """Return the `num` slices of `value` along `axis`.
 
     >>> unpack([1, 2], 2)[0]
     <tf.Tensor: shape=(), dtype=int32, numpy=1>
@@ -246,7 +247,7 @@ def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
 
 
 def _all(dy: list[Any], y: list[Any]) -> list[Any]:
-    """The gradients of several results, zeros for those that nothing depends on."""
+    """Return the cotangents of several results, with zeros for unused results."""
     return [zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True)]
 
 
@@ -254,7 +255,7 @@ def _all(dy: list[Any], y: list[Any]) -> list[Any]:
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None
 ) -> Any:
-    """`value` cut along `axis` into equal parts, or into parts of given sizes (one may be -1: what is left).
+    """Split `value` along `axis` into equal parts, or into parts of given sizes; one size may be -1: the rest.
 
     >>> left, right = split([1, 2, 3, 4, 5], [2, -1])
     >>> right
@@ -273,7 +274,7 @@ def split(
 
 @op(name="split")
 def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
-    """`value` cut along `axis` into `num` equal parts.
+    """Split `value` along `axis` into `num` equal parts.
 
     >>> split_evenly([1, 2, 3, 4], 2)[1]
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>
@@ -305,7 +306,7 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
 
 
 def _cut(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
-    """Parts of these sizes: `np.split`, in a quarter of its time."""
+    """Return parts of these sizes, in a quarter of the time of `np.split`."""
     before = (slice(None),) * (axis % value.ndim)
     ends = itertools.accumulate(sizes)
     return [value[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)]
@@ -320,7 +321,7 @@ def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
 def split_sizes(
     value: Input, size_splits: Ints, num: Results, axis: Axis = 0, name: Name = None
 ) -> tuple[TensorType, ...]:
-    """`value` cut along `axis` into `num` parts of these sizes.
+    """Split `value` along `axis` into `num` parts of these sizes.
 
     >>> split_sizes([1, 2, 3, 4], [1, 3], 2)[1]
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 3, 4], dtype=int32)>
@@ -337,7 +338,7 @@ def split_sizes(
 
 
 def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
-    """The sizes with -1 replaced by what is left."""
+    """Return the sizes with -1 replaced by the remaining size."""
     if min(sizes, default=0) < -1:
         raise ValueError(f"size_splits must be at least 0, or -1 for what is left, not {list(sizes)}")
     rest = total - sum(size for size in sizes if size != -1)

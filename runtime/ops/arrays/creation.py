@@ -1,7 +1,7 @@
-"""Making tensors: constants and filled ones.
+"""Create tensors: constants and filled tensors.
 
-`constant` makes an eager tensor even while a graph is being built: a graph that uses it holds its value as a
-constant operand.
+`constant` returns an eager tensor even while a graph is being built. A graph that uses it holds its value as
+a constant operand.
 
     y = add x, 1.0                                    # from `y = x + tf.constant(1.0)`
 """
@@ -28,7 +28,7 @@ Array = Any
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
-    """A tensor with this value; with `shape`, reshaped, or filled from a single value.
+    """Return a tensor with this value; with `shape`, reshaped, or filled from a single value.
 
     >>> constant([[1, 2], [3, 4]])
     <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
@@ -65,7 +65,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 @op
 def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
-    """Zeros (False, or empty strings) in this shape.
+    """Return zeros (False, or empty strings) in this shape.
 
     >>> zeros([2], int)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 0], dtype=int32)>
@@ -80,7 +80,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
 
 @op
 def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
-    """Ones in this shape.
+    """Return ones in this shape.
 
     >>> ones([2])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 1.], dtype=float32)>
@@ -95,7 +95,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
 
 @op
 def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
-    """Zeros in the shape of `input`, and of its dtype unless another is given.
+    """Return zeros in the shape of `input`, and of its dtype unless another is given.
 
     >>> zeros_like([1.5, 2.5])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
@@ -113,7 +113,7 @@ zeros_like.no_gradient("it is constant")
 
 @op
 def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
-    """Ones in the shape of `input`, and of its dtype unless another is given.
+    """Return ones in the shape of `input`, and of its dtype unless another is given.
 
     >>> ones_like([3, 4])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 1], dtype=int32)>
@@ -143,7 +143,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, value: int) -> Array:
 
 @op
 def fill(dims: Ints, value: Input, name: Name = None) -> TensorType:
-    """The scalar `value`, repeated in the shape `dims`.
+    """Repeat the scalar `value` in the shape `dims`.
 
     >>> fill([2, 3], 7)
     <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
@@ -172,7 +172,7 @@ def eye(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Any:
-    """The identity matrix, or a stack of them in the shape `batch_shape`.
+    """Return the identity matrix, or a stack of them in the shape `batch_shape`.
 
     >>> eye(2)
     <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
@@ -188,7 +188,7 @@ def eye(
 def identity_matrix(
     rows: Ints, columns: Ints, batch_shape: Ints, dtype: DType, name: Name = None
 ) -> TensorType:
-    """Matrices with ones on the diagonal, in the shape `batch_shape`.
+    """Return matrices with ones on the diagonal, in the shape `batch_shape`.
 
     >>> identity_matrix(1, 2, [], int)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>

@@ -1,4 +1,4 @@
-"""Rows dealt out to several tensors and put together again.
+"""Distribute rows over several tensors, and merge them again.
 
 >>> even, odd = dynamic_partition([10, 11, 12], [0, 1, 0], 2)
 >>> even.numpy().tolist(), odd.numpy().tolist()
@@ -35,7 +35,7 @@ from .shape_ops import size
 def dynamic_partition(
     data: Input, partitions: Ints, num_partitions: Results, name: Name = None
 ) -> tuple[TensorType, ...]:
-    """`num_partitions` tensors: the rows of `data` that `partitions` gives to each.
+    """Split the rows of `data` into `num_partitions` tensors, by the numbers in `partitions`.
 
     Args:
         partitions: integers; `data.shape` must start with its shape.
@@ -89,9 +89,10 @@ def _(dys: Any, ys: Any, data: Any, partitions: Any, num_partitions: int) -> Any
 
 
 def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
-    """One tensor of the rows of several: `data[i][j]` becomes the row `indices[i][j]`; the last one wins.
+    """Merge the rows of several tensors: `data[i][j]` becomes the row `indices[i][j]`; the last one wins.
 
-    Rows that no index names are zeros. `data[i].shape` starts with that of `indices[i]`, and all have the same rest.
+    Rows without an index are zeros. `data[i].shape` starts with `indices[i].shape`; the remaining dimensions
+    are the same for all.
 
     >>> dynamic_stitch([0, [1, 3]], [[1, 2], [[3, 4], [5, 6]]]).numpy().tolist()
     [[1, 2], [3, 4], [0, 0], [5, 6]]
@@ -108,7 +109,7 @@ def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
 
 @op(name="dynamic_stitch")
 def stitch(parts: Tensors, name: Name = None) -> TensorType:
-    """The tensors in the second half of `parts`, put where the indices in its first half say.
+    """Merge the tensors in the second half of `parts`, at the row indices in its first half.
 
     >>> stitch([[1, 0], [7, 8]]).numpy().tolist()
     [8, 7]

@@ -1,4 +1,4 @@
-"""Elements picked by tensors of indices or of booleans: gather, gather_nd, where, boolean_mask.
+"""Select elements by tensors of indices or of booleans: gather, gather_nd, where, boolean_mask.
 
 indices = [0, 2]         gather(x, indices)            rows 0 and 2 of x
 indices = [[0, 2]]       gather_nd(x, indices)         the element x[0, 2]
@@ -35,9 +35,9 @@ def gather(
     batch_dims: int = 0,
     name: str | None = None,
 ) -> Any:
-    """The slices of `params` along `axis` at `indices`.
+    """Return the slices of `params` along `axis` at `indices`.
 
-    With `batch_dims`, the first axes of both go together: each row of indices picks from its own row.
+    With `batch_dims`, the first axes of both are batch axes: each row of indices selects from its own row.
     `validate_indices` has no effect: indices are always checked.
 
     >>> gather([10, 20, 30], [2, 0])
@@ -48,7 +48,7 @@ def gather(
 
 @op(name="gather")
 def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> TensorType:
-    """The slices of `params` along `axis` at `indices`.
+    """Return the slices of `params` along `axis` at `indices`.
 
     >>> take([[1, 2, 3], [4, 5, 6]], [2, 1], axis=1)
     <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
@@ -86,10 +86,10 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
         and not batch_dims
         and params.size
     ):
-        try:  # NumPy looks at them itself: those below 0 are too large as well then
+        try:  # NumPy checks the range; as unsigned numbers, negative indices are too large as well
             return params.take(indices.view(np.uint32), axis)
         except IndexError:
-            pass  # what follows says which of them it is
+            pass  # the check below reports the index that is out of range
     size = params.shape[axis]
     if np.ndim(indices) == 0:
         if not 0 <= indices < size:
@@ -106,7 +106,7 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
 def put_back(
     rows: Input, indices: Input, shape: Ints, axis: Axis, batch_dims: int, name: Name = None
 ) -> TensorType:
-    """The opposite of `gather`: zeros in this shape, with slices added where `gather` takes them from.
+    """Scatter-add slices into zeros of this shape: the transpose of `gather`.
 
     >>> put_back([1, 2, 4], [2, 0, 2], [3], 0, 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 0, 5], dtype=int32)>
@@ -131,7 +131,7 @@ def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> 
 
 
 def _add_rows(result: Array, indices: Array, rows: Array) -> None:
-    """`np.add.at` on the first axis, in whole rows."""
+    """Compute `np.add.at` on the first axis, in whole rows."""
     order = np.argsort(indices, kind="stable")
     ordered = indices[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered
@@ -156,7 +156,7 @@ def _check_range(indices: Array, size: int) -> None:
 
 
 def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Array:
-    """Like `take`, but row b of the indices picks from row b of `params`."""
+    """Compute `take` with batch axes: row b of the indices selects from row b of `params`."""
     rows = _batch_index(indices.shape[:batch], indices.ndim - batch)
     found = np.moveaxis(params, axis, batch)[(*rows, indices)]  # batch, indices' own axes, the rest of params
     count = indices.ndim - batch
@@ -164,7 +164,7 @@ def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Ar
 
 
 def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
-    """Arrays that broadcast with indices and say, for each, which row of the batch it belongs to."""
+    """Return index arrays of the batch axes, which broadcast with the indices."""
     rank = len(shape) + inner
     return [
         np.arange(size).reshape(*(-1 if j == i else 1 for j in range(rank))) for i, size in enumerate(shape)
@@ -173,7 +173,7 @@ def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
 
 @op
 def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = None) -> TensorType:
-    """The elements or slices of `params` at `indices`, whose last axis holds a coordinate for each axis.
+    """Return the elements or slices of `params` at `indices`; the last axis of `indices` holds coordinates.
 
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
@@ -209,7 +209,7 @@ def _(dy: Any, y: Any, params: Any, indices: Any, batch_dims: int) -> Any:
 def put_back_nd(
     updates: Input, indices: Input, shape: Ints, batch_dims: int, name: Name = None
 ) -> TensorType:
-    """The opposite of `gather_nd`: zeros in this shape, with what `gather_nd` takes added where it takes it from.
+    """Scatter-add elements or slices into zeros of this shape: the transpose of `gather_nd`.
 
     >>> put_back_nd([1, 2], [[0, 1], [0, 1]], [1, 2], 0)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 3]], dtype=int32)>
@@ -233,7 +233,7 @@ def _(dy: Any, y: Any, updates: Any, indices: Any, shape: Any, batch_dims: int) 
 
 @op
 def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> TensorType:
-    """Elements along one axis: each index picks from its own row.
+    """Select elements along one axis: each row of indices selects from its own row.
 
     >>> take_along([[1, 2], [3, 4]], [[1, 0], [0, 0]], 1).numpy().tolist()
     [[2, 1], [3, 3]]
@@ -256,7 +256,7 @@ def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
 
 @op
 def put_along(values: Input, indices: Input, shape: Ints, axis: Axis, name: Name = None) -> TensorType:
-    """The opposite of `take_along`: zeros in this shape, with the values added where it takes them from.
+    """Scatter-add values into zeros of this shape: the transpose of `take_along`.
 
     >>> put_along([[5, 7]], [[1, 1]], [1, 3], 1).numpy().tolist()
     [[0, 12, 0]]
@@ -283,11 +283,11 @@ def _(dy: Any, y: Any, values: Any, indices: Any, shape: Any, axis: int) -> Any:
 
 
 _FEW = 16
-"""So many numbers are looked at sooner one by one than as an array."""
+"""Up to this number of indices, a Python loop is faster than array operations."""
 
 
 def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> None:
-    """InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
+    """Raise InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
     if not indices.size:
         return
     if indices.size <= _FEW and indices.shape[-1] == len(sizes):
@@ -305,7 +305,7 @@ def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: 
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """Elements of `x` where `condition` is true, of `y` elsewhere; without them, where it is true.
+    """Select elements of `x` where `condition` is true, else of `y`; without `x` and `y`, return the true indices.
 
     >>> where([True, False, True], [1, 2, 3], 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 0, 3], dtype=int32)>
@@ -323,7 +323,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 @op(name="where")
 def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
-    """Elements of `x` where `condition` is true, of `y` elsewhere.
+    """Select elements of `x` where `condition` is true, else of `y`.
 
     >>> choose(False, 1, 2)
     <tf.Tensor: shape=(), dtype=int32, numpy=2>
@@ -350,7 +350,7 @@ def _(dy: Any, z: Any, condition: Any, x: Any, y: Any) -> Any:
 
 @op
 def true_indices(condition: Input, name: Name = None) -> TensorType:
-    """The coordinates of the elements that are true (not zero), one in each row.
+    """Return the coordinates of the elements that are true (not zero), one in each row.
 
     >>> true_indices([[False, True]])
     <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[0, 1]])>
@@ -365,7 +365,7 @@ def _(condition: Array) -> Array:
 
 @dispatching_composites("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.
+    """Return the slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.
 
     >>> boolean_mask([1, 2, 3], [True, False, True])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
@@ -384,7 +384,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = No
 
 @op(name="boolean_mask")
 def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> TensorType:
-    """The slices of `tensor` where `mask` is true.
+    """Return the slices of `tensor` where `mask` is true.
 
     >>> masked([[1, 2], [3, 4]], [True, False], axis=1)
     <tf.Tensor: shape=(2, 1), dtype=int32, numpy=
@@ -416,7 +416,7 @@ def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
 
 @op
 def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Name = None) -> TensorType:
-    """The opposite of `boolean_mask`: zeros in this shape, with slices where the mask is true.
+    """Scatter slices into zeros of this shape, where the mask is true: the transpose of `boolean_mask`.
 
     >>> put_back_masked([5, 7], [True, False, True], [3], 0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 0, 7], dtype=int32)>

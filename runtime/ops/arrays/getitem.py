@@ -1,6 +1,6 @@
-"""`tensor[key]`, with everything that TensorFlow allows in a key, and its relatives slice and strided_slice.
+"""`tensor[key]` with all keys of TensorFlow; the base of `slice` and `strided_slice`.
 
-A key is written in the graph as it is in Python. Each `_` stands for a traced index, which is an operand:
+A key is written in the graph as in Python. Each `_` denotes a traced index, which is an operand:
 
     row = getitem x, i, key='_, ::-1'                 # from `x[i, ::-1]`
 """
@@ -29,7 +29,7 @@ _HOLE = "_"
 
 
 def getitem(tensor: Any, key: Any) -> Any:
-    """`tensor[key]`: integers, slices, `...`, None (a new axis), scalar tensors, or a mask of booleans.
+    """Return `tensor[key]`: integers, slices, `...`, None (a new axis), scalar tensors, or a mask of booleans.
 
     >>> x = conversion.convert_to_tensor([[1, 2, 3], [4, 5, 6]])
     >>> getitem(x, (1, slice(None, None, -1)))
@@ -44,13 +44,13 @@ def getitem(tensor: Any, key: Any) -> Any:
 
 
 def key_text(key: Any, parts: list[Tensor]) -> str:
-    """A key as the graph writes it; traced indices are added to `parts`."""
+    """Return a key's text for the graph; traced indices are appended to `parts`."""
     items = key if isinstance(key, (list, tuple)) else (key,)
     return ", ".join([_item_text(item, parts) for item in items]) or "..."
 
 
 def is_mask(key: Any) -> bool:
-    """Whether a key says of each element whether it is meant."""
+    """Return whether a key is a boolean mask."""
     if isinstance(key, (bool, np.bool_)) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
         return True
     return conversion.is_tensor_like(key) and key.dtype.is_bool
@@ -66,7 +66,7 @@ def _item_text(item: Any, parts: list[Tensor]) -> str:
 
 
 def _integer_text(item: Any, parts: list[Tensor]) -> str:
-    """The text of an integer; `_` for one that is not known yet, which is added to `parts`."""
+    """Return the text of an integer; `_` for a traced one, which is appended to `parts`."""
     if type(item) is int or isinstance(item, (int, np.integer)):
         return str(int(item))
     if conversion.is_tensor_like(item):
@@ -74,7 +74,7 @@ def _integer_text(item: Any, parts: list[Tensor]) -> str:
         if tensor.dtype.is_integer and tensor.shape.rank in (0, None):
             if isinstance(tensor, EagerTensor):
                 return str(int(tensor))
-            # One of unknown rank turns out to be a scalar, or is refused, when the graph runs.
+            # A tensor of unknown rank is checked at run time: it must be a scalar.
             parts.append(tensor if tensor.shape.rank == 0 else ensure_shape(tensor, ()))
             return _HOLE
     elif isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu":
@@ -86,7 +86,7 @@ def _integer_text(item: Any, parts: list[Tensor]) -> str:
 
 
 class Hole:
-    """An integer of a key that an operand gives."""
+    """A placeholder in a parsed key for an integer operand."""
 
 
 HOLE = Hole()
@@ -97,7 +97,7 @@ _INTEGER = re.compile("-?[0-9]{1,19}")
 
 @functools.lru_cache(maxsize=4096)
 def parsed(key: str) -> tuple[Any, ...]:
-    """A key's text as a Python index; a `HOLE` for each operand.
+    """Parse a key's text to a Python index, with a `HOLE` for each operand.
 
     >>> parsed("-1, ..., None, ::2")
     (-1, Ellipsis, None, slice(None, None, 2))
@@ -122,7 +122,7 @@ def _parsed_integer(text: str) -> int | Hole:
 
 
 def filled(key: str, parts: Sequence[Any]) -> tuple[Any, ...]:
-    """A key's text as a Python index, with `parts` in the places of its holes."""
+    """Return a key's text as a Python index, with `parts` in place of its holes."""
     index = parsed(key)
     if not parts:
         return index
@@ -139,14 +139,14 @@ def _filled_slice(item: slice, rest: Iterator[Any]) -> slice:
 
 
 def _holes(index: tuple[Any, ...]) -> int:
-    """Return how many operands an index takes."""
+    """Return the number of operands of an index."""
     items = [(item.start, item.stop, item.step) if type(item) is slice else (item,) for item in index]
     return sum(each is HOLE for parts in items for each in parts)
 
 
 @op(name="getitem")
 def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorType:
-    """`tensor[key]`, where `parts` are the values of the `_` in the key.
+    """Return `tensor[key]`, where `parts` are the values of the `_` in the key.
 
     >>> select([[1, 2], [3, 4]], [1], "_, :1")
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([3], dtype=int32)>
@@ -165,7 +165,7 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorT
 
 
 def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
-    """The shape of what an index selects, as far as it is known; ValueError when that does not exist."""
+    """Yield the sizes of the selected part, None for unknown sizes; ValueError for an index out of bounds."""
     for item, place in _matched(index, len(shape)):
         if item is None:
             yield 1
@@ -178,7 +178,7 @@ def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Itera
 
 
 def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
-    """Each item of the index with the axis that it reads; what is left out is a full slice."""
+    """Yield each item of the index with the axis that it indexes; omitted axes get a full slice."""
     used = sum(item is not None and item is not Ellipsis for item in index)
     if used > rank:
         raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
@@ -230,7 +230,7 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
 
 @op
 def put_back_item(value: Input, shape: Ints, parts: Inputs, key: str, name: Name = None) -> TensorType:
-    """The opposite of `getitem`: zeros in this shape, with `value` at the key.
+    """Scatter `value` into zeros of this shape at the key: the transpose of `getitem`.
 
     >>> put_back_item([5, 7], [4], [], "::2")
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([5, 0, 7, 0], dtype=int32)>
@@ -251,7 +251,7 @@ def _(dy: Any, y: Any, value: Any, shape: Any, parts: list[Any], key: str) -> An
 
 
 def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
-    """Why an array of this shape has no such part: the index that is out of bounds."""
+    """Return the error message for the index that is out of bounds in an array of this shape, if any."""
     for item, place in _matched(index, len(shape)):
         if item is not None and type(item) is not slice and not -shape[place] <= item < shape[place]:
             return _out_of_bounds(int(item), shape[place], place)
@@ -259,7 +259,7 @@ def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
 
 
 def _rows(self: EagerTensor) -> Iterator[Any]:
-    """A tensor in a Python loop: its rows, one after the other."""
+    """Iterate over the rows of a tensor, for a Python loop."""
     if not self._array.ndim:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return map(self.__getitem__, range(len(self._array)))

@@ -1,4 +1,4 @@
-"""Where things are: inverse permutations, coordinates of flat indices, how often each different element occurs.
+"""Inverse permutations, coordinates of flat indices, and counts of distinct elements.
 
 >>> invert_permutation([2, 0, 1]).numpy().tolist(), unravel_index(5, [2, 3]).numpy().tolist()
 ([1, 2, 0], [1, 2])
@@ -25,7 +25,7 @@ _INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
 @op
 def invert_permutation(x: Input, name: Name = None) -> TensorType:
-    """`y` with `y[x[i]] == i`, for a permutation of 0, 1, … n - 1; InvalidArgumentError when `x` is none.
+    """Return `y` with `y[x[i]] == i`, for a permutation of 0, 1, … n - 1; else InvalidArgumentError.
 
     >>> invert_permutation([3, 0, 2, 1]).numpy().tolist()
     [1, 3, 2, 0]
@@ -51,7 +51,7 @@ def _(x: Array) -> Array:
 
 @op
 def unravel_index(indices: Same, dims: Same, name: Name = None) -> TensorType:
-    """The coordinates of flat indices in a tensor of shape `dims`: one row for each axis.
+    """Return the coordinates of flat indices in a tensor of shape `dims`: one row for each axis.
 
     Raises InvalidArgumentError for an index that is not in the tensor.
 
@@ -86,7 +86,9 @@ class UniqueWithCounts(NamedTuple):
 
 
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
-    """The different elements of a vector as `unique` has them, where each element went, and how often each occurs.
+    """Return the distinct elements of a vector, the index of each element among them, and their counts.
+
+    The order is that of `unique`: by first appearance.
 
     >>> unique_with_counts([7, 8, 7]).count.numpy().tolist()
     [2, 1]
@@ -98,7 +100,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 def counted(
     x: Input, out_idx: DType = dtypes.int32, name: Name = None
 ) -> tuple[TensorType, TensorType, TensorType]:
-    """`unique_with_counts`.
+    """Compute `unique_with_counts`.
 
     >>> [part.numpy().tolist() for part in counted([7, 8, 7])]
     [[7, 8], [0, 1, 0], [2, 1]]
@@ -113,7 +115,7 @@ counted.no_gradient("whether elements are equal is no matter of degree")
 
 
 def demand_indices(dtype: dtypes.DType) -> None:
-    """Refuse a dtype that indices do not have."""
+    """Raise TypeError for a dtype that indices cannot have."""
     if dtype not in _INDICES:
         raise TypeError(f"out_idx must be int32 or int64, not {dtype.name}")
 

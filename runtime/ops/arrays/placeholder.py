@@ -1,4 +1,4 @@
-"""Values that a graph is given when it runs.
+"""Placeholders: values that are fed to a graph at run time; also constants and no-ops of graphs.
 
 x = placeholder(float32, (None,))          # fed by `Session.run(..., feed_dict={x: [1.0]})`
 """
@@ -17,13 +17,13 @@ from ..framework.op import Input, Name, op
 
 @op(stateful=True)
 def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> TensorType:
-    """A tensor whose value is fed when the graph runs.
+    """Return a tensor whose value is fed when the graph runs.
 
     Args:
-        dtype: of what will be fed.
-        shape: that of what will be fed; None for dimensions, or a rank, that are not known.
+        dtype: of the fed value.
+        shape: that of the fed value; None for unknown dimensions or an unknown rank.
 
-    Raises InvalidArgumentError when it is computed, which is when nothing is fed for it.
+    Raises InvalidArgumentError at run time if no value is fed.
 
     >>> placeholder(dtypes.int32, [])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ def _(dtype: dtypes.DType, shape: shapes.Dims) -> NoReturn:
 
 
 def placeholder_of(value: Value) -> Operation:
-    """What stands for the input of a function's graph among its operations."""
+    """Return an operation that represents an input of a function's graph among its operations."""
     spec = value.spec
     attrs: dict[str, Any] = {"dtype": spec.dtype, "shape": spec.shape} if isinstance(spec, TensorType) else {}
     return Operation(placeholder, (), attrs, (value,))
@@ -48,7 +48,7 @@ def placeholder_of(value: Value) -> Operation:
 
 @op
 def const(value: Input, name: Name = None) -> TensorType:
-    """A value that a graph knows, as a tensor of its own.
+    """Return a constant of the graph as a separate tensor.
 
     >>> const(3)
     <tf.Tensor: shape=(), dtype=int32, numpy=3>
@@ -69,7 +69,7 @@ def _(dy: Any, y: Any, value: Any) -> Any:
 
 @op(name="no_op", stateful=True)
 def nothing(name: Name = None) -> tuple[()]:
-    """Do nothing: what a session runs for the sake of other operations.
+    """Do nothing; sessions run this operation for its control dependencies.
 
     >>> nothing()
     []
@@ -84,7 +84,7 @@ def _() -> tuple[()]:
 
 @op(stateful=True)
 def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None) -> TensorType:
-    """A tensor that has the value of `input` unless another one is fed.
+    """Return a tensor that has the value of `input` unless another value is fed.
 
     >>> placeholder_with_default([1, 2], [None]).numpy()
     array([1, 2], dtype=int32)

@@ -1,4 +1,4 @@
-"""Tensors from numbers that are counted out: ranges, even spacings and one-hot rows."""
+"""Ranges, evenly spaced numbers and one-hot rows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
-    """The numbers from `start` (0 with a single argument) towards `limit`, which is not included.
+    """Return the numbers from `start` (0 with a single argument) towards `limit`, which is excluded.
 
-    The dtype is that of the arguments; the richest of int32, int64, float32, float64 when they differ.
+    The dtype is that of the arguments; if they differ, the last of them in the order int32, int64, float32,
+    float64.
 
     >>> range(3, 18, 6)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 3,  9, 15], dtype=int32)>
@@ -45,7 +46,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
 @op(name="range")
 def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: Name = None) -> TensorType:
-    """The numbers from `start` towards `limit` in steps of `delta`.
+    """Return the numbers from `start` towards `limit` in steps of `delta`.
 
     >>> number_range(0., 1., 0.25, float)
     <tf.Tensor: shape=(4,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75], dtype=float32)>
@@ -83,7 +84,7 @@ number_range.no_gradient("as in TensorFlow: how many numbers there are depends o
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
-    """`num` numbers from `start` to `stop`, both included, at even distances along a new `axis`.
+    """Return `num` evenly spaced numbers from `start` to `stop`, both included, along a new `axis`.
 
     >>> linspace(0., 1., 3)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0. , 0.5, 1. ], dtype=float32)>
@@ -96,7 +97,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 
 @op(name="linspace")
 def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name = None) -> TensorType:
-    """`num` numbers from `start` to `stop` at even distances.
+    """Return `num` evenly spaced numbers from `start` to `stop`.
 
     >>> evenly_spaced(1., 2., 2)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
@@ -148,7 +149,7 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Rows of `depth` elements: `on_value` (1) at the index, `off_value` (0) elsewhere.
+    """Return rows of `depth` elements: `on_value` (1) at the index, `off_value` (0) elsewhere.
 
     An index that is out of range gives a row without `on_value`.
 
@@ -170,7 +171,7 @@ def one_hot(
 def chosen_rows(
     indices: Input, depth: Ints, on_value: Same, off_value: Same, axis: Axis = -1, name: Name = None
 ) -> TensorType:
-    """`on_value` at the index, `off_value` elsewhere.
+    """Return `on_value` at the index, `off_value` elsewhere.
 
     >>> chosen_rows([1, 0], 2, True, False)
     <tf.Tensor: shape=(2, 2), dtype=bool, numpy=

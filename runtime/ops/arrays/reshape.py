@@ -1,4 +1,4 @@
-"""The same elements in another shape: reshape, expand_dims, squeeze, transpose, broadcast_to, ensure_shape.
+"""Change the shape: reshape, expand_dims, squeeze, transpose, broadcast_to, ensure_shape.
 
 x: float32[2, ?]     reshape x, [-1]         : float32[?]
                      expand_dims x, axis=0   : float32[1, 2, ?]
@@ -29,7 +29,7 @@ Array = Any
 
 @op
 def reshape(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
-    """The elements of `tensor`, in row-major order, in another shape; one dimension may be -1: what is left.
+    """Reshape `tensor`, with its elements in row-major order; one dimension may be -1: the remaining size.
 
     >>> reshape([1, 2, 3, 4], [2, -1])
     <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
@@ -53,7 +53,7 @@ def _check_sizes(wanted: Sequence[int | None]) -> None:
 
 
 def _fitted(old: shapes.Dims, wanted: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The new shape, with what follows from the number of elements filled in."""
+    """Return the new shape, with dimensions inferred from the number of elements."""
     new = [None if size == -1 else size for size in wanted]
     total, given = shapes.num_elements(old), math.prod(size for size in new if size is not None)
     if total is None:
@@ -89,7 +89,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
 
 @op
 def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
-    """`input` with a new axis of size 1.
+    """Return `input` with a new axis of size 1.
 
     >>> expand_dims([1, 2], axis=0)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
@@ -115,7 +115,7 @@ def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
 
 @op
 def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
-    """`input` without its axes of size 1, or without those in `axis`.
+    """Return `input` without its axes of size 1, or without those in `axis`.
 
     >>> squeeze([[[1], [2]]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -125,7 +125,7 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
         return TensorType(input.dtype, None)
     if not axis:
         return TensorType(input.dtype, tuple(size for size in shape if size != 1))
-    assert not isinstance(axis, int)  # its reader makes tuples
+    assert not isinstance(axis, int)  # its reader returns tuples
     gone = {shapes.normal_axis(place, len(shape)) for place in axis}
     for place in sorted(gone):
         if shape[place] not in (1, None):
@@ -144,7 +144,7 @@ def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
-    """`a` with its axes in the order of `perm`; in reverse order without one.
+    """Return `a` with its axes in the order of `perm`, by default in reverse order.
 
     >>> transpose([[1, 2, 3]])
     <tf.Tensor: shape=(3, 1), dtype=int32, numpy=
@@ -161,7 +161,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
 
 @op(name="transpose")
 def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = None) -> TensorType:
-    """`a` with its axes in the order of `perm`.
+    """Return `a` with its axes in the order of `perm`.
 
     >>> permute_axes([[1, 2, 3]], [1, 0]).shape
     TensorShape([3, 1])
@@ -196,7 +196,7 @@ def _(dy: Any, y: Any, a: Any, perm: Any, conjugate: bool) -> Any:
 
 @op
 def inverse_permutation(perm: Ints, name: Name = None) -> TensorType:
-    """The permutation that undoes `perm`, which may count from the end.
+    """Return the inverse of the permutation `perm`; negative numbers count from the end.
 
     >>> inverse_permutation([2, 0, 1])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
@@ -225,7 +225,7 @@ def _from_start(perm: Any) -> Array:
 
 @op
 def broadcast_to(input: Input, shape: Ints, name: Name = None) -> TensorType:
-    """`input` repeated along axes of size 1, and along new ones in front, to this shape.
+    """Broadcast `input` to this shape: repeat axes of size 1 and add leading axes.
 
     >>> broadcast_to([1, 2], [2, 2])
     <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
@@ -256,7 +256,7 @@ def _(dy: Any, y: Any, input: Any, shape: Any) -> Any:
 
 
 def fitted(dy: Any, x: Any) -> Any:
-    """A gradient of what `x` was broadcast to, as one of `x`: summed up over the axes along which it was."""
+    """Return the cotangent of `x` from that of a tensor that `x` was broadcast to: sum over the broadcast axes."""
     dims = dy.shape.dims
     if dims == x.shape.dims and shapes.is_static(dims):
         return dy
@@ -265,7 +265,7 @@ def fitted(dy: Any, x: Any) -> Any:
 
 @op
 def sum_to(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
-    """The opposite of `broadcast_to`: sums along the axes that a tensor of this shape is broadcast along.
+    """Sum along the axes that a tensor of this shape is broadcast along: the transpose of `broadcast_to`.
 
     >>> sum_to([[1, 2], [3, 4]], [2, 1]).numpy().tolist(), sum_to([[1, 2], [3, 4]], []).numpy().tolist()
     ([[3], [7]], 10)
@@ -299,7 +299,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
 
 @op
 def ensure_shape(x: Input, shape: Dims, name: Name = None) -> TensorType:
-    """`x`, checked to have this shape (None for a dimension that may be anything).
+    """Return `x`, checked to have this shape; None matches any size.
 
     >>> ensure_shape([[1, 2]], [None, 2])
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>

@@ -1,4 +1,4 @@
-"""Values put at indices: scatter_nd into zeros, tensor_scatter_nd_* into a copy of a tensor.
+"""Scatter values to indices: scatter_nd into zeros, tensor_scatter_nd_* into a copy of a tensor.
 
 tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 5
 """
@@ -24,7 +24,7 @@ Array = Any
 
 @op
 def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> TensorType:
-    """Zeros in this shape, with the `updates` added at the `indices`.
+    """Add the `updates` at the `indices` to zeros of this shape.
 
     >>> scatter_nd([[2], [0], [2]], [1, 2, 3], [4])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([2, 0, 4, 0], dtype=int32)>
@@ -66,7 +66,7 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
 
 
 def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """A NumPy index of the places."""
+    """Return the NumPy index that corresponds to the coordinates."""
     depth = indices.shape[-1] if indices.ndim else 0
     if not depth or updates.shape != (*indices.shape[:-1], *shape[depth:]):
         check_updates(indices.shape, updates.shape, shape)
@@ -75,9 +75,9 @@ def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tupl
 
 
 def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
-    """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor.
+    """Declare one operation of the table below; `put(array, index, updates)` writes to a copy of the tensor.
 
-    `combine` is what becomes of one place: a function of the old value and the update, into the old value.
+    `combine(old, update, out=old)` updates a single element or slice.
     """
 
     def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> TensorType:
@@ -174,7 +174,7 @@ def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
 @tensor_scatter_nd_max.gradient
 @tensor_scatter_nd_min.gradient
 def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
-    """The gradient goes to what became the result, in equal parts where that is more than one."""
+    """Pass the cotangent to the operands that equal the result, in equal parts if there are several."""
     kept = cast(equal(tensor, y), dy.dtype)
     taken = cast(equal(updates, gather_nd(y, indices)), dy.dtype)
     share = dy / tensor_scatter_nd_add(kept, indices, taken)

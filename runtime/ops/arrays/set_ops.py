@@ -1,7 +1,7 @@
-"""Sets in the rows of sparse matrices (the last axis of sparse tensors of any rank), and distances between sequences.
+"""Sets as rows of sparse tensors (along the last axis), and edit distances between sequences.
 
-What they hold is known by three tensors: the coordinates of the elements, the elements, and the shape of the whole.
-The order of the elements within a set means nothing; results have them in ascending order.
+Three tensors represent the sets: the coordinates of the elements, the elements, and the shape of the whole.
+The order of elements within a set is irrelevant; results have them in ascending order.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ def combined_sets(
     operation: str,
     name: Name = None,
 ) -> tuple[TensorType, TensorType, TensorType]:
-    """The sets of each two rows, combined: "a-b", "b-a", "intersection" or "union"; as coordinates, elements, shape.
+    """Combine the sets of corresponding rows by "a-b", "b-a", "intersection" or "union".
 
-    Both shapes are the same but for the last size; that of the result is the size of its largest set.
+    The results are coordinates, elements and shape. Both shapes agree except for the last size; the last size
+    of the result is the size of its largest set.
 
     >>> found = combined_sets([[0, 0], [0, 1]], [7, 5], [1, 2], [[0, 0]], [6], [1, 1], "union")
     >>> [part.numpy().tolist() for part in found]
@@ -58,7 +59,7 @@ def combined_sets(
 
 
 def _rank(indices: Operand, values: Operand, shape: Operand) -> int | None:
-    """That of the whole tensor; ValueError for parts that do not belong together."""
+    """Return the rank of the sparse tensor; ValueError for parts that do not match."""
     for operand, rank, what in ((indices, 2, "coordinates"), (values, 1, "elements"), (shape, 1, "shape")):
         if operand.shape is not None and len(operand.shape) != rank:
             raise ValueError(f"the {what} of a sparse tensor must have rank {rank}, not {len(operand.shape)}")
@@ -69,7 +70,7 @@ def _rank(indices: Operand, values: Operand, shape: Operand) -> int | None:
 
 
 def _check_shapes(*known: Any) -> int | None:
-    """The rank, as far as the shapes of sets say it; ValueError where they do not fit."""
+    """Return the rank, if one of the shapes is known; ValueError for shapes that do not match."""
     outer: Any = None
     for shape in known:
         if shape is None:
@@ -98,7 +99,7 @@ def _(
     b_shape: Array,
     operation: str,
 ) -> tuple[Array, Array, Array]:
-    """Each pair of a row and an element is one number; sets of numbers are what NumPy has operations for."""
+    """Encode each pair of a row and an element as one number, so that NumPy's set operations apply."""
     _check_shapes(tuple(a_shape.tolist()), tuple(b_shape.tolist()))
     rows, row = _distinct(np.concatenate([a_indices[:, :-1], b_indices[:, :-1]]))
     elements, element = np.unique(np.concatenate([a_values, b_values]), return_inverse=True)
@@ -122,7 +123,7 @@ def _distinct(coordinates: Array) -> tuple[Array, Array]:
 
 
 def _positions(group: Array) -> tuple[Array, int]:
-    """The position of each element among those of its group, which stand together; the size of the largest group."""
+    """Return the position of each element in its group of adjacent elements, and the size of the largest group."""
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     sizes = np.diff(begins, append=len(group))
     return np.arange(len(group)) - np.repeat(begins, sizes), int(sizes.max(initial=0))
@@ -130,7 +131,7 @@ def _positions(group: Array) -> tuple[Array, int]:
 
 @op
 def set_sizes(indices: Ints, values: Input, shape: Ints, name: Name = None) -> TensorType:
-    """How many different elements each row holds.
+    """Count the distinct elements of each row.
 
     >>> set_sizes([[0, 0], [0, 1], [1, 0]], [5, 5, 6], [3, 2]).numpy().tolist()
     [1, 1, 0]
@@ -154,7 +155,7 @@ def _(indices: Array, values: Array, shape: Array) -> Array:
 
 
 def _flat(coordinates: Array, shape: tuple[int, ...]) -> Array:
-    """The coordinates as positions in the flat tensor."""
+    """Return the coordinates as indices of the flat tensor."""
     outside = ((coordinates < 0) | (coordinates >= np.array(shape))).any(axis=1)
     if outside.any():
         at = int(outside.argmax())
@@ -175,7 +176,7 @@ def sequence_distances(
     normalize: bool = True,
     name: Name = None,
 ) -> TensorType:
-    """How many elements have to be inserted, deleted or changed to make each row of one tensor that of the other.
+    """Return the edit distance (insertions, deletions, substitutions) between corresponding rows of two tensors.
 
     >>> sequence_distances([[0, 0], [0, 1]], [1, 2], [1, 2], [[0, 0]], [2], [1, 1], normalize=False).numpy().tolist()
     [1.0]
@@ -226,7 +227,7 @@ sequence_distances.no_gradient("as in TensorFlow: it counts elements")
 
 
 def _padded(group: Array, element: Array, count: int) -> tuple[Array, Array]:
-    """The elements of each group as the row of a matrix, and how many there are."""
+    """Return a matrix with the elements of each group as a row, and the group sizes."""
     order = np.argsort(group, kind="stable")
     column, largest = _positions(group[order])
     rows = np.full((count, largest), -1, np.int64)
@@ -235,9 +236,10 @@ def _padded(group: Array, element: Array, count: int) -> tuple[Array, Array]:
 
 
 def _distances(ones: Array, one_sizes: Array, others: Array, other_sizes: Array) -> Array:
-    """Wagner's and Fischer's table (Journal of the ACM 21, 1974), a line at a time for all pairs of sequences.
+    """Compute the table of Wagner and Fischer (Journal of the ACM 21, 1974), one line at a time for all pairs.
 
-    What insertions make of a line, `min(line[k] + j - k)` over all k up to j, is a running minimum of `line - j`.
+    The minimum over insertions, `min(line[k] + j - k)` over all k up to j, is a running minimum of `line -
+    j`.
     """
     steps = np.arange(others.shape[1] + 1)
     line = np.broadcast_to(steps, (len(ones), len(steps)))

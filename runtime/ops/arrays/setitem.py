@@ -1,10 +1,10 @@
-"""`tensor[key] = value` as an operation: a copy of the tensor in which that has been done.
+"""`tensor[key] = value` as an operation: it returns an updated copy of the tensor.
 
 x = setitem(x, 1, 7)                        # x[1] = 7
 x = setitem(x, x < 0, 0)                    # x[x < 0] = 0
 
-A key is anything that `tensor[key]` takes, but for a new axis, which selects nothing to assign to. It is written
-in the graph as for `getitem`. Python values adapt to the tensor's dtype; another tensor must have it.
+A key may be anything that `tensor[key]` accepts except a new axis. It is written in the graph as for
+`getitem`. Python values adapt to the tensor's dtype; a tensor must have that dtype.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = Any
 
 
 def setitem(tensor: Any, key: Any, value: Any) -> Any:
-    """`tensor` with `value`, which is broadcast, in the places that `key` selects.
+    """Return `tensor` with the elements that `key` selects replaced by `value`, which is broadcast.
 
     >>> from agc.runtime import constant
     >>> setitem(constant([[1, 2], [3, 4]]), (slice(None), 0), [7, 8])
@@ -42,7 +42,7 @@ def setitem(tensor: Any, key: Any, value: Any) -> Any:
 
 @op(name="setitem")
 def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = None) -> TensorType:
-    """`tensor` with `value` at `[key]`, where `parts` are the values of the `_` in the key.
+    """Return `tensor` with `value` at `[key]`, where `parts` are the values of the `_` in the key.
 
     >>> replace([1, 2, 3, 4], 0, [1], "_::2")
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 0, 3, 0], dtype=int32)>
@@ -100,9 +100,9 @@ def _(dy: Any, y: Any, tensor: Any, value: Any, parts: list[Any], key: str) -> A
 
 @op
 def replace_masked(tensor: Same, value: Same, mask: Input, name: Name = None) -> TensorType:
-    """`tensor` with `value` where `mask`, which covers its first axes, is true.
+    """Return `tensor` with `value` where `mask`, which covers its first axes, is true.
 
-    The value is broadcast, or has one row for each place that is true.
+    The value is broadcast, or has one row for each true element.
 
     >>> replace_masked([1, -2, 3, -4], 0, [False, True, False, True])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 0, 3, 0], dtype=int32)>

@@ -1,4 +1,4 @@
-"""Shapes, computed with: of several tensors, of what broadcasting will give, of paddings that blocks need.
+"""Compute with shapes: of several tensors, of broadcasts, and paddings for block division.
 
 >>> broadcast_static_shape(shapes.TensorShape([1, 3]), shapes.TensorShape([2, 1]))
 TensorShape([2, 3])
@@ -30,7 +30,7 @@ _SIZES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
 
 def broadcast_static_shape(shape_x: shapes.TensorShape, shape_y: shapes.TensorShape) -> shapes.TensorShape:
-    """The shape of an elementwise operation on tensors of these shapes; ValueError where they do not broadcast.
+    """Return the shape that tensors of these shapes broadcast to; ValueError if they do not broadcast.
 
     >>> broadcast_static_shape(shapes.TensorShape([None, 3]), shapes.TensorShape([3]))
     TensorShape([None, 3])
@@ -40,7 +40,7 @@ def broadcast_static_shape(shape_x: shapes.TensorShape, shape_y: shapes.TensorSh
 
 @op(name="broadcast_dynamic_shape")
 def broadcast_sizes(shape_x: Same, shape_y: Same, name: Name = None) -> TensorType:
-    """The shape of an elementwise operation on tensors of these shapes, which are vectors of integers.
+    """Return the shape that tensors of these shapes, vectors of integers, broadcast to.
 
     >>> broadcast_sizes([1, 3], [2, 1]).numpy().tolist()
     [2, 3]
@@ -64,7 +64,7 @@ def _(shape_x: Array, shape_y: Array) -> Array:
 
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
-    """The shape of an elementwise operation on tensors of these shapes, as a vector of integers.
+    """Return the shape that tensors of these shapes broadcast to, as a vector of integers.
 
     >>> broadcast_dynamic_shape([1, 3], [2, 1]).numpy().tolist()
     [2, 3]
@@ -73,7 +73,7 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
 
 
 def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: Name = None) -> list[Tensor]:
-    """The shape of each of several tensors.
+    """Return the shape of each of several tensors.
 
     >>> [sizes.numpy().tolist() for sizes in shape_n([[1, 2], [[3]]])]
     [[2], [1, 1]]
@@ -82,7 +82,7 @@ def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: Name = Non
 
 
 def parallel_stack(values: Sequence[Any], name: Name = None) -> Tensor:
-    """`stack` along the first axis, for tensors whose shapes are known; in a graph only, as in TensorFlow.
+    """Stack tensors of static shapes along the first axis; only in a graph, as in TensorFlow.
 
     >>> parallel_stack([[1, 2]])
     Traceback (most recent call last):
@@ -101,7 +101,7 @@ def parallel_stack(values: Sequence[Any], name: Name = None) -> Tensor:
 
 
 def guarantee_const(input: TensorLike, name: Name = None) -> Tensor:
-    """`input`: a promise that it does not change, of which nothing is made.
+    """Return `input`: a promise that it does not change, which has no effect.
 
     >>> guarantee_const([1]).numpy().tolist()
     [1]
@@ -115,12 +115,12 @@ def required_space_to_batch_paddings(
     base_paddings: TensorLike | None = None,
     name: Name = None,
 ) -> tuple[Tensor, Tensor]:
-    """The paddings that make an input divisible into blocks, and the crops that take them away afterwards.
+    """Return the paddings that make an input divisible into blocks, and the crops that undo them.
 
     Args:
         input_shape: the sizes of the axes that blocks divide.
         block_shape: the sizes of the blocks.
-        base_paddings: what is padded anyway, (before, after) for each axis.
+        base_paddings: the minimal padding, (before, after) for each axis.
 
     >>> paddings, crops = required_space_to_batch_paddings([5, 6], [2, 3])
     >>> paddings.numpy().tolist(), crops.numpy().tolist()

@@ -1,4 +1,4 @@
-"""The shape, size and rank of a tensor, as tensors: constants where they are known before the graph runs."""
+"""The shape, size and rank of a tensor, as tensors: constants if they are static."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = Any
 
 @dispatching_composites("shape")
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The shape of `input` as a vector; a constant where it is known before the graph runs.
+    """Return the shape of `input` as a vector; a constant if it is static.
 
     >>> shape([[1, 2, 3]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
@@ -34,7 +34,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
 
 @op(name="shape")
 def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
-    """The shape of `input` as a vector.
+    """Return the shape of `input` as a vector.
 
     >>> shape_of(5.0)
     <tf.Tensor: shape=(0,), dtype=int32, numpy=array([], dtype=int32)>
@@ -54,7 +54,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
 
 @dispatching_composites("size")
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The number of elements of `input`; a constant where it is known before the graph runs.
+    """Return the number of elements of `input`; a constant if it is static.
 
     >>> size([[1, 2, 3]])
     <tf.Tensor: shape=(), dtype=int32, numpy=3>
@@ -68,7 +68,7 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
 
 @op(name="size")
 def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
-    """The number of elements of `input`.
+    """Return the number of elements of `input`.
 
     >>> size_of([1, 2])
     <tf.Tensor: shape=(), dtype=int32, numpy=2>
@@ -83,7 +83,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
 
 @dispatching_composites("rank")
 def rank(input: Any, name: str | None = None) -> Any:
-    """The number of dimensions of `input`; a constant where it is known before the graph runs.
+    """Return the number of dimensions of `input`; a constant if it is static.
 
     >>> rank([[1, 2, 3]])
     <tf.Tensor: shape=(), dtype=int32, numpy=2>
@@ -95,7 +95,7 @@ def rank(input: Any, name: str | None = None) -> Any:
 
 @op(name="rank")
 def rank_of(input: Input, name: Name = None) -> TensorType:
-    """The number of dimensions of `input`.
+    """Return the number of dimensions of `input`.
 
     >>> rank_of(5.0)
     <tf.Tensor: shape=(), dtype=int32, numpy=0>

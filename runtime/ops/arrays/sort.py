@@ -1,6 +1,6 @@
-"""Order: sort, argsort, top_k, searchsorted, unique; and masks and reversals by length.
+"""Sort and search: sort, argsort, top_k, searchsorted, unique; masks and reversals by length.
 
-Sorting is stable: of equal elements the first comes first, in descending order too.
+Sorting is stable: equal elements keep their order, in descending order too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Direction = str
 
 
 def read_direction(value: Any) -> str:
-    """The reader of the attribute: "ASCENDING" or "DESCENDING"."""
+    """Read the attribute `direction`: "ASCENDING" or "DESCENDING"."""
     if value not in ("ASCENDING", "DESCENDING"):
         allowed = "one of ASCENDING, DESCENDING"
         raise ValueError(f"Argument `direction` should be {allowed}. Received: direction={value}")
@@ -36,7 +36,7 @@ READERS["Direction"] = read_direction
 
 @op
 def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> TensorType:
-    """`values` in order along `axis`; the direction is "ASCENDING" or "DESCENDING".
+    """Sort `values` along `axis`; the direction is "ASCENDING" or "DESCENDING".
 
     >>> sort([3, 1, 2], direction="DESCENDING")
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
@@ -63,7 +63,7 @@ def argsort(
     stable: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """The indices that put `values` in order along `axis`. Always stable.
+    """Return the indices that sort `values` along `axis`. The order is always stable.
 
     >>> argsort([3, 1, 2])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
@@ -78,7 +78,7 @@ def _(values: Array, axis: int, direction: str, stable: bool) -> Array:
 
 
 def _descending(values: Array, axis: int) -> Array:
-    """The indices of a stable descending order: the ascending one of the reversed values, read backwards."""
+    """Return the indices of a stable descending order: the ascending order of the reversed values, read backwards."""
     backwards = np.argsort(np.flip(values, axis), axis, kind="stable")
     return np.flip(values.shape[axis] - 1 - backwards, axis)
 
@@ -99,9 +99,9 @@ class TopKV2(NamedTuple):
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
 ) -> TopKV2:
-    """The `k` largest elements along the last axis, the largest first, and their indices.
+    """Return the `k` largest elements along the last axis, the largest first, and their indices.
 
-    They come in order even when `sorted` is False.
+    They are sorted even if `sorted` is False.
 
     >>> top_k([1, 5, 3], k=2).indices
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
@@ -113,7 +113,7 @@ def top_k(
 def largest(
     input: Input, k: Ints, index_type: DType = dtypes.int32, name: Name = None
 ) -> tuple[TensorType, TensorType]:
-    """The `k` largest elements along the last axis, and their indices.
+    """Return the `k` largest elements along the last axis, and their indices.
 
     >>> largest([1, 5, 3], 1)[0]
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([5], dtype=int32)>
@@ -153,7 +153,7 @@ def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType)
 def searchsorted(
     sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
 ) -> TensorType:
-    """Where in the sorted sequence (the last axis) each value would go: before ("left") or after its equals.
+    """Return the insertion index of each value in the sorted last axis: before ("left") or after equal elements.
 
     >>> searchsorted([1, 3, 5], [0, 3, 9])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 3], dtype=int32)>
@@ -184,7 +184,7 @@ class Unique(NamedTuple):
 
 
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
-    """The different elements of a vector in the order of their first appearance, and where each element went.
+    """Return the distinct elements of a vector by first appearance, and the index of each element among them.
 
     >>> unique([7, 8, 7]).idx
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 0], dtype=int32)>
@@ -194,7 +194,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Uniq
 
 @op(name="unique")
 def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The different elements of a vector, and where each element went.
+    """Return the distinct elements of a vector, and the index of each element among them.
 
     >>> distinct([7, 8, 7])[0]
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([7, 8], dtype=int32)>
@@ -211,7 +211,7 @@ def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
 
 
 def first_appearances(x: Array) -> tuple[Array, Array]:
-    """The different elements of a vector in the order of their first appearance, and where each element went.
+    """Return the distinct elements of a vector by first appearance, and the index of each element among them.
 
     >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
     [[7, 3], [0, 1, 0]]
@@ -229,7 +229,7 @@ distinct.no_gradient("TensorFlow has none: an element may be different from othe
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
 ) -> Any:
-    """For each length a row that is true up to it; the rows have `maxlen` elements, or the greatest length.
+    """Return a row for each length, true up to it; the rows have `maxlen` elements, or the greatest length.
 
     >>> sequence_mask([1, 3])
     <tf.Tensor: shape=(2, 3), dtype=bool, numpy=
@@ -241,7 +241,7 @@ def sequence_mask(
 
 @op(name="sequence_mask")
 def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: Name = None) -> TensorType:
-    """Rows that are true up to a length; `maxlen` -1 stands for the greatest length.
+    """Return rows that are true up to a length; `maxlen` -1 means the greatest length.
 
     >>> length_mask([1], 2, int)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
@@ -273,7 +273,7 @@ def reverse_sequence(
     batch_axis: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """`input` with the first `seq_lengths[b]` elements along `seq_axis` reversed in each row b of the batch.
+    """Reverse the first `seq_lengths[b]` elements along `seq_axis` in each row b of the batch.
 
     >>> reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1)
     <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
@@ -287,12 +287,12 @@ def reverse_sequence(
 def reverse_rows(
     input: Input, seq_lengths: Ints, seq_axis: Axis, batch_axis: Axis = 0, name: Name = None
 ) -> TensorType:
-    """`input` with a first part of each row reversed.
+    """Reverse the first part of each row of `input`.
 
     >>> reverse_rows([[1, 2, 3]], [2], 1)
     <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[2, 1, 3]], dtype=int32)>
     """
-    integers(seq_lengths)  # refuses what is no vector of integers
+    integers(seq_lengths)  # raises unless it is a vector of integers
     if seq_lengths.shape == ():
         raise ValueError("seq_lengths must be a vector, not a scalar")
     if input.shape is not None:

@@ -1,8 +1,8 @@
-"""Matrices of coordinates, as sparse tensors have: one row for each element that is there, one column for each axis.
+"""Coordinate matrices of sparse tensors: one row for each stored element, one column for each axis.
 
     [[0, 1], [2, 0]]        elements at [0, 1] and at [2, 0]
 
-What is computed here are integers: values follow with `gather` and `scatter_nd`, and so do gradients.
+These operations compute integers only. Values, and their gradients, are moved with `gather` and `scatter_nd`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = Any
 
 
 def _matrix(indices: Any, what: str) -> tuple[int | None, int | None]:
-    """The two dimensions of a matrix of coordinates; ValueError for another rank."""
+    """Return the two dimensions of a matrix of coordinates; ValueError for another rank."""
     if indices.shape is None:
         return None, None
     if len(indices.shape) != 2:
@@ -32,9 +32,9 @@ def _matrix(indices: Any, what: str) -> tuple[int | None, int | None]:
 def checked_coordinates(
     indices: Ints, dense_shape: Ints, in_order: bool = True, name: Name = None
 ) -> TensorType:
-    """`indices`, after a look whether they are inside of `dense_shape`, and in order without repetitions.
+    """Return `indices`, checked to be within `dense_shape`, and to be sorted without repetitions.
 
-    Raises InvalidArgumentError that names the first row for which it is not so. `in_order=False` leaves the order
+    Raises InvalidArgumentError with the first row that violates this. `in_order=False` leaves the order
     unchecked.
 
     >>> checked_coordinates([[0, 1], [2, 0]], [3, 2]).numpy().tolist()
@@ -73,7 +73,7 @@ def _row(row: Array) -> str:
 
 
 def _compared(before: Array, after: Array) -> Array:
-    """For each pair of rows: positive where the second comes later, 0 where both are equal."""
+    """Compare pairs of rows: positive where the second comes later, 0 where both are equal."""
     steps = after - before
     if not steps.size:
         return np.zeros(len(steps), np.int64)
@@ -83,7 +83,7 @@ def _compared(before: Array, after: Array) -> Array:
 
 @op
 def coordinate_order(indices: Ints, name: Name = None) -> TensorType:
-    """The positions of the rows in the order in which they stand in a dense tensor, equal ones as they are.
+    """Return the stable order that sorts the rows lexicographically, as in a dense tensor.
 
     >>> coordinate_order([[1, 0], [0, 5], [0, 2]]).numpy().tolist()
     [2, 1, 0]
@@ -104,7 +104,7 @@ def _order(indices: Array) -> Array:
 
 @op
 def distinct_coordinates(indices: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The distinct rows in order, and for each row the position of its like among them.
+    """Return the distinct rows in sorted order, and for each row its index among them.
 
     >>> [result.numpy().tolist() for result in distinct_coordinates([[1, 0], [0, 5], [1, 0]])]
     [[[0, 5], [1, 0]], [1, 0, 1]]
@@ -128,9 +128,9 @@ def _(indices: Array) -> tuple[Array, Array]:
 def reshaped_coordinates(
     indices: Ints, shape: Ints, new_shape: Ints, name: Name = None
 ) -> tuple[TensorType, TensorType]:
-    """The coordinates of the same elements in another shape, and that shape, in which one size may be -1.
+    """Return the coordinates of the same elements in another shape, and that shape; one of its sizes may be -1.
 
-    Raises InvalidArgumentError when it does not have as many elements.
+    Raises InvalidArgumentError if it does not have as many elements.
 
     >>> [result.numpy().tolist() for result in reshaped_coordinates([[0, 2], [1, 1]], [2, 3], [3, -1])]
     [[[1, 0], [2, 0]], [3, 2]]
@@ -167,7 +167,7 @@ def _(indices: Array, shape: Array, new_shape: Array) -> tuple[Array, Array]:
 
 
 def _strides(shape: Array) -> Array:
-    """How many elements lie between neighbours along each axis."""
+    """Return the number of elements between adjacent indices of each axis."""
     return np.concatenate([np.cumprod(shape[:0:-1], dtype=np.int64)[::-1], [1]])[: len(shape)].astype(
         np.int64
     )
@@ -177,10 +177,10 @@ def _strides(shape: Array) -> Array:
 def coordinates_of_all_rows(
     indices: Ints, dense_shape: Ints, name: Name = None
 ) -> tuple[TensorType, TensorType, TensorType]:
-    """Coordinates in which each row of the dense tensor has an element: at its beginning, where it has none.
+    """Add a coordinate at the beginning of each row of the dense tensor that has no element.
 
-    Gives the coordinates in order, where each of them was before (their old number for the new ones), and which rows
-    have been empty.
+    Returns the sorted coordinates, the previous index of each (new ones are numbered after the old ones), and
+    a mask of the rows that were empty.
 
     >>> [result.numpy().tolist() for result in coordinates_of_all_rows([[0, 1], [2, 0]], [3, 2])]
     [[[0, 1], [1, 0], [2, 0]], [0, 2, 1], [False, True, False]]

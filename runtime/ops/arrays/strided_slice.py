@@ -1,4 +1,4 @@
-"""`slice` and `strided_slice`: parts of a tensor by vectors of positions, which may be traced.
+"""`slice` and `strided_slice`: parts of a tensor by vectors of indices, which may be traced.
 
 slice(x, begin=[0, 1], size=[2, -1])       x[0:2, 1:]
 """
@@ -21,7 +21,7 @@ Array = Any
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """`size[i]` elements (-1: all that are left) from `begin[i]` on, along each axis i.
+    """Return `size[i]` elements (-1: all remaining) from `begin[i]` on, along each axis i.
 
     >>> slice([[1, 2, 3], [4, 5, 6]], [0, 1], [1, -1])
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[2, 3]], dtype=int32)>
@@ -31,7 +31,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
 
 @op(name="slice")
 def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> TensorType:
-    """`size[i]` elements from `begin[i]` on, along each axis i.
+    """Return `size[i]` elements from `begin[i]` on, along each axis i.
 
     >>> part([1, 2, 3], [1], [1])
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([2], dtype=int32)>
@@ -58,7 +58,7 @@ def _part_size(start: int | None, count: int | None, size: int | None) -> int | 
 
 
 def _run(axis: int, start: int, count: int, size: int) -> Any:
-    """`count` elements from `start` on as a Python slice, checked."""
+    """Return `count` elements from `start` on as a Python slice; ValueError if it is out of range."""
     if not 0 <= start <= size:
         raise ValueError(f"Expected begin[{axis}] in [0, {size}], but got {start}")
     if not -1 <= count <= size - start:
@@ -79,12 +79,12 @@ def _(dy: Any, y: Any, input_: Any, begin: Any, size: Any) -> Any:
 
 @op
 def put_back_part(value: Input, begin: Ints, shape: Ints, name: Name = None) -> TensorType:
-    """The opposite of `slice`: zeros in this shape, with `value` from `begin` on.
+    """Scatter `value` into zeros of this shape, from `begin` on: the transpose of `slice`.
 
     >>> put_back_part([5, 7], [1], [4])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 5, 7, 0], dtype=int32)>
     """
-    integers(begin)  # refuses what is no vector of integers
+    integers(begin)  # raises unless it is a vector of integers
     return TensorType(value.dtype, dims(shape))
 
 
@@ -113,10 +113,10 @@ def strided_slice(
     var: None = None,
     name: str | None = None,
 ) -> Any:
-    """`input_[begin[0]:end[0]:strides[0], …]`: Python's slices, as vectors.
+    """Return `input_[begin[0]:end[0]:strides[0], …]`: Python's slices, as vectors.
 
-    Bit i of a mask speaks of axis i: begin and end that are left out, an ellipsis, a new axis, an axis that
-    goes away because only one index is taken. `var` must be None: a slice cannot be assigned to.
+    Bit i of a mask concerns item i: an omitted begin or end, an ellipsis, a new axis, or a single index that
+    removes the axis. `var` must be None: a slice cannot be assigned to.
 
     >>> strided_slice([1, 2, 3, 4, 5], [0], [4], [2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
@@ -132,7 +132,7 @@ def strided_slice(
 
 
 def _elements(vector: Any) -> list[Any]:
-    """The scalars of a vector; ValueError when their number is not known."""
+    """Return the scalars of a vector; ValueError if their number is not static."""
     if isinstance(vector, (list, tuple)):
         return list(vector)
     tensor = convert_to_tensor(vector, dtype_hint=dtypes.int32)
@@ -144,7 +144,7 @@ def _elements(vector: Any) -> list[Any]:
 def _item(
     bounds: tuple[Any, Any, Any], ellipsis: int, new_axis: int, shrink: int, no_start: int, no_stop: int
 ) -> Any:
-    """One item of the key that the vectors and masks describe."""
+    """Return one item of the key that the vectors and masks describe."""
     if ellipsis:
         return Ellipsis
     if new_axis:

@@ -1,4 +1,4 @@
-"""Elements repeated, surrounded, turned round: tile, repeat, pad, reverse, roll, meshgrid.
+"""Repeat, pad and reorder elements: tile, repeat, pad, reverse, roll, meshgrid.
 
 x = [1 2 3]     tile(x, [2])           1 2 3 1 2 3
                 repeat(x, 2)           1 1 2 2 3 3
@@ -30,7 +30,7 @@ Array = Any
 
 @op
 def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
-    """`input` laid out `multiples[i]` times along each axis i.
+    """Repeat `input` as a whole `multiples[i]` times along each axis i.
 
     >>> tile([1, 2], [2])
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 2, 1, 2], dtype=int32)>
@@ -61,7 +61,7 @@ def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
 
 @op
 def sum_tiles(input: Input, multiples: Ints, name: Name = None) -> TensorType:
-    """The opposite of `tile`: the sum of the tiles.
+    """Return the sum of the tiles: the transpose of `tile`.
 
     >>> sum_tiles([1, 2, 10, 20], [2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([11, 22], dtype=int32)>
@@ -88,7 +88,7 @@ def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
-    """Every element (slice along `axis`) repeated `repeats` times, one number for all or one for each.
+    """Repeat every element (slice along `axis`) `repeats` times: one number for all or one for each.
 
     >>> repeat([1, 2], [2, 3])
     <tf.Tensor: shape=(5,), dtype=int32, numpy=array([1, 1, 2, 2, 2], dtype=int32)>
@@ -98,13 +98,13 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 
 @op(name="repeat")
 def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: Name = None) -> TensorType:
-    """Every element, or slice along `axis`, repeated.
+    """Repeat every element, or slice along `axis`.
 
     >>> repeat_elements([[1, 2]], 2, axis=1)
     <tf.Tensor: shape=(1, 4), dtype=int32, numpy=array([[1, 1, 2, 2]], dtype=int32)>
     """
     old: shapes.Dims = (shapes.num_elements(input.shape),) if axis is None else input.shape
-    if old == ():  # a number is repeated as a vector of one
+    if old == ():  # a scalar is repeated as a vector of one element
         old = (1,)
     if old is None:
         return TensorType(input.dtype, None)
@@ -135,7 +135,7 @@ def _(dy: Any, y: Any, input: Any, repeats: Any, axis: int | None) -> Any:
 def sum_repeated(
     input: Input, repeats: Ints, shape: Ints, axis: int | None = None, name: Name = None
 ) -> TensorType:
-    """The opposite of `repeat`, of a tensor of this shape: the sums of what was repeated.
+    """Sum the repeated elements, into a tensor of this shape: the transpose of `repeat`.
 
     >>> sum_repeated([1, 10, 2], [2, 1], [2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([11,  2], dtype=int32)>
@@ -163,7 +163,7 @@ def _(dy: Any, y: Any, input: Any, repeats: Any, shape: Any, axis: int | None) -
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Any:
-    """`tensor` with `paddings[i] = [before, after]` elements added along each axis i.
+    """Pad `tensor` with `paddings[i] = [before, after]` elements along each axis i.
 
     The modes: "CONSTANT" adds `constant_values`, "REFLECT" mirrors without repeating the edge, "SYMMETRIC"
     mirrors with it.
@@ -192,7 +192,7 @@ _NUMPY_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symm
 def surround(
     tensor: Same, paddings: Ints, constant_values: Same, mode: str = "CONSTANT", name: Name = None
 ) -> TensorType:
-    """`tensor` with elements added on both sides along each axis.
+    """Pad `tensor` on both sides along each axis.
 
     >>> surround([1, 2], [[1, 1]], 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 1, 2, 0], dtype=int32)>
@@ -230,7 +230,7 @@ def _pairs(paddings: Array) -> list[tuple[int, int]]:
 
 
 def _check_mirrored(pairs: list[tuple[int, int]], shape: tuple[int, ...], mode: str) -> None:
-    """A mirror cannot show more elements than there are."""
+    """Check that the padding is not larger than the mirrored elements."""
     for (before, after), size in zip(pairs, shape, strict=True):
         if max(before, after) > size - (mode == "REFLECT"):
             relation = "less than" if mode == "REFLECT" else "no greater than"
@@ -257,7 +257,10 @@ def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Arra
 
 
 def _mirror(rows: Array, before: int, after: int, apart: int) -> None:
-    """Show rows in those before and after them; a mirror stands between two rows, or on one, which is `apart` then."""
+    """Copy mirrored rows into the padding;
+
+    `apart` is 1 if the mirror is on a row, and 0 if it is between rows.
+    """
     end = len(rows) - after
     if before:
         rows[:before] = rows[before + apart : 2 * before + apart][::-1]
@@ -275,7 +278,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, constant_values: Any, mode: s
 
 @op
 def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Name = None) -> TensorType:
-    """The opposite of `pad` with a mirror, of a tensor of this shape: each element with its mirror images added.
+    """Add mirror images to each element, for a tensor of this shape: the transpose of `pad` with a mirror.
 
     >>> sum_mirrored([1, 10, 100], [[1, 0]], [2], "SYMMETRIC")
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 11, 100], dtype=int32)>
@@ -304,7 +307,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, shape: Any, mode: str) -> Any
 
 @op
 def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
-    """`tensor` with the order of its elements reversed along the axes in the vector `axis`.
+    """Reverse `tensor` along the axes in the vector `axis`.
 
     >>> reverse([1, 2, 3], [0])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
@@ -333,12 +336,12 @@ def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
 
 @op
 def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType:
-    """`input` with its elements moved on by `shift` along `axis`; those pushed out come in on the other side.
+    """Shift the elements of `input` by `shift` along `axis`, with wrap-around.
 
     >>> roll([1, 2, 3, 4], 1, 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([4, 1, 2, 3], dtype=int32)>
     """
-    integers(shift)  # refuses what is no vector of integers
+    integers(shift)  # raises unless it is a vector of integers
     integers(axis)
     if not shapes.compatible(shift.shape, axis.shape):
         raise ValueError(
@@ -363,9 +366,9 @@ def _(dy: Any, y: Any, input: Any, shift: Any, axis: Any) -> Any:
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
-    """The coordinates of the points of a grid: one tensor for each of the vectors `args`.
+    """Return the coordinates of the points of a grid: one tensor for each of the vectors `args`.
 
-    With indexing "xy" the first two axes are exchanged, as on a sheet of paper; with "ij" they are not.
+    With indexing "xy" the first two axes are exchanged (Cartesian); with "ij" they are not (matrix indexing).
 
     >>> x, y = meshgrid([1, 2], [3, 4])
     >>> x
@@ -380,7 +383,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
 
 @op(name="meshgrid")
 def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[TensorType, ...]:
-    """The coordinates of the points of a grid.
+    """Return the coordinates of the points of a grid.
 
     >>> grid([[1, 2]])
     [<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>]
@@ -398,7 +401,7 @@ def _(args: list[Array], indexing: str) -> list[Array]:
 
 @grid.gradient
 def _(dy: list[Any], y: list[Any], args: list[Any], indexing: str) -> Any:
-    """Each coordinate gets the sum over all axes but its own."""
+    """Sum the cotangent of each coordinate over all axes but its own."""
     order = list(range(len(args)))
     if indexing == "xy":
         order[:2] = reversed(order[:2])

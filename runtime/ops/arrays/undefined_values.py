@@ -1,11 +1,11 @@
-"""What stands where one branch has a value and the other has nothing: nobody reads it.
+"""Placeholder values for a branch that does not define a value that the other branch defines; they are never read.
 
 a = cond test, x                : float32[?, 2]
   then x
-    y = sin x                   : float32[?, 2]       which the way back reads
+    y = sin x                   : float32[?, 2]       a residual of the gradient
     yield y
   else x
-    blank = blank               : float32[?, 2]       of size 0, and of any size that helps an executor
+    blank = blank               : float32[?, 2]       of size 0; an executor may choose another size
     yield blank
 """
 
@@ -22,7 +22,7 @@ from ..framework.op_families import Array
 
 @op
 def blank(dtype: DType, like: Dims, name: Name = None) -> TensorType:
-    """Zeros that nobody reads; of size 0 along dimensions that are not known.
+    """Return zeros that are never read; unknown dimensions have size 0.
 
     >>> blank(dtypes.float32, (None, 2)).shape
     TensorShape([0, 2])
@@ -36,7 +36,7 @@ def _(dtype: dtypes.DType, like: Dims) -> Array:
 
 
 def of_size_zero(spec: TensorType) -> Array:
-    """Zeros that take no memory; of size 0 along dimensions that are not known."""
+    """Return zeros that take no memory; unknown dimensions have size 0."""
     shape = tuple(size or 0 for size in spec.shape or ())
     if spec.dtype is dtypes.string:
         return np.full(shape, b"", object)
