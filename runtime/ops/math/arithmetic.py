@@ -1,6 +1,7 @@
-"""Arithmetic on pairs of numbers. Operands have one dtype, and broadcast.
+"""Binary arithmetic: operands of one dtype, which broadcast.
 
-Integers wrap around; dividing one by zero is an error, as is a negative power of an integer.
+Integers wrap around on overflow. Division of an integer by zero and a negative power of an integer are
+errors.
 
 >>> divide([7, -7], 2).numpy().tolist(), floordiv([7, -7], 2).numpy().tolist()
 ([3.5, -3.5], [3, -4])
@@ -44,7 +45,7 @@ from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign
 
 
 def _nonzero(y: Array) -> Array:
-    """`y`, which is going to divide integers."""
+    """Return `y`, a divisor of integers; InvalidArgumentError if it contains zeros."""
     if not y.all():
         raise errors.InvalidArgumentError("Integer division by zero")
     return y
@@ -52,7 +53,7 @@ def _nonzero(y: Array) -> Array:
 
 def _floordiv(x: Array, y: Array) -> Array:
     if x.dtype.kind == "f":
-        return np.floor(x / y)  # and not x // y, which NumPy takes from the exact quotient: 1 // 0.1 is 9
+        return np.floor(x / y)  # not x // y, which NumPy derives from the exact quotient: 1 // 0.1 is 9
     return x // _nonzero(y)
 
 
@@ -61,7 +62,7 @@ def _floormod(x: Array, y: Array) -> Array:
 
 
 def truncated(x: Array, y: Array) -> Array:
-    """The quotient of integers, rounded towards zero."""
+    """Divide integers, rounding towards zero."""
     return (x - np.fmod(x, y)) // y
 
 
@@ -180,7 +181,7 @@ xlogy = binary(
 )
 xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
 
-# Gradients. What was broadcast gets the sum of the gradients of its copies; see `fitted`.
+# Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.
 
 add.gradient(lambda dy, z, x, y: (fitted(dy, x), fitted(dy, y)))
 subtract.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy, y)))
@@ -216,7 +217,8 @@ multiply_no_nan.gradient(
         lambda: fitted(multiply_no_nan(conj(x), dy), y),
     )
 )
-# Slopes that are infinite where the function ends: zeros that `where` sends back there, for another branch, stay zeros.
+# Derivatives are infinite at the ends of the domain. `multiply_no_nan` keeps zero cotangents there at zero,
+# such as those that `where` returns for the branch not taken.
 sqrt.gradient(lambda dy, y, x: multiply_no_nan(0.5 * reciprocal(conj(y)), dy))
 rsqrt.gradient(lambda dy, y, x: multiply_no_nan(-0.5 * conj(y) ** 3, dy))
 reciprocal.gradient(lambda dy, y, x: multiply_no_nan(-square(conj(y)), dy))
@@ -241,7 +243,7 @@ def _is_not_zero(x: Any) -> Any:
 
 
 def _to_the_chosen(dy: Any, x: Any, y: Any, first: Any) -> tuple[Any, Any]:
-    """The gradients of two operands of which one is the result; of equal ones the first gets it."""
+    """Return the cotangents of `x` and `y` if the result is one of them; of equal elements `x` gets it."""
     return (
         lambda: fitted(choose(first, dy, zeros_like(dy)), x),
         lambda: fitted(choose(first, zeros_like(dy), dy), y),
@@ -255,7 +257,7 @@ def _of_squared_difference(dy: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 @sign.gradient
 def _(dy: Any, y: Any, x: Any) -> Any:
-    """Zeros for real numbers; for complex ones what `dy` has at a right angle to `y`."""
+    """Return zeros for real numbers; for complex ones the component of `dy` orthogonal to `y`."""
     if not x.dtype.is_complex:
         return zeros_like(x)
     return real_divide_no_nan(y * as_real(dy * conj(y) * -1j) * 1j, cast(abs(x), x.dtype))
@@ -263,7 +265,10 @@ def _(dy: Any, y: Any, x: Any) -> Any:
 
 @pow.gradient
 def _(dy: Any, z: Any, x: Any, y: Any) -> Any:
-    """`0 ** y` and negative bases have no logarithm: the exponent gets 0 there, as in TensorFlow."""
+    """Differentiate the power.
+
+    The exponent gets 0 where the base is 0 or negative and has no logarithm, as in TensorFlow.
+    """
 
     def to_base() -> Any:
         power = conj(y)
@@ -286,13 +291,13 @@ _QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for d
 
 
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
-    """`x / y` as Python 3 means it: integers give float64 (those of 8 and 16 bits float32).
+    """Return `x / y` as in Python 3: integers give float64 (those of 8 and 16 bits float32).
 
     >>> divide([1, 3], 2)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1.5])>
     """
     if name is None and isinstance(x, Tensor) and x.dtype in CURVED and not is_tensor_like(y):
-        return realdiv(x, y)  # type: ignore[no-any-return]  # the short way
+        return realdiv(x, y)  # type: ignore[no-any-return]  # fast path
     try:
         x, y = _fractions(x, y)
     except MeetsCompositeError as met:
@@ -305,7 +310,7 @@ truediv = divide
 
 @dispatching_composites("divide_no_nan")
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
-    """`x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
+    """Return `x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
 
     >>> divide_no_nan([3., 3.], [2., 0.]).numpy().tolist()
     [1.5, 0.0]
@@ -328,7 +333,7 @@ def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
 
 @op
 def add_n(inputs: Inputs, name: Name = None) -> TensorType:
-    """The sum of tensors of one shape.
+    """Return the sum of tensors of one shape.
 
     >>> add_n([[1, 2], [10, 20], [100, 200]]).numpy().tolist()
     [111, 222]
@@ -353,7 +358,7 @@ def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
 
 @dispatching_composites("clip_by_value")
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
-    """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
+    """Clip `t` to the range from `clip_value_min` to `clip_value_max`.
 
     >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
     [2, 5, 7]
@@ -366,7 +371,7 @@ def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name:
 
 @op
 def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> TensorType:
-    """`clip_by_value` before the check that the bounds have not widened the shape.
+    """Compute `clip_by_value` before the check that the bounds have not changed the shape.
 
     >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
     [2, 5, 7]

@@ -14,7 +14,7 @@ from ..framework.op_families import INTEGERS, Array, binary, unary
 
 
 def _within(x: Array, y: Array) -> Array:
-    """Distances to shift `x` by, none of them negative or more than its bits."""
+    """Return the shift distances `y`, clipped to the range from 0 to the bit width of `x` minus 1."""
     kind = x.dtype.type
     return np.minimum(np.maximum(y, kind(0)), kind(x.dtype.itemsize * 8 - 1))
 

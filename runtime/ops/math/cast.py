@@ -1,4 +1,4 @@
-"""Changing the dtype of elements: by value (`cast`), by value within limits, or of the bits themselves.
+"""Conversion of dtypes: by value (`cast`), by value with saturation, or by reinterpreting the bits.
 
 >>> cast([1.8, -1.8], "int32").numpy().tolist()
 [1, -1]
@@ -25,9 +25,9 @@ from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
-    """`x` with elements of `dtype`: fractions are cut off, the imaginary part is dropped, not-zero is True.
+    """Cast `x` to `dtype`: fractions are truncated, the imaginary part is dropped, nonzero is True.
 
-    Numbers that do not fit wrap around, or become what the processor makes of them.
+    Integers that do not fit wrap around. The result for floats that do not fit depends on the processor.
 
     >>> cast([0., 2.], bool)
     <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
@@ -42,7 +42,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
 
 @op(name="cast")
 def _cast(x: Input, dtype: DType, name: Name = None) -> TensorType:
-    """The conversion of `cast`, for another dtype.
+    """Cast to a different dtype; see `cast`.
 
     >>> _cast(300, "uint8").numpy().tolist()
     44
@@ -54,11 +54,11 @@ def _cast(x: Input, dtype: DType, name: Name = None) -> TensorType:
 
 @_cast.kernel
 def convert(x: Array, dtype: dtypes.DType) -> Array:
-    """The kernel of `cast`."""
+    """Compute `cast`: its NumPy kernel."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
         x = x.real
     if x.dtype.kind == "f" and dtype.kind in "iu" and dtype.size < 8:
-        # as on x86: the processor knows conversions to 32 and 64 bits, narrower ones keep the low bits
+        # as on x86, which has conversions to 32 and 64 bits only: narrower ones keep the low bits
         x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
     return x.astype(dtype.numpy)
 
@@ -70,7 +70,7 @@ def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
 
 @op
 def saturate_cast(value: Input, dtype: DType, name: Name = None) -> TensorType:
-    """`value` with elements of `dtype`; what does not fit becomes the nearest that does.
+    """Cast `value` to `dtype`; values out of its range become the nearest value within.
 
     >>> saturate_cast([-1., 300., 7.9], "uint8").numpy().tolist()
     [0, 255, 7]
@@ -102,7 +102,7 @@ def _(dy: Any, y: Any, value: Any, dtype: dtypes.DType) -> Any:
 
 
 def limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
-    """The range of `wanted` as far as `own` can express it, in numbers of `own`."""
+    """Return the range of `wanted`, as numbers of `own` within that range."""
     low, high = max(map(_plain, (own.min, wanted.min))), min(map(_plain, (own.max, wanted.max)))
     kind = own.numpy.type
     low, high = kind(low), kind(high)
@@ -113,15 +113,15 @@ def limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
 
 
 def _plain(limit: Any) -> Any:
-    """Python's number, which compares with integers of any size."""
+    """Return the limit as a Python number, which compares with integers of any size."""
     return limit if isinstance(limit, int) else float(limit)
 
 
 @op
 def bitcast(input: Input, type: DType, name: Name = None) -> TensorType:
-    """The bits of `input`, read as elements of `type`.
+    """Reinterpret the bits of `input` as elements of `type`.
 
-    Elements that are smaller than before make a new last axis; larger ones use up the last axis.
+    Smaller elements add a new last axis; larger elements remove the last axis.
 
     >>> bitcast([1., 2.], "int32").numpy().tolist()
     [1065353216, 1073741824]
@@ -158,7 +158,7 @@ bitcast.no_gradient("the bits of a number do not change by a little")
 
 @op(expression="{0}")
 def identity(input: Input, name: Name = None) -> TensorType:
-    """The same values again.
+    """Return `input` unchanged.
 
     >>> identity([1, 2]).numpy().tolist()
     [1, 2]
@@ -179,7 +179,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 @op(expression="{0}")
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
-    """The same values again, which count as constants when gradients are computed.
+    """Return `input` unchanged; gradients treat the result as a constant.
 
     >>> stop_gradient([1., 2.]).numpy().tolist()
     [1.0, 2.0]
@@ -198,7 +198,7 @@ stop_gradient.no_gradient("that is what it is for")
 
 @dispatching_composites("complex")
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
-    """Complex numbers from their parts.
+    """Return complex numbers from their parts.
 
     >>> complex([1., 2.], [3., 4.]).numpy().tolist()
     [(1+3j), (2+4j)]
@@ -217,7 +217,7 @@ _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 @op(name="complex")
 def of_parts(real: Same, imag: Same, name: Name = None) -> TensorType:
-    """Complex numbers from their parts, of one dtype.
+    """Return complex numbers from their parts, which have one dtype.
 
     >>> of_parts([1.], [2.]).numpy().tolist()
     [(1+2j)]

@@ -1,4 +1,4 @@
-"""The operation that finds numbers which are not finite."""
+"""The operation that checks that all elements are finite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..framework.op_families import FLOATS, require_dtype
 
 @op(stateful=True)
 def check_numerics(tensor: Input, message: str, name: Name = None) -> TensorType:
-    """`tensor`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
+    """Return `tensor`; at each run, raise InvalidArgumentError with `message` if it has NaN or infinite elements.
 
     >>> check_numerics([1.0, 2.0], "loss").numpy()
     array([1., 2.], dtype=float32)

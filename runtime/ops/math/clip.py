@@ -1,4 +1,4 @@
-"""Tensors made shorter: no longer than a norm, alone or together.
+"""Clip tensors to a maximal norm, individually or together.
 
 >>> clip_by_norm([3., 4.], 1.).numpy().tolist()
 [0.6000000238418579, 0.800000011920929]
@@ -23,9 +23,9 @@ from .elementwise import is_finite, sqrt, square
 
 
 def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = None) -> Any:
-    """`t`, scaled down where its euclidean norm along `axes` (of all elements when None) is above `clip_norm`.
+    """Scale `t` down where its Euclidean norm along `axes` (of all elements if None) exceeds `clip_norm`.
 
-    Of IndexedSlices it is the norm of the rows that are given, and the result is slices again.
+    For IndexedSlices, it is the norm of the stored rows, and the result is IndexedSlices.
 
     >>> clip_by_norm([[3., 4.], [0., 0.]], 1., axes=[1]).numpy().round(3).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
@@ -40,7 +40,7 @@ def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = N
 
 
 def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
-    """The euclidean norm of all elements of several tensors; None among them counts for nothing.
+    """Return the Euclidean norm of all elements of several tensors; entries that are None are ignored.
 
     >>> global_norm([[3.], None, [[4.]]]).numpy().tolist()
     5.0
@@ -55,13 +55,13 @@ def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: Name = None
 ) -> tuple[list[Any], Tensor]:
-    """The tensors, scaled down together so that their `global_norm` is at most `clip_norm`; and that norm.
+    """Scale tensors down together so that their `global_norm` is at most `clip_norm`; return them and that norm.
 
     Args:
-        t_list: tensors, and None, which stays.
-        use_norm: the norm, where it has been computed before.
+        t_list: tensors; entries that are None are kept.
+        use_norm: the norm, if it is already computed.
 
-    All elements become NaN where the norm is infinite or NaN.
+    All elements become NaN if the norm is infinite or NaN.
 
     >>> clipped, norm = clip_by_global_norm([[3.], [4.]], 1.)
     >>> norm.numpy().tolist(), [part.numpy().round(3).tolist() for part in clipped]
@@ -81,7 +81,7 @@ def _check_list(t_list: Any) -> None:
 
 
 def _values(t: Any) -> Tensor:
-    """The elements that may be other than zero: of IndexedSlices those that are given."""
+    """Return the elements that may be nonzero: the stored values of IndexedSlices, or the whole tensor."""
     return t.values if _is_slices(t) else convert_to_tensor(t)
 
 
@@ -90,5 +90,5 @@ def _is_slices(t: Any) -> bool:
 
 
 def _like(t: Any, values: Tensor) -> Any:
-    """Elements in the form of `t`."""
+    """Return `values` in the form of `t`: as IndexedSlices or as a tensor."""
     return type(t)(values, t.indices, t.dense_shape) if _is_slices(t) else values

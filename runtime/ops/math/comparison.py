@@ -1,4 +1,4 @@
-"""Comparison and logic: operations whose results are True or False.
+"""Comparison and logic: operations with boolean results.
 
 >>> less([1, 5], 3).numpy().tolist(), logical_and([True, False], True).numpy().tolist()
 ([True, False], [True, False])
@@ -100,7 +100,7 @@ logical_not = unary(
 
 @op
 def equal_or_false(x: Same, y: Same, name: Name = None) -> TensorType:
-    """`x == y` as the operator means it: a single False when the shapes do not broadcast.
+    """Return `x == y` with the semantics of the operator: a single False if the shapes do not broadcast.
 
     >>> equal_or_false([1, 2], [1, 2, 3]).numpy().tolist(), equal_or_false([1, 2], 2).numpy().tolist()
     (False, [False, True])
@@ -115,7 +115,7 @@ def _(x: Array, y: Array) -> Array:
 
 @op
 def not_equal_or_true(x: Same, y: Same, name: Name = None) -> TensorType:
-    """`x != y` as the operator means it: a single True when the shapes do not broadcast.
+    """Return `x != y` with the semantics of the operator: a single True if the shapes do not broadcast.
 
     >>> not_equal_or_true([1, 2], [1, 2, 3]).numpy().tolist(), not_equal_or_true([1, 2], 2).numpy().tolist()
     (True, [True, False])
@@ -133,7 +133,7 @@ def _broadcasts(x: Array, y: Array) -> bool:
 
 
 def certainly_broadcasts(one: shapes.Dims, other: shapes.Dims) -> bool | None:
-    """Whether the shapes broadcast; None when that depends on dimensions that are not known.
+    """Return whether the shapes broadcast; None if that depends on unknown dimensions.
 
     >>> certainly_broadcasts((3, None), ()), certainly_broadcasts((3,), (2,))
     (True, False)

@@ -1,4 +1,4 @@
-"""Functions of numbers that are made of other operations, and a few kernels beside them.
+"""Mathematical functions composed of other operations, and a few further kernels.
 
 >>> polyval([1, 2, 3], 2).numpy().tolist(), zero_fraction([0., 2.]).numpy().tolist()
 (11, 0.5)
@@ -34,13 +34,13 @@ _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 
 
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Name = None) -> Tensor:
-    """The sum of tensors of one shape and dtype.
+    """Return the sum of tensors of one shape and dtype.
 
     Args:
-        shape: what the tensors' shape must be.
-        tensor_dtype: what their dtype must be.
+        shape: the required shape of the tensors.
+        tensor_dtype: the required dtype of the tensors.
 
-    Raises ValueError when they differ, and for an empty list.
+    Raises ValueError if they differ, and for an empty list.
 
     >>> accumulate_n([[1, 2], [3, 4]]).numpy().tolist()
     [4, 6]
@@ -59,7 +59,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
 
 
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
-    """`x` multiplied by a number; ValueError when `scalar` has a rank.
+    """Multiply `x` by a scalar; ValueError if `scalar` is not a scalar.
 
     >>> scalar_mul(2, [1., 3.]).numpy().tolist()
     [2.0, 6.0]
@@ -72,7 +72,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
 
 
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
-    """Which part of the elements is zero, as a float32; NaN when there are none.
+    """Return the fraction of elements that are zero, as a float32; NaN for an empty tensor.
 
     >>> zero_fraction([0., 0., 1., 2.]).numpy().tolist()
     0.5
@@ -83,7 +83,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
 
 
 def lbeta(x: TensorLike, name: Name = None) -> Tensor:
-    """The logarithm of Euler's beta function of the numbers along the last axis: its multivariate form.
+    """Return the logarithm of the multivariate beta function of the numbers along the last axis.
 
     >>> lbeta([1., 1., 1.]).numpy().round(4).tolist()
     -0.6930999755859375
@@ -93,7 +93,7 @@ def lbeta(x: TensorLike, name: Name = None) -> Tensor:
 
 
 def polyval(coeffs: Sequence[Any], x: TensorLike, name: Name = None) -> Tensor:
-    """The polynomial with these coefficients, the highest first, at `x`.
+    """Evaluate the polynomial with these coefficients, the highest first, at `x`.
 
     >>> polyval([1., 0., -2.], [1., 2.]).numpy().tolist()
     [-1.0, 2.0]
@@ -110,7 +110,7 @@ def polyval(coeffs: Sequence[Any], x: TensorLike, name: Name = None) -> Tensor:
 
 
 def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
-    """`1 / x`, and 0 where `x` is 0.
+    """Return `1 / x`, and 0 where `x` is 0.
 
     >>> reciprocal_no_nan([2., 0.]).numpy().tolist()
     [0.5, 0.0]
@@ -120,7 +120,7 @@ def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
 
 
 def softsign(features: TensorLike, name: Name = None) -> Tensor:
-    """`x / (1 + |x|)`.
+    """Return `x / (1 + |x|)`.
 
     >>> softsign([1., -3.]).numpy().tolist()
     [0.5, -0.75]
@@ -131,7 +131,7 @@ def softsign(features: TensorLike, name: Name = None) -> Tensor:
 
 
 def is_non_decreasing(x: TensorLike, name: Name = None) -> Tensor:
-    """Whether each element, row by row, is at least as large as the one before.
+    """Return whether each element, in row-major order, is at least as large as the previous one.
 
     >>> bool(is_non_decreasing([1, 1, 2])), bool(is_non_decreasing([2, 1]))
     (True, False)
@@ -141,7 +141,7 @@ def is_non_decreasing(x: TensorLike, name: Name = None) -> Tensor:
 
 
 def is_strictly_increasing(x: TensorLike, name: Name = None) -> Tensor:
-    """Whether each element, row by row, is larger than the one before.
+    """Return whether each element, in row-major order, is larger than the previous one.
 
     >>> bool(is_strictly_increasing([1, 2, 3])), bool(is_strictly_increasing([1, 1]))
     (True, False)
@@ -180,7 +180,7 @@ def _(dy: Any, result: Any, x: Any, y: Any) -> Any:
 
 @op
 def nextafter(x1: Same, x2: Same, name: Name = None) -> TensorType:
-    """The float next to `x1` in the direction of `x2`.
+    """Return the float adjacent to `x1` in the direction of `x2`.
 
     >>> nextafter([1., 1.], [1., 0.]).numpy().tolist()
     [1.0, 0.9999999403953552]
@@ -201,7 +201,7 @@ def _(dy: Any, y: Any, x1: Any, x2: Any) -> Any:
 def cumulative_logsumexp(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> TensorType:
-    """The logarithms of running sums of `exp(x)` along `axis`, without overflow; arguments as of `cumsum`.
+    """Return the logarithms of running sums of `exp(x)` along `axis`, without overflow; arguments as of `cumsum`.
 
     >>> cumulative_logsumexp([0., 0., 100.], exclusive=True).numpy().round(4).tolist()
     [-inf, 0.0, 0.6930999755859375]
@@ -217,7 +217,7 @@ def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
 
 @cumulative_logsumexp.gradient
 def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """The sum of `dy * exp(x - y)` over those that `x` counts for: in logarithms, by the sign of `dy`."""
+    """Sum `dy * exp(x - y)` over the results that `x` contributes to: in logarithms, by the sign of `dy`."""
     nothing = zeros_like(x) - np.inf
 
     def part(size: Any, chosen: Any) -> Any:

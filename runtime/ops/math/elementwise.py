@@ -1,4 +1,4 @@
-"""Functions of one number, applied to each element.
+"""Unary elementwise functions.
 
 >>> sqrt([1., 4.]).numpy().tolist(), sign([-3, 0, 3]).numpy().tolist()
 ([1.0, 2.0], [-1, 0, 1])
@@ -46,7 +46,7 @@ def _rsqrt(x: Array) -> Array:
 
 
 def _sigmoid(x: Array) -> Array:
-    if x.dtype == np.float16:  # whose exponentials are infinite where the result is not yet zero
+    if x.dtype == np.float16:  # exponentials of float16 overflow where the result is not yet zero
         return _sigmoid(x.astype(np.float32)).astype(np.float16)
     return np.reciprocal(np.exp(-x) + x.dtype.type(1))
 
@@ -64,7 +64,7 @@ def _rounded(x: Array) -> Array:
 
 
 def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
-    """A kernel from a function of the standard library that takes one float."""
+    """Return a kernel that applies a function of the standard library to each element."""
 
     def kernel(x: Array) -> Array:
         values = np.fromiter(map(function, np.ravel(x).tolist()), np.float64, np.size(x))
@@ -193,7 +193,8 @@ _angle = unary(
 )
 
 
-# Gradients. That of a complex function is multiplied by the conjugate of its derivative, as in TensorFlow.
+# Gradient functions. For complex functions, `dy` is multiplied by the conjugate of the derivative, as in
+# TensorFlow.
 
 abs.gradient(lambda dy, y, x: cast(dy, x.dtype) * sign(x))
 negative.gradient(lambda dy, y, x: -dy)
@@ -237,7 +238,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
 
 @dispatching_composites("real")
 def real(input: TensorLike, name: Name = None) -> Tensor:
-    """The real parts: `input` itself when it is not complex.
+    """Return the real parts: `input` itself if it is not complex.
 
     >>> real([1+2j]).numpy().tolist(), real([3]).numpy().tolist()
     ([1.0], [3])
@@ -249,7 +250,7 @@ def real(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def conj(x: TensorLike, name: Name = None) -> Tensor:
-    """The complex conjugate: `x` itself when it is not complex.
+    """Return the complex conjugate: `x` itself if it is not complex.
 
     >>> conj([1+2j]).numpy().tolist(), conj([3]).numpy().tolist()
     ([(1-2j)], [3])
@@ -261,12 +262,12 @@ def conj(x: TensorLike, name: Name = None) -> Tensor:
 
 
 def as_real(x: Any) -> Any:
-    """A tensor without its imaginary parts, of its own dtype."""
+    """Return a tensor with its imaginary parts set to zero, of the same dtype."""
     return cast(_real(x), x.dtype) if x.dtype.is_complex else x
 
 
 def angle(input: TensorLike, name: Name = None) -> Tensor:
-    """The angles of numbers in the complex plane: pi for negative reals.
+    """Return the angles of numbers in the complex plane: pi for negative reals.
 
     >>> angle([1., -1.]).numpy().round(2).tolist()
     [0.0, 3.140000104904175]

@@ -1,4 +1,4 @@
-"""Functions of two floats that NumPy and the array API have and TensorFlow has not, exact where squares overflow."""
+"""Binary float functions of NumPy and the array API that TensorFlow lacks, without overflow of intermediate results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .elementwise import abs, exp, is_inf, log1p, sqrt, square
 
 
 def hypotenuse(x: TensorLike, y: TensorLike) -> Tensor:
-    """The square root of x * x + y * y, scaled by the longer side; infinite when a side is, even beside a NaN.
+    """Return sqrt(x * x + y * y), scaled by the longer side; infinite if a side is, even if the other is NaN.
 
     >>> hypotenuse([3.0, 0.0], [4.0, -2e30]).numpy().tolist()
     [5.0, 2.0000000300949324e+30]
@@ -30,7 +30,7 @@ def hypotenuse(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def log_of_sum(x: TensorLike, y: TensorLike) -> Tensor:
-    """log(exp(x) + exp(y)) by max + log(1 + exp(-|x - y|)); equal arguments, infinities too, add log 2.
+    """Return log(exp(x) + exp(y)), as max + log(1 + exp(-|x - y|)); equal arguments, infinities too, add log 2.
 
     >>> log_of_sum([0.0, -math.inf], [-math.inf, -math.inf]).numpy().tolist()
     [0.0, -inf]

@@ -1,4 +1,4 @@
-"""Special functions: those around gamma, Bessel's, and integrals that have no shorter name.
+"""Special functions: the gamma and beta families, Bessel functions, and integrals such as Fresnel's.
 
 >>> digamma([1.]).numpy().round(4).tolist(), bessel_i0([0.]).numpy().tolist()
 ([-0.5771999955177307], [1.0])
@@ -40,7 +40,7 @@ _HALF_PI = np.pi / 2
 
 
 def _kernel(formula: Callable[..., Array]) -> Callable[..., Array]:
-    """A kernel that computes in float64."""
+    """Return a kernel that computes `formula` in float64."""
 
     def compute(*arguments: Array) -> Array:
         wide = [np.asarray(argument, np.float64) for argument in arguments]
@@ -50,7 +50,7 @@ def _kernel(formula: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _curve(name: str, formula: Callable[[Array], Array], manual: str, example: str, gives: str) -> Op:
-    """A row of the tables below: a function of one number."""
+    """Declare one operation of the tables below: a function of one number."""
     return unary(name, _kernel(formula), FLOATS, manual, example, gives)
 
 
@@ -59,7 +59,10 @@ def _bessel(kind: Callable[[int, Array], Array], order: int) -> Callable[[Array]
 
 
 def _grown(scaled: Callable[[int, Array], Array], order: int, sign: int) -> Callable[[Array], Array]:
-    """A Bessel function without the exponential that it is scaled with, which goes in two halves."""
+    """Return a Bessel function from its exponentially scaled form.
+
+    The exponential is applied in two halves, to avoid overflow.
+    """
 
     def formula(x: Array) -> Array:
         half = np.exp(sign * np.abs(x) / 2)
@@ -174,7 +177,7 @@ def _pair(x: Operand, y: Operand, allowed: DTypes, what: str) -> TensorType:
 
 @op
 def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
-    """The lower incomplete gamma function, regularised: the share of `t ** (a - 1) * exp(-t)` below `x`.
+    """Return the lower regularized incomplete gamma function: the share of `t ** (a - 1) * exp(-t)` below `x`.
 
     >>> igamma([1., 1.], [0., float("inf")]).numpy().tolist()
     [0.0, 1.0]
@@ -184,7 +187,9 @@ def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
 
 @op
 def igammac(a: Same, x: Same, name: Name = None) -> TensorType:
-    """The upper incomplete gamma function, regularised: `1 - igamma(a, x)`, exact where that is small.
+    """Return the upper regularized incomplete gamma function:
+
+    `1 - igamma(a, x)`, accurate where that is small.
 
     >>> igammac([1., 1.], [0., float("inf")]).numpy().tolist()
     [1.0, 0.0]
@@ -194,7 +199,7 @@ def igammac(a: Same, x: Same, name: Name = None) -> TensorType:
 
 @op
 def igamma_slope(a: Same, x: Same, name: Name = None) -> TensorType:
-    """The derivative of `igamma(a, x)` by `a`, with an absolute error of about 1e-15.
+    """Return the derivative of `igamma(a, x)` by `a`, with an absolute error of about 1e-15.
 
     >>> igamma_slope([1.], [1.]).numpy().round(4).tolist()
     [-0.4316999912261963]
@@ -204,7 +209,7 @@ def igamma_slope(a: Same, x: Same, name: Name = None) -> TensorType:
 
 @op
 def zeta(x: Same, q: Same, name: Name = None) -> TensorType:
-    """Hurwitz's zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
+    """Return the Hurwitz zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
 
     >>> zeta([1., 0.], [2., 2.]).numpy().tolist()
     [inf, nan]
@@ -214,7 +219,7 @@ def zeta(x: Same, q: Same, name: Name = None) -> TensorType:
 
 @op
 def polygamma(a: Same, x: Same, name: Name = None) -> TensorType:
-    """The derivative of order `a` of `digamma` at `x`; NaN where `a` is not 0, 1, 2, ….
+    """Return the derivative of order `a` of `digamma` at `x`; NaN where `a` is not 0, 1, 2, ….
 
     >>> polygamma([1., -1.], [0., 1.]).numpy().tolist()
     [inf, nan]
@@ -251,7 +256,7 @@ _SLOPES: dict[Op, Callable[[Any, Any], Any]] = {
     bessel_y0: lambda x, y: -bessel_y1(x),
     bessel_y1: lambda x, y: bessel_y0(x) - y / x,
 }
-"""The derivatives of the functions of one number, from `x` and the value `y` there."""
+"""The derivatives of the unary functions, computed from `x` and the value `y`."""
 
 
 def _with_slope(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -263,7 +268,7 @@ for _function, _slope in _SLOPES.items():
 
 
 def _gamma_density(a: Any, x: Any) -> Any:
-    """The derivative of `igamma` by its second argument."""
+    """Return the derivative of `igamma` by its second argument."""
     return exp((a - 1) * log(x) - x - lgamma(a))
 
 
@@ -297,13 +302,13 @@ def _(dy: Any, y: Any, n: Any, x: Any) -> Any:
 
 @op
 def betainc(a: Same, b: Same, x: Same, name: Name = None) -> TensorType:
-    """The incomplete beta function, regularised: the share of `t ** (a - 1) * (1 - t) ** (b - 1)` below `x`.
+    """Return the regularized incomplete beta function: the share of `t ** (a - 1) * (1 - t) ** (b - 1)` below `x`.
 
     Args:
         a, b: positive numbers, scalars or tensors of one shape.
         x: numbers from 0 to 1, a scalar or a tensor of that shape.
 
-    NaN outside of these ranges. There is a gradient for `x` alone, as in TensorFlow.
+    NaN outside of these ranges. Only `x` has a gradient, as in TensorFlow.
 
     >>> betainc(2., 1., [0.5, 1.]).numpy().tolist()
     [0.25, 1.0]
@@ -313,7 +318,7 @@ def betainc(a: Same, b: Same, x: Same, name: Name = None) -> TensorType:
 
 
 def _one_shape(*found: shapes.Dims) -> shapes.Dims:
-    """The shape that all have but for scalars; None while one may turn out to be either."""
+    """Return the shape that all non-scalars have; None if one of the shapes is unknown."""
     merged: shapes.Dims = ()
     for dims in found:
         if dims != ():
