@@ -1,4 +1,4 @@
-"""Where along an axis the extremes are.
+"""The indices of the largest and smallest elements along an axis.
 
 >>> argmax([1, 9, 9]).numpy().tolist(), argmin([float("nan"), 2.0, 1.0]).numpy().tolist()
 (1, 2)
@@ -33,7 +33,10 @@ def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: s
 
 
 def _without_nans(x: Array, instead: float) -> Array:
-    """The elements, with a number in place of each NaN. If there is one, it is the least."""
+    """Return the elements with `instead` in place of each NaN.
+
+    NumPy's minimum of all elements is NaN if there is one.
+    """
     if x.dtype.kind != "f" or not x.size:
         return x
     least = np.minimum.reduce(x, None)
@@ -44,7 +47,7 @@ def _without_nans(x: Array, instead: float) -> Array:
 def argmax(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
 ) -> TensorType:
-    """Where along `axis` (0 by default) the largest element is: the first of several, never a NaN.
+    """Return the index of the largest element along `axis` (0 by default): the first of several, never a NaN.
 
     >>> argmax([[1, 9], [7, 2]], axis=1).numpy().tolist()
     [1, 0]
@@ -61,7 +64,7 @@ def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
 def argmin(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
 ) -> TensorType:
-    """Where along `axis` (0 by default) the smallest element is: the first of several, never a NaN.
+    """Return the index of the smallest element along `axis` (0 by default): the first of several, never a NaN.
 
     >>> argmin([[1, 9], [7, 2]], axis=1).numpy().tolist()
     [0, 1]

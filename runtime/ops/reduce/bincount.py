@@ -1,4 +1,4 @@
-"""How often values occur.
+"""Count the occurrences of values.
 
 bincount([1, 3, 1])     0 2 0 1
 """
@@ -35,15 +35,15 @@ def bincount(
     axis: int | None = None,
     binary_output: bool = False,
 ) -> Any:
-    """How often each of the integers 0, 1, … up to the largest occurs in `arr`.
+    """Count the occurrences of each of the integers 0, 1, … up to the largest in `arr`.
 
     Args:
-        weights: what each element counts for, instead of 1; of the shape of `arr`.
-        minlength: count up to this number (exclusive) at least.
-        maxlength: ignore this number and those above.
+        weights: the weight of each element, instead of 1; of the shape of `arr`.
+        minlength: the minimal size of the result.
+        maxlength: ignore this number and larger ones.
         dtype: of the result; with weights it is theirs.
         axis: 0 or None to count in the whole of `arr`, -1 to count in each row of a matrix.
-        binary_output: only say which numbers occur, with 1.
+        binary_output: return 1 for each number that occurs, instead of the count.
 
     >>> bincount([1, 3, 1], minlength=6).numpy().tolist()
     [0, 2, 0, 1, 0, 0]
@@ -78,9 +78,9 @@ def occurrences(
     binary_output: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """How often 0, 1, … occur, for at least `minlength` and at most `maxlength` numbers (-1: no limit).
+    """Count the occurrences of 0, 1, …, for at least `minlength` and at most `maxlength` numbers (-1: no limit).
 
-    Without `weights`, an empty vector whose dtype the result has, everything counts for 1.
+    `weights` may be empty: then each weight is 1. The result has the dtype of `weights`.
 
     >>> occurrences([1, 3, 1], [0.5, 1., 2.], 0, 2)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0. , 2.5], dtype=float32)>
@@ -131,7 +131,7 @@ def _(
 
 
 def _sums(places: Array, weights: Array | None, count: int) -> Array:
-    """For each place the sum of its weights, or how often it occurs."""
+    """Return the sum of weights at each index, or the number of occurrences."""
     if weights is None:
         return np.bincount(places, minlength=count)
     total = np.zeros(count, weights.dtype)
@@ -146,6 +146,8 @@ def _(
     if weights.shape == [0]:
         return None, None, None, None
     split = by_row and arr.shape.rank == 2
-    padded = concat([dy, zeros_like(dy[..., :1])], axis=-1)  # what is beyond `maxlength` counts for nothing
+    padded = concat(
+        [dy, zeros_like(dy[..., :1])], axis=-1
+    )  # elements from `maxlength` on get a zero gradient
     places = minimum(arr, cast(shape_of(y)[-1], arr.dtype))
     return None, gather(padded, places, axis=-1, batch_dims=1 if split else 0), None, None

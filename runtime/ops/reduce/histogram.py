@@ -1,4 +1,4 @@
-"""How numbers are spread: histograms with bins of one width.
+"""Histograms with bins of equal width.
 
 >>> histogram_fixed_width([0.5, 1.5, 9.0], [0.0, 2.0], nbins=2).numpy().tolist()
 [1, 2]
@@ -27,7 +27,7 @@ from ..math.elementwise import floor
 def histogram_fixed_width(
     values: Same, value_range: Same, nbins: Ints = 100, dtype: DType = dtypes.int32, name: Name = None
 ) -> TensorType:
-    """How many values fall in each of `nbins` bins that divide a range; the outer bins have all beyond it, too.
+    """Count the values in each of `nbins` bins that divide a range; values beyond it fall into the outer bins.
 
     Args:
         values: numbers.
@@ -35,7 +35,7 @@ def histogram_fixed_width(
         nbins: a positive number.
         dtype: of the result, int32 or int64.
 
-    Raises InvalidArgumentError for NaN, and where the range is empty.
+    Raises InvalidArgumentError for NaN, and for an empty range.
 
     >>> histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
     [2, 1, 1, 0, 2]
@@ -75,7 +75,7 @@ def histogram_fixed_width_bins(
     dtype: Any = dtypes.int32,
     name: Name = None,
 ) -> Tensor:
-    """The number of the bin of each value: see `histogram_fixed_width`.
+    """Return the bin index of each value; see `histogram_fixed_width`.
 
     >>> histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
     [0, 0, 1, 2, 4, 4]

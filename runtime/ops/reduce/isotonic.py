@@ -1,4 +1,4 @@
-"""Isotonic regression: the closest monotonous sequence, by pooling neighbours that violate the order.
+"""Isotonic regression by pooling adjacent violators: the closest monotonic sequence.
 
 3 1 2 5 4, increasing      3 1 2 → their mean 2      5 4 → their mean 4.5      2 2 2 4.5 4.5
 """
@@ -21,16 +21,17 @@ from ..math.cast import cast
 
 
 class IsotonicRegression(NamedTuple):
-    """What `isotonic_regression` finds."""
+    """The result of `isotonic_regression`."""
 
     output: Tensor
     segments: Tensor
 
 
 def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
-    """The monotonous sequences along `axis` that are closest to `inputs`, and the number of each element's pool.
+    """Return the monotonic sequences along `axis` closest to `inputs`, and the pool index of each element.
 
-    Neighbours are pooled where they violate the order; pools of one mean beside each other may stay apart.
+    Adjacent elements are pooled where they violate the order. Adjacent pools with equal means may remain
+    separate.
 
     Args:
         inputs: float; integers up to 16 bits become float32, others float64.
@@ -55,7 +56,7 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
 
 @op
 def pooled_violators(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The closest decreasing sequences along the last axis, and the number of each element's pool.
+    """Return the closest decreasing sequences along the last axis, and the pool index of each element.
 
     >>> pooled_violators([1., 3., 0.])[0].numpy().tolist()
     [2.0, 2.0, 0.0]
@@ -90,7 +91,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 @op
 def pool_means(values: Input, pools: Input, name: Name = None) -> TensorType:
-    """Each element of the last axis replaced by the mean of its pool; pools are runs of equal numbers.
+    """Replace each element of the last axis by the mean of its pool; pools are runs of equal numbers.
 
     >>> pool_means([1., 3., 0.], [0, 0, 1]).numpy().tolist()
     [2.0, 2.0, 0.0]

@@ -1,6 +1,6 @@
-"""For each element the product of the others: what multiplies its gradient in a product.
+"""Leave-one-out products: the product of all other elements, a factor in the gradient of a product.
 
-[2, 0, 3]  →  [0, 6, 0]         found without dividing, as there may be zeros
+[2, 0, 3]  →  [0, 6, 0]         computed without division, because of zeros
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .scans import back_through_products, cumprod
 
 @op
 def product_of_others(x: Input, axis: Axes, name: Name = None) -> TensorType:
-    """For each element the product of the other ones that `reduce_prod` multiplies it with.
+    """Return for each element the product of the other elements that `reduce_prod` multiplies it with.
 
     >>> product_of_others([2, 0, 3], None).numpy().tolist()
     [0, 6, 0]
@@ -50,7 +50,7 @@ def _(x: Array, axis: Axes) -> Array:
 
 @product_of_others.gradient
 def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
-    """The products of those before and of those after an element, each differentiated."""
+    """Differentiate the product of the preceding and the product of the following elements."""
     flat, one = _in_one_axis(x, axis)
     grad, _ = _in_one_axis(dy, axis)
     before, after = cumprod(flat, one, True), cumprod(flat, one, True, True)
@@ -60,7 +60,7 @@ def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
 
 
 def _in_one_axis(x: Any, axis: Axes) -> tuple[Any, int]:
-    """The tensor with the axes made one, and where that is."""
+    """Merge the axes of a tensor into one; return the tensor and the index of that axis."""
     if axis is None:
         return reshape(x, [-1]), 0
     if len(axis) == 1:
@@ -80,7 +80,7 @@ def _as_before(flat: Any, x: Any, axis: Axes) -> Any:
 
 
 def _last(x: Any, axis: tuple[int, ...]) -> list[int]:
-    """An order of all axes in which these are the last ones."""
+    """Return an order of all axes in which these are the last."""
     if x.shape.rank is None:
         raise LookupError(
             "reduce_prod along several axes has no second gradient for a tensor of unknown rank"

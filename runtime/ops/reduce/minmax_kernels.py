@@ -1,6 +1,6 @@
-"""The largest and the smallest along axes: NumPy's, but that -0.0 is less than 0.0 wherever they stand.
+"""Kernels of the maximum and minimum along axes: as in NumPy, except that -0.0 is always less than 0.0.
 
-largest [0.0, -0.0]    0.0      NumPy gives one or the other, as the processor's vectors happen to meet
+largest [0.0, -0.0]    0.0      NumPy returns either, depending on the vectorization
 
 The arguments are those of NumPy's `reduce`.
 """
@@ -24,7 +24,7 @@ _either: Any = np.logical_or.reduce
 def largest(
     x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
 ) -> Any:
-    """The largest elements, or NaN; of nothing the least number there is.
+    """Return the largest elements, or NaN; the lowest number of the dtype if there are none.
 
     >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
     ['0.0', '0.0', '-0.0']
@@ -39,7 +39,7 @@ def largest(
 def smallest(
     x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
 ) -> Any:
-    """The smallest elements, or NaN; of nothing the largest number there is.
+    """Return the smallest elements, or NaN; the highest number of the dtype if there are none.
 
     >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
     ['-0.0', '-0.0', '0.0']
@@ -64,7 +64,7 @@ def _has_no_zero(found: Any) -> bool:
 
 
 def _signed(found: Any, are_negative: Any, x: Array, axis: Any, out: Array | None, keepdims: bool) -> Any:
-    """An extreme with those of its zeros negative of which this is true: that both, or either, are negative."""
+    """Set the sign of zeros in an extreme: negative if `are_negative` of the reduced elements' sign bits is true."""
     if x.dtype.kind != "f" or _has_no_zero(found):
         return found
     zero, is_negative = found.dtype.type(0), are_negative(np.signbit(x), axis, None, None, keepdims)

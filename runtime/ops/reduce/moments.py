@@ -1,4 +1,4 @@
-"""Mean, variance, and tensors that are normalised by them.
+"""Mean, variance, and normalization by them.
 
 >>> mean, variance = moments([[1., 2.], [3., 6.]], [0])
 >>> mean.numpy().tolist(), variance.numpy().tolist()
@@ -27,10 +27,10 @@ from .reductions import reduce_mean, reduce_prod, reduce_sum
 def moments(
     x: TensorLike, axes: Any, shift: Any = None, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance along `axes`; those of float16 are computed in float32.
+    """Return the mean and variance along `axes`; those of float16 are computed in float32.
 
     Args:
-        shift: accepted for compatibility; the variance is that of differences to the mean in any case.
+        shift: accepted for compatibility; the variance is always computed from differences to the mean.
 
     >>> moments([1., 3.], [0], keepdims=True)[0].numpy().tolist()
     [2.0]
@@ -46,7 +46,7 @@ def moments(
 
 
 def _placed(axes: Any, x: Tensor) -> Any:
-    """The axes, as `squeeze` takes them."""
+    """Return the axes as a list or tuple for `squeeze`."""
     if axes is not None:
         return read_axes(axes)
     if x.shape.rank is None:
@@ -57,7 +57,7 @@ def _placed(axes: Any, x: Tensor) -> Any:
 def weighted_moments(
     x: TensorLike, axes: Any, frequency_weights: TensorLike, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance along `axes` of elements that count as often as their weights say.
+    """Return the weighted mean and variance along `axes`.
 
     >>> mean, variance = weighted_moments([1., 3.], [0], [3., 1.])
     >>> mean.numpy().tolist(), variance.numpy().tolist()
@@ -83,7 +83,7 @@ def weighted_moments(
 def sufficient_statistics(
     x: TensorLike, axes: Any, shift: Any = None, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Number of elements, their sum, the sum of their squares (both after subtracting `shift`), and `shift`.
+    """Return the number of elements, their sum, the sum of their squares (both after subtracting `shift`), and `shift`.
 
     >>> count, total, squares, shift = sufficient_statistics([1., 2., 4.], [0])
     >>> count.numpy(), total.numpy(), squares.numpy(), shift
@@ -103,7 +103,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: Any, name: Name = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance from what `sufficient_statistics` gives.
+    """Return the mean and variance from the results of `sufficient_statistics`.
 
     >>> mean, variance = normalize_moments(2., 4., 10., None)
     >>> mean.numpy(), variance.numpy()
@@ -124,7 +124,9 @@ def batch_normalization(
     variance_epsilon: float,
     name: Name = None,
 ) -> Tensor:
-    """`scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`; `offset` and `scale` may be None.
+    """Return `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`;
+
+    `offset` and `scale` may be None.
 
     >>> batch_normalization([1., 3.], 2., 1., 10., 5., 0.0).numpy().tolist()
     [5.0, 15.0]
@@ -149,7 +151,7 @@ def batch_norm_with_global_normalization(
     scale_after_normalization: bool,
     name: Name = None,
 ) -> Tensor:
-    """`batch_normalization` with the offset `beta`, and with `gamma` if `scale_after_normalization`.
+    """Compute `batch_normalization` with the offset `beta`, and with `gamma` if `scale_after_normalization`.
 
     >>> batch_norm_with_global_normalization([1., 3.], 2., 1., 10., 5., 0.0, False).numpy().tolist()
     [9.0, 11.0]

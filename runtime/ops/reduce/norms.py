@@ -1,4 +1,4 @@
-"""Norms of vectors and of matrices, as sums of what the elements contribute.
+"""Norms of vectors and of matrices.
 
 >>> norm([3., 4.]).numpy().tolist(), l2_normalize([3., 4.]).numpy().round(3).tolist()
 (5.0, [0.6000000238418579, 0.800000011920929])
@@ -31,9 +31,9 @@ _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 def norm(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: Name = None
 ) -> Tensor:
-    """The norm of vectors along `axis` (of all elements when None), or of the matrices in two axes.
+    """Return the norm of vectors along `axis` (of all elements if None), or of the matrices in two axes.
 
-    `ord` is "euclidean" ("fro" will do for matrices), 1, 2, infinity, or for vectors any positive number.
+    `ord` is "euclidean" (also "fro" for matrices), 1, 2, infinity, or for vectors any positive number.
 
     >>> norm([3., 4.]).numpy().tolist(), norm([3., -4.], ord=1).numpy().tolist()
     (5.0, 7.0)
@@ -73,7 +73,7 @@ def _matrix_norm(x: Tensor, ord: Any, axes: tuple[int, ...], keep: bool) -> Tens
 
 @op
 def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = None) -> TensorType:
-    """The largest singular values of the matrices in two axes.
+    """Return the largest singular values of the matrices in two axes.
 
     >>> spectral_norm([[0., 2.], [1., 0.]], [0, 1]).numpy().tolist()
     2.0
@@ -89,7 +89,7 @@ def _(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 
 @spectral_norm.gradient
 def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
-    """The largest singular value's: the product of the vectors that belong to it."""
+    """Differentiate the largest singular value: multiply by the outer product of its singular vectors."""
     from ..linalg.decompositions import svd  # which is loaded only where it is used
     from ..linalg.inverse_and_det import times
 
@@ -106,7 +106,7 @@ def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
 
 
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: Name = None) -> Tensor:
-    """`x` divided by its euclidean norm along `axis`; zeros stay zeros.
+    """Divide `x` by its Euclidean norm along `axis`; zeros remain zeros.
 
     >>> l2_normalize([[0., 2.], [0., 0.]], axis=1).numpy().tolist()
     [[0.0, 1.0], [0.0, 0.0]]

@@ -51,7 +51,7 @@ _either: Any = np.logical_or.reduce
 def reduction(
     name: str, compute: Callable[..., Any], allowed: DTypes, manual: str, example: str, gives: str
 ) -> Op:
-    """A row of the table below: an operation that keeps the dtype."""
+    """Declare one operation of the table below, which keeps the dtype."""
 
     def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> TensorType:
         require_dtype(input_tensor, allowed, operation.name)
@@ -66,16 +66,16 @@ def reduction(
 
 
 _ONE_BY_ONE = frozenset("fdbhilqBHILQ")
-"""The characters of dtypes whose elements are added up in this very dtype."""
+"""The characters of dtypes whose elements are summed in the dtype itself."""
 
 
 def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
-    """The sum along axes, or one axis, in the dtype itself."""
+    """Return the sum along one or several axes, in the dtype itself."""
     own = input_tensor.dtype
     if input_tensor.ndim > 1 and own.char in _ONE_BY_ONE and is_short(input_tensor, axis):
         total = along_short(np.add, input_tensor, keepdims)
         if own.kind == "f":
-            total += own.type(0)  # which NumPy begins with: the sum of zeros below 0 is none
+            total += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0
         return total
     return _add(input_tensor, axis, own, None, keepdims)
 
@@ -85,7 +85,7 @@ def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 
 WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
-"""In what sums for means are added up, by the kind or character of the dtype."""
+"""The dtype in which the sums for means are computed, by the kind or character of the elements' dtype."""
 
 
 def mean_of(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
@@ -173,29 +173,29 @@ reduce_euclidean_norm = reduction(
 
 @reduce_prod.gradient
 def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    """Each element gets the product of the others, which is found without dividing: there may be zeros."""
+    """Multiply by the product of the other elements, computed without division because of zeros."""
     return spread(dy, shape_of(x), axis, keepdims) * conj(product_of_others(x, axis))
 
 
 def share(x: Any, y: Any) -> Any:
-    """How many elements of `x` there are to each of `y`."""
+    """Return the number of elements of `x` for each element of `y`."""
     return cast(maximum(size_of(x), 1) // maximum(size_of(y), 1), x.dtype)
 
 
 def _to_the_equal(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    """The gradient of an extreme, shared among the elements that are equal to it."""
+    """Distribute the cotangent of an extreme equally among the elements that equal the extreme."""
     chosen = cast(equal(x, spread(y, shape_of(x), axis, keepdims)), dy.dtype)
     return chosen * spread(dy / reduce_sum(chosen, axis, keepdims), shape_of(x), axis, keepdims)
 
 
 def stop_at_infinity(x: Any) -> Any:
-    """`x` where it is finite, 0 elsewhere."""
+    """Return `x` where it is finite, 0 elsewhere."""
     return choose(is_finite(x), x, zeros_like(x))
 
 
 @op
 def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = None) -> TensorType:
-    """The opposite of a reduction: what was reduced to one element gets that everywhere.
+    """Broadcast the result of a reduction to the elements it was computed from: the transpose of `reduce_sum`.
 
     >>> spread([1, 2], [2, 3], axis=1, keepdims=False).numpy().tolist()
     [[1, 1, 1], [2, 2, 2]]
@@ -219,7 +219,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any, axis: Axes, keepdims: bool) -> A
     return reduce_sum(dy, axis, keepdims), None
 
 
-# Gradients. `spread` gives every element the gradient of the result that it is part of.
+# Gradient functions. `spread` gives every element the cotangent of its reduction result.
 
 reduce_sum.gradient(lambda dy, y, x, axis, keepdims: spread(dy, shape_of(x), axis, keepdims))
 reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / share(x, y), shape_of(x), axis, keepdims))
@@ -242,7 +242,7 @@ reduce_euclidean_norm.gradient(
 def count_nonzero(
     input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None
 ) -> TensorType:
-    """How many elements are not zero, not False, not empty.
+    """Count the elements that are not zero, not False, not empty.
 
     >>> count_nonzero([[0, 1], [2, 3]], axis=1).numpy().tolist(), count_nonzero(["", "a"]).numpy().tolist()
     ([1, 2], 1)

@@ -1,4 +1,4 @@
-"""Running sums and products.
+"""Scans: running sums and products.
 
 >>> cumsum([[1, 2], [3, 4]], axis=1).numpy().tolist()
 [[1, 3], [3, 7]]
@@ -40,7 +40,7 @@ def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool,
 def cumsum(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> TensorType:
-    """Running sums along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
+    """Return running sums along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
 
     >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).numpy().tolist()
     ([1, 3, 6], [5, 3, 0])
@@ -62,7 +62,7 @@ def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any
 def cumprod(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> TensorType:
-    """Running products along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
+    """Return running products along `axis`; without the element itself if `exclusive`, from the end if `reverse`.
 
     >>> cumprod([2, 3, 4]).numpy().tolist(), cumprod([2, 3, 4], exclusive=True).numpy().tolist()
     ([2, 6, 24], [1, 2, 6])
@@ -81,10 +81,10 @@ def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any
 
 
 def back_through_products(dy: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    """The gradient of `cumprod`, found without dividing: there may be zeros.
+    """Return the cotangent for `cumprod`, computed without division because of zeros.
 
-    An element of `x` is multiplied by the product of those before it and, for each result from there on, by the
-    product of those between: sums that one finds from the end, `dy[i] + x[i + 1] * (dy[i + 1] + x[i + 2] * (...))`.
+    For element i, it is the product of the preceding elements times a sum over the results from i on. A
+    recurrence from the end computes these sums: `dy[i] + x[i + 1] * (dy[i + 1] + x[i + 2] * (...))`.
     """
     after = shifted(dy, axis, not reverse) if exclusive else dy
     sums = recurrence(after, shifted(conj(x), axis, not reverse), axis, not reverse)
@@ -93,7 +93,7 @@ def back_through_products(dy: Any, x: Any, axis: int, exclusive: bool, reverse: 
 
 @op
 def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: Name = None) -> TensorType:
-    """Running sums that are multiplied at each step: `y[i] = x[i] + factors[i] * y[i - 1]`, from the end if `reverse`.
+    """Compute the scan `y[i] = x[i] + factors[i] * y[i - 1]`, from the end if `reverse`.
 
     >>> recurrence([1., 1., 1.], [9., 2., 3.], 0).numpy().tolist()
     [1.0, 3.0, 10.0]
@@ -125,7 +125,7 @@ def _(dy: Any, y: Any, x: Any, factors: Any, axis: int, reverse: bool) -> Any:
 
 @op
 def shifted(x: Input, axis: Axis, reverse: bool = False, name: Name = None) -> TensorType:
-    """The elements one place further along `axis`, with 0 for the first one; towards the beginning if `reverse`.
+    """Shift the elements by one along `axis`, filling with 0; towards the beginning if `reverse`.
 
     >>> shifted([1, 2, 3], 0).numpy().tolist(), shifted([1, 2, 3], 0, reverse=True).numpy().tolist()
     ([0, 1, 2], [2, 3, 0])

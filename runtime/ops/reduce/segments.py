@@ -1,7 +1,7 @@
-"""Rows added up, multiplied or compared by groups: `segment_ids` says which group each row belongs to.
+"""Segment reductions: combine the rows of each segment; `segment_ids` holds each row's segment.
 
     data          1  2  3  4          segment_ids sorted: `segment_sum`;
-    segment_ids   0  0  2  2          in any order: `unsorted_segment_sum`, which is told how many groups there are
+    segment_ids   0  0  2  2          in any order: `unsorted_segment_sum`, with the number of segments
     segment_sum   3  0  7
 
 >>> segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy().tolist()
@@ -43,7 +43,7 @@ def _highest(dtype: Any) -> Any:
 
 
 def _grouped(ufunc: np.ufunc, data: Array, ids: Array, count: int, start: Any) -> Array:
-    """The rows of each group, combined; `start` where there are none. The groups' numbers are in order."""
+    """Reduce the rows of each segment with `ufunc`; empty segments get `start`. `ids` must be sorted."""
     begins = _begins(ids)
     if len(begins) == count and count:
         return ufunc.reduceat(data, begins, 0, data.dtype)
@@ -55,7 +55,7 @@ def _grouped(ufunc: np.ufunc, data: Array, ids: Array, count: int, start: Any) -
 
 
 def _begins(ids: Array) -> Array:
-    """The places at which groups begin."""
+    """Return the indices at which segments begin."""
     is_first = np.empty(len(ids), bool)
     is_first[:1] = True
     np.not_equal(ids[1:], ids[:-1], is_first[1:])
@@ -90,7 +90,7 @@ def _check_order(ids: Array) -> None:
 
 
 def _sorted(name: str, ufunc: np.ufunc, start: int, allowed: DTypes, manual: str) -> Op:
-    """A row of the table of operations on sorted groups."""
+    """Declare one of the operations on sorted segments."""
 
     def rule(data: Input, segment_ids: Ints, name: Name = None) -> TensorType:
         return _sorted_spec(data, segment_ids, allowed, operation.name)
@@ -154,7 +154,7 @@ segment_min = _sorted(
 
 
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: Name = None) -> Tensor:
-    """The mean of the rows of each group, 0 for an empty one; that of integers is rounded towards zero.
+    """Return the mean of the rows of each segment, 0 for an empty one; means of integers round towards zero.
 
     >>> segment_mean([1., 2., 4.], [0, 0, 2]).numpy().tolist()
     [1.5, 0.0, 4.0]
@@ -175,7 +175,7 @@ def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
 
 
 def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
-    """A row of the table of operations on groups in any order."""
+    """Declare one of the operations on segments in any order."""
 
     def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> TensorType:
         require_dtype(data, allowed, operation.name)
@@ -201,7 +201,7 @@ def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual:
         if len(ids):
             if inside[-1] >= count:
                 _refuse(ids, count)
-            if inside[0] < 0:  # negative numbers belong to no group
+            if inside[0] < 0:  # rows with negative numbers are skipped
                 first = inside.searchsorted(0)
                 order, inside = order[first:], inside[first:]
         return _grouped(ufunc, rows.take(order, 0), inside, count, start(data.dtype))
@@ -274,7 +274,7 @@ unsorted_segment_min = _unsorted(
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
 ) -> Tensor:
-    """The mean of the rows of each of `num_segments` groups, 0 for an empty one.
+    """Return the mean of the rows of each of `num_segments` segments, 0 for an empty one.
 
     >>> unsorted_segment_mean([1., 2., 3.], [2, 2, 0], 4).numpy().tolist()
     [3.0, 0.0, 1.5, 0.0]
@@ -286,7 +286,7 @@ def unsorted_segment_mean(
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
 ) -> Tensor:
-    """The sum of the rows of each of `num_segments` groups, divided by the square root of their number.
+    """Return the sum of the rows of each of `num_segments` segments, divided by the square root of their number.
 
     >>> unsorted_segment_sqrt_n([1., 2., 3., 1., 5.], [2, 2, 2, 2, 0], 3).numpy().tolist()
     [5.0, 0.0, 3.5]
@@ -303,7 +303,7 @@ def _total_and_count(data: TensorLike, ids: TensorLike, num_segments: Any) -> tu
 
 
 def _spread(x: Any, ids: Any) -> Any:
-    """The row of `x` of each element's group; zeros for those that have no group."""
+    """Return the row of `x` for each element's segment; zeros for elements with negative ids."""
     rows = gather(x, maximum(ids, 0))
     inside = greater_equal(ids, 0)
     for _ in range(len(rows.shape) - len(inside.shape)):
@@ -312,14 +312,14 @@ def _spread(x: Any, ids: Any) -> Any:
 
 
 def _chosen_gradient(dy: Any, y: Any, data: Any, ids: Any, add_up: Callable[[Any], Any]) -> Any:
-    """The gradient of a maximum or minimum: an equal share for each of those that are the largest."""
+    """Return the cotangent for a maximum or minimum: an equal share for each extreme element."""
     chosen = equal(data, _spread(y, ids))
     shares = divide(dy, maximum(add_up(cast(chosen, dy.dtype)), 1))
     return where(chosen, _spread(shares, ids), zeros_like(data))
 
 
 def _product_gradient(dy: Any, data: Any, ids: Any, groups: tuple[Any, Any]) -> Any:
-    """That of a product: the product of the others, which is not `y / data` where a factor is zero."""
+    """Return the cotangent for a product: the product of the others, which is not `y / data` if a factor is zero."""
     multiply_up, add_up = groups
     zero = equal(data, zeros_like(data))
     zeros = add_up(cast(zero, dtypes.int32))

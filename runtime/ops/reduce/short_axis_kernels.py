@@ -1,9 +1,9 @@
-"""Reductions along a short last axis: NumPy goes from row to row, which takes longer than going through the columns.
+"""Kernels for reductions along a short last axis: they add columns, which is faster than NumPy's loop over rows.
 
     x : float32[4000, 3]          np.add.reduce(x, -1)          4000 sums of 3 elements
                                   x[:, 0] + x[:, 1] + x[:, 2]   2 sums of 4000 elements
 
-NumPy adds up fewer than eight elements from the first to the last, so sums are the same.
+NumPy adds fewer than eight elements in order, so the sums are bitwise equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORTH_IT = 32
 
 
 def is_short(x: Array, axis: Any) -> bool:
-    """Whether `axis`, or the only one in it, is a short last one of many rows.
+    """Return whether `axis`, or the only axis in it, is a short last axis of many rows.
 
     >>> [is_short(np.zeros(shape), (1,)) for shape in ((4000, 3), (4, 3), (4000, 8), (4000, 3, 3))]
     [True, False, False, False]
@@ -31,7 +31,7 @@ def is_short(x: Array, axis: Any) -> bool:
 
 
 def along_short(combine: Any, x: Array, keepdims: bool) -> Array:
-    """What a function of two elements makes of the last axis.
+    """Reduce the last axis with a function of two elements.
 
     >>> along_short(np.add, np.array([[1, 2, 3], [4, 5, 6]]), keepdims=True).tolist()
     [[6], [15]]

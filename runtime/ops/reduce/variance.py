@@ -1,4 +1,4 @@
-"""How far elements are from their mean, along axes: the variance and its square root.
+"""Variance and standard deviation along axes.
 
 >>> reduce_variance([[1., 3.], [2., 6.]], axis=1).numpy().tolist(), reduce_std([2., 6.]).numpy().tolist()
 ([1.0, 4.0], 2.0)
@@ -41,7 +41,7 @@ def _spec(x: Operand, axis: Axes, keepdims: bool, what: str) -> TensorType:
 def reduce_variance(
     input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
 ) -> TensorType:
-    """The mean of the squared distances from the mean.
+    """Return the mean of the squared distances from the mean.
 
     >>> reduce_variance([1., 3.]).numpy().tolist()
     1.0
@@ -65,7 +65,7 @@ def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
 def reduce_std(
     input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
 ) -> TensorType:
-    """The standard deviation: the square root of the variance.
+    """Return the standard deviation: the square root of the variance.
 
     >>> reduce_std([1., 5.]).numpy().tolist()
     2.0
