@@ -1,8 +1,7 @@
-"""The states of random streams as values: what native code has in the place of streams and generators.
+"""States of random streams as values; native code uses them in place of stream and generator objects.
 
-s = state of a stream           [counter, lower half first; key]
-y = stateless_normal [3], s
-s.1 = stream_behind s, y        as far as drawing y has moved the stream
+s = state of a stream [counter, lower half first; key] y = stateless_normal [3], s s.1 = stream_behind s, y
+the state after drawing y
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _HALF = (1 << 64) - 1
 
 
 def blocks_behind(drawing: str, shape: tuple[int, ...]) -> int:
-    """How many blocks of bits an operation reserves for a result of this shape.
+    """Return the number of blocks of random bits that an operation reserves for a result of this shape.
 
     >>> blocks_behind("random_uniform", (3,)), blocks_behind("random_shuffle", (9,))
     (768, 2)
@@ -46,7 +45,7 @@ def _moved(state: Array, blocks: int) -> Array:
 
 @op
 def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -> TensorType:
-    """The state of a stream behind what an operation, `drawing`, has drawn from it.
+    """Return the state of a stream after the operation `drawing` has drawn `drawn` from it.
 
     >>> stream_behind(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
     [773, 0, 1]
@@ -65,7 +64,7 @@ stream_behind.no_gradient("the state of a stream does not move by a little")
 
 @op
 def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> TensorType:
-    """The state of a stream that goes on by `each` blocks for each of as many outputs as there are in a shape.
+    """Advance the state of a stream by `each` blocks for each element of a shape.
 
     >>> stream_after(np.array([-1, 0, 1]), [2, 3], 2).numpy().tolist()
     [11, 1, 1]

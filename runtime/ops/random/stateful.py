@@ -1,11 +1,11 @@
-"""Random numbers: the same as TensorFlow's for the same seeds.
+"""Stateful random numbers: equal to TensorFlow's for equal seeds.
 
-    uniform([2], seed=1)      picks a stream by its seeds        (agc.runtime.kernels.random.seeds)
+    uniform([2], seed=1)      selects a stream by its seeds        (agc.runtime.kernels.random.seeds)
                               takes words of 32 bits from it     (agc.runtime.kernels.random.philox)
-                              makes numbers from the words       (agc.runtime.kernels.random.distributions)
+                              converts the words to numbers       (agc.runtime.kernels.random.distributions)
 
-An operation in a graph holds its seeds and the number of its stream, which goes on with
-every run of the graph.
+An operation in a graph holds its seeds and the number of its stream. Every run of the graph advances the
+stream.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers in [minval, maxval), each as likely as another; integers need `maxval`, for others it is 1.
+    """Return uniformly distributed numbers in [minval, maxval); integers need `maxval`, for others it is 1.
 
     >>> seeds.set_seed(5)
     >>> uniform([3], maxval=10, dtype=int)
@@ -62,7 +62,7 @@ def normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers from the normal distribution with this mean and standard deviation.
+    """Return numbers from the normal distribution with this mean and standard deviation.
 
     >>> seeds.set_seed(5)
     >>> normal([2], dtype=float)
@@ -82,7 +82,7 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Numbers from the normal distribution, of which those further than two deviations away are drawn again.
+    """Return numbers from the normal distribution truncated to two standard deviations around the mean.
 
     >>> seeds.set_seed(5)
     >>> truncated_normal([1])
@@ -95,7 +95,7 @@ def truncated_normal(
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """The rows of `value` in a random order.
+    """Shuffle the rows of `value`.
 
     >>> seeds.set_seed(5)
     >>> shuffle([1, 2, 3, 4])
@@ -107,7 +107,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Any:
-    """For each row of unnormalised log-probabilities, `num_samples` indices drawn with these probabilities.
+    """Draw `num_samples` indices for each row of unnormalized log-probabilities.
 
     >>> seeds.set_seed(5)
     >>> categorical([[0.0, 0.0]], 3)
@@ -127,7 +127,7 @@ def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> Non
 def random_uniform(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
-    """Numbers in [0, 1).
+    """Return uniformly distributed numbers in [0, 1).
 
     >>> seeds.set_seed(None)
     >>> random_uniform([2], float, 7, 1, 0)
@@ -146,7 +146,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 def random_integers(
     shape: Ints, minval: Same, maxval: Same, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
-    """Integers in [minval, maxval).
+    """Return uniformly distributed integers in [minval, maxval).
 
     >>> seeds.set_seed(None)
     >>> random_integers([3], 0, 10, 7, 1, 0)
@@ -172,7 +172,7 @@ random_integers.no_gradient("numbers that are drawn do not follow their bounds b
 def random_normal(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
-    """Numbers from the standard normal distribution.
+    """Return numbers from the standard normal distribution.
 
     >>> seeds.set_seed(None)
     >>> random_normal([2], float, 7, 1, 0)
@@ -191,7 +191,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 def random_truncated_normal(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
-    """Numbers from the standard normal distribution, none further than 2 from 0.
+    """Return numbers from the standard normal distribution, truncated to [-2, 2].
 
     >>> seeds.set_seed(None)
     >>> random_truncated_normal([2], float, 7, 1, 0)
@@ -209,7 +209,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
 
 @op(stateful=True)
 def random_shuffle(value: Input, seed: int, seed2: int, stream: int, name: Name = None) -> TensorType:
-    """The rows of `value` in a random order.
+    """Shuffle the rows of `value`.
 
     >>> seeds.set_seed(None)
     >>> random_shuffle([1, 2, 3], 7, 1, 0)
@@ -231,7 +231,7 @@ def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
 def random_categorical(
     logits: Input, num_samples: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
-    """Indices drawn with the probabilities that the rows of `logits` describe.
+    """Draw indices for each row of unnormalized log-probabilities `logits`.
 
     >>> seeds.set_seed(None)
     >>> random_categorical([[0.0, 9.0]], 3, int, 7, 1, 0)

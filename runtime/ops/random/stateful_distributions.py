@@ -1,4 +1,4 @@
-"""Random numbers of gamma, Poisson, binomial and other distributions, by TensorFlow's names.
+"""Random numbers of the gamma, Poisson, binomial and other distributions, with TensorFlow's names.
 
 >>> stateless_poisson([4], [1, 2], lam=3.0).numpy().tolist()
 [5, 5, 4, 6]
@@ -42,7 +42,7 @@ def _sizes(shape: Any) -> Tensor:
 
 
 def _alpha_and_beta(alpha: TensorLike, beta: TensorLike | None, kind: DType) -> tuple[Tensor, Tensor]:
-    """Both in the shape that they have together."""
+    """Return `alpha`, broadcast with `beta`, and `beta`."""
     one = convert_to_tensor(alpha, kind)
     other = convert_to_tensor(1 if beta is None else beta, kind)
     whole = broadcast_dynamic_shape(shape_of(one), shape_of(other))
@@ -62,12 +62,12 @@ def gamma(
     seed: int | None = None,
     name: Name = None,
 ) -> Tensor:
-    """`shape` numbers from each of the gamma distributions with these parameters.
+    """Draw samples of shape `shape` from each of the gamma distributions with these parameters.
 
     Args:
-        shape: of the samples for each distribution; that of the parameters follows it.
+        shape: of the samples for each distribution; the result's shape is this one followed by that of the parameters.
         alpha: the shape of the distribution; there is a gradient for it.
-        beta: its rate, by default 1.
+        beta: the rate of the distribution, by default 1.
         dtype: float16, float32 or float64.
         seed: see `tf.random.set_seed`.
 
@@ -89,7 +89,9 @@ def stateless_gamma(
     dtype: Any = dtypes.float32,
     name: Name = None,
 ) -> Tensor:
-    """Numbers from gamma distributions, the same for the same seed; `shape` ends with that of the parameters.
+    """Draw numbers from gamma distributions, deterministic in the seed;
+
+    `shape` ends with that of the parameters.
 
     >>> stateless_gamma([2], [1, 2], alpha=2.0).numpy().tolist()
     [2.8172736167907715, 1.9241365194320679]
@@ -101,7 +103,7 @@ def stateless_gamma(
 def poisson(
     shape: Any, lam: TensorLike, dtype: Any = dtypes.float32, seed: int | None = None, name: Name = None
 ) -> Tensor:
-    """`shape` numbers from each of the Poisson distributions with these means.
+    """Draw samples of shape `shape` from each of the Poisson distributions with these means.
 
     >>> poisson([3], [1.0, 20.0], seed=1).shape
     TensorShape([3, 2])
@@ -116,7 +118,7 @@ def poisson(
 def stateless_poisson(
     shape: Any, seed: Any, lam: TensorLike, dtype: Any = dtypes.int32, name: Name = None
 ) -> Tensor:
-    """Numbers from Poisson distributions, the same for the same seed; `shape` ends with that of `lam`.
+    """Draw numbers from Poisson distributions, deterministic in the seed; `shape` ends with that of `lam`.
 
     >>> stateless_poisson([4], [1, 2], lam=30.0).numpy().tolist()
     [37, 34, 38, 45]
@@ -136,7 +138,7 @@ def stateless_binomial(
     output_dtype: Any = dtypes.int32,
     name: Name = None,
 ) -> Tensor:
-    """How many of `counts` trials succeed with probability `probs`, the same for the same seed.
+    """Draw the number of successes in `counts` trials with probability `probs`, deterministic in the seed.
 
     Args:
         shape: of the result; it ends with that of `counts` and `probs`, broadcast.
@@ -152,7 +154,7 @@ def stateless_binomial(
 def stateless_categorical(
     logits: TensorLike, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Name = None
 ) -> Tensor:
-    """For each row of unnormalised log-probabilities, `num_samples` indices, the same for the same seed.
+    """Draw `num_samples` indices for each row of unnormalized log-probabilities, deterministic in the seed.
 
     >>> stateless_categorical([[0.0, 1.0, 2.0]], 4, [1, 2]).numpy().tolist()
     [[2, 2, 1, 2]]
@@ -169,7 +171,7 @@ def stateless_parameterized_truncated_normal(
     maxvals: TensorLike = 2.0,
     name: Name = None,
 ) -> Tensor:
-    """Numbers from normal distributions between bounds, the same for the same seed.
+    """Draw numbers from truncated normal distributions, deterministic in the seed.
 
     Args:
         shape: of the result; it ends with that of the parameters, broadcast.
@@ -181,7 +183,7 @@ def stateless_parameterized_truncated_normal(
 
 
 def stateless_shuffle(value: TensorLike, seed: Any, alg: str = "auto_select", name: Name = None) -> Tensor:
-    """The rows of `value` in another order, the same for the same seed.
+    """Shuffle the rows of `value`, deterministically in the seed.
 
     >>> stateless_shuffle([0, 1, 2, 3], [1, 2]).shape
     TensorShape([4])
@@ -191,7 +193,7 @@ def stateless_shuffle(value: TensorLike, seed: Any, alg: str = "auto_select", na
 
 
 def stateless_split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Tensor:
-    """`num` seeds made of one: a matrix with a seed in each row.
+    """Derive `num` seeds from one: a matrix with a seed in each row.
 
     >>> stateless_split([1, 2], num=3).numpy().tolist()
     [[1105988140, 1738052849], [-335576002, 370444179], [10670227, -246211131]]
@@ -202,7 +204,7 @@ def stateless_split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Tensor
 
 
 def stateless_fold_in(seed: Any, data: TensorLike, alg: str = "auto_select") -> Tensor:
-    """A seed made of one and an integer, such as the number of a step.
+    """Derive a seed from a seed and an integer, such as the number of a step.
 
     >>> stateless_fold_in([1, 2], 3).numpy().tolist()
     [1105988140, 3]
@@ -213,16 +215,16 @@ def stateless_fold_in(seed: Any, data: TensorLike, alg: str = "auto_select") -> 
 
 
 _FIRST_OF_THREE = 498247692
-"""What stands in front of a seed of two numbers where three are needed: TensorFlow's number."""
+"""The first of three seed numbers if only two are given: TensorFlow's constant."""
 
 
 def index_shuffle(index: TensorLike, seed: Any, max_index: TensorLike) -> Tensor:
-    """Where `index` goes in a permutation of 0, 1, … `max_index`, the one that the seed names.
+    """Return the position of `index` in the pseudorandom permutation of 0, 1, … `max_index` for this seed.
 
     Args:
         index: a scalar or a vector.
         seed: a vector of two integers, or a matrix with such a row for each index.
-        max_index: the last of the numbers, a scalar or a vector.
+        max_index: the largest of the numbers, a scalar or a vector.
 
     >>> index_shuffle([0, 1, 2, 3], [1, 2], 9).numpy().tolist()
     [5, 0, 1, 4]
@@ -234,7 +236,7 @@ def index_shuffle(index: TensorLike, seed: Any, max_index: TensorLike) -> Tensor
 
 
 def check_algorithm(alg: Any) -> None:
-    """Refuse an algorithm for random bits that is not Philox.
+    """Raise ValueError for an algorithm for random bits other than Philox.
 
     >>> check_algorithm("philox")
     """
@@ -245,7 +247,7 @@ def check_algorithm(alg: Any) -> None:
 
 
 def number_of(shape: Any) -> Tensor:
-    """How many elements a shape has.
+    """Return the number of elements of a shape.
 
     >>> number_of([2, 3]).numpy().tolist()
     6

@@ -1,7 +1,7 @@
-"""Random numbers without a state: the seed alone decides, and they are the same as TensorFlow's.
+"""Stateless random numbers: determined by the seed alone, and equal to TensorFlow's.
 
 stateless_uniform([2], seed=[1, 2])      the seed, scrambled, is the key and counter of a stream
-                                         whose words become numbers as those of `uniform` do
+                                         that is converted to numbers as by `uniform`
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def stateless_uniform(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Numbers in [minval, maxval), the same for the same seed; integers need `maxval`, for others it is 1.
+    """Return uniform numbers in [minval, maxval), deterministic in the seed; `maxval` is 1 by default for floats.
 
-    Integers with both bounds None are each as likely as any other of their dtype.
+    If both bounds are None, integers are uniform over the whole range of their dtype.
 
     Args:
         seed: two integers.
@@ -76,7 +76,7 @@ def stateless_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Numbers from the normal distribution, the same for the same seed.
+    """Return numbers from the normal distribution, deterministic in the seed.
 
     >>> stateless_normal([1], seed=[1, 2]).shape
     TensorShape([1])
@@ -96,7 +96,7 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: str = "auto_select",
 ) -> Any:
-    """Numbers from the normal distribution, none further than two deviations away, the same for the same seed.
+    """Return numbers from the normal distribution truncated to two standard deviations, deterministic in the seed.
 
     >>> stateless_truncated_normal([1], seed=[1, 2]).shape
     TensorShape([1])
@@ -126,7 +126,7 @@ def seeded(spec: TensorType, seed: Any) -> TensorType:
 
 
 def seed_of_two(seed: Any) -> Any:
-    """What a user gave as a seed, unless it is known not to be two integers."""
+    """Convert a user's seed to a tensor; raise an error if its static shape is not [2]."""
     tensor = convert_to_tensor(seed)
     if tensor.shape.dims not in (None, (None,), (2,)):
         raise wrong(f"seed must have shape [2], not {tensor.shape}")
@@ -134,17 +134,17 @@ def seed_of_two(seed: Any) -> Any:
 
 
 def _resumed(low: int, high: int, key: int) -> Stream:
-    """The stream that is at this counter."""
+    """Return the stream with this key at this counter."""
     stream = Stream(key, 0)
     stream.counter = high << 64 | low
     return stream
 
 
 def stream_of(seed: Array) -> Stream:
-    """The stream of a seed.
+    """Return the stream of a seed.
 
-    A seed of three numbers is a state, of a generator or of another stream: the counter (its lower half first) and
-    the key.
+    A seed of three numbers is the state of a generator or of another stream: the counter (its lower half
+    first) and the key.
     """
     parts = seed.tolist()
     if len(parts) == 3:
@@ -154,7 +154,7 @@ def stream_of(seed: Array) -> Stream:
 
 @op
 def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Numbers in [0, 1).
+    """Return uniformly distributed numbers in [0, 1).
 
     >>> stateless_random_uniform([2], [7, 1], float)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
@@ -171,7 +171,7 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
 def stateless_random_integers(
     shape: Ints, seed: Input, minval: Same, maxval: Same, name: Name = None
 ) -> TensorType:
-    """Integers in [minval, maxval).
+    """Return uniformly distributed integers in [minval, maxval).
 
     >>> stateless_random_integers([4], [1, 2], 0, 10)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 4, 9], dtype=int32)>
@@ -189,7 +189,7 @@ def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
 
 @op
 def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Numbers from the standard normal distribution.
+    """Return numbers from the standard normal distribution.
 
     >>> stateless_random_normal([3], [1, 2], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5441101 , 0.20738031, 0.07356432], dtype=float32)>
@@ -206,7 +206,7 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
 def stateless_random_truncated_normal(
     shape: Ints, seed: Input, dtype: DType, name: Name = None
 ) -> TensorType:
-    """Numbers from the standard normal distribution, none further than 2 from 0.
+    """Return numbers from the standard normal distribution, truncated to [-2, 2].
 
     >>> stateless_random_truncated_normal([3], [5, 6], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.0239844 , -0.53878856,  1.2795534 ], dtype=float32)>

@@ -1,7 +1,7 @@
-"""Random numbers of many distributions from a given place in the random bits, the same as TensorFlow's.
+"""Random numbers of many distributions from a given state of the random bits, equal to TensorFlow's.
 
-    seed     of two integers: scrambled, it says where to begin         stateless_gamma, stateless_shuffle, …
-             of three, a state: the counter and the key                 what generators and streams have
+    seed     of two integers: scrambled to the initial state         stateless_gamma, stateless_shuffle, …
+             of three, a state: the counter and the key                 the state of a generator or stream
 
 >>> full_integers([2], [1, 2], dtypes.int32).numpy().tolist()
 [1105988140, 1738052849]
@@ -37,12 +37,12 @@ _PARTS = (1 << 64) - 1
 def stream_state(
     count: Ints, kind: str, seed: int, seed2: int, stream: int, per_output: int = 256, name: Name = None
 ) -> TensorType:
-    """The state of the stream of an operation, which goes on by `count` outputs.
+    """Return the state of an operation's stream, and advance the stream by `count` outputs.
 
     >>> stream_state(3, "example", 7, 1, 0).numpy().tolist()
     [0, 1, 7]
     """
-    integer(count)  # refuses what is no scalar
+    integer(count)  # raises unless it is a scalar
     return TensorType(dtypes.int64, (3,))
 
 
@@ -56,7 +56,7 @@ def _(count: Array, kind: str, seed: int, seed2: int, stream: int, per_output: i
 
 @op(stateful=True)
 def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> TensorType:
-    """The state of a generator, which goes on by `blocks` blocks of random bits.
+    """Return the state of a generator, and advance the generator by `blocks` blocks of random bits.
 
     >>> from agc.runtime import Variable
     >>> state = Variable(np.array([5, 0, 1]))
@@ -78,7 +78,7 @@ def _(variable: Any, blocks: Array) -> Array:
 
 
 def _moved(state: Array, blocks: int) -> Array:
-    """The state of a generator after some blocks."""
+    """Return the state of a generator after `blocks` more blocks."""
     if state.shape != (3,):
         raise errors.UnimplementedError(
             "the ThreeFry algorithm, whose state has two numbers, is not supported: use Philox"
@@ -90,7 +90,7 @@ def _moved(state: Array, blocks: int) -> Array:
 
 @op
 def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Integers that are each as likely as any other of their dtype.
+    """Return integers, uniform over the range of their dtype.
 
     >>> full_integers([2], [1, 2], dtypes.uint32).numpy().tolist()
     [1105988140, 1738052849]
@@ -109,7 +109,7 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
 
 
 def _ending(shape: Any, last: shapes.Dims, dtype: dtypes.DType, seed: Any) -> TensorType:
-    """The TensorType of samples whose shape must end with that of the parameters."""
+    """Return the TensorType of samples; their shape must end with that of the parameters."""
     sizes = dims(shape)
     _check_ending(sizes, last)
     return seeded(TensorType(dtype, sizes), seed)
@@ -126,7 +126,7 @@ def _check_ending(sizes: shapes.Dims, last: shapes.Dims) -> None:
 
 
 def check_ending(shape: Tensor, *parameters: Tensor) -> None:
-    """Refuse a shape, where it is known, that does not end with that of the parameters, broadcast.
+    """Raise an error for a known shape that does not end with the broadcast shape of the parameters.
 
     >>> from agc.runtime import constant
     >>> check_ending(constant([2, 3]), constant([1, 2, 3]))
@@ -142,13 +142,13 @@ def check_ending(shape: Tensor, *parameters: Tensor) -> None:
 
 
 def _samples(sizes: tuple[int, ...], last: tuple[int, ...]) -> int:
-    """How many samples there are for each parameter."""
+    """Return the number of samples for each parameter."""
     _check_ending(sizes, last)
     return math.prod(sizes[: len(sizes) - len(last)])
 
 
 def _laid_out(rows: Array, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
-    """Samples by parameter, as samples of all parameters; what does not fit into integers is the largest."""
+    """Convert samples from parameter-major to sample-major order; infinities become the largest integer."""
     flat = np.moveaxis(rows, 0, -1).reshape(sizes)
     if dtype.is_integer:
         flat = np.nan_to_num(flat, nan=0.0, posinf=float(np.iinfo(dtype.numpy).max))
@@ -157,7 +157,7 @@ def _laid_out(rows: Array, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array
 
 @op
 def gamma_variates(shape: Ints, seed: Input, alpha: Input, name: Name = None) -> TensorType:
-    """Numbers from gamma distributions of scale 1; `shape` ends with that of `alpha`.
+    """Draw numbers from gamma distributions of scale 1; `shape` ends with that of `alpha`.
 
     >>> gamma_variates([2], [1, 2], 2.0).numpy().tolist()
     [2.8172736167907715, 1.9241365194320679]
@@ -175,14 +175,14 @@ def _(shape: Array, seed: Array, alpha: Array) -> Array:
 
 @gamma_variates.gradient
 def _(dy: Any, y: Any, shape: Any, seed: Any, alpha: Any) -> Any:
-    """How a sample moves for its share of the distribution to stay the same (Figurnov and others, 2018)."""
+    """Differentiate by implicit reparameterization, with the quantile held constant (Figurnov and others, 2018)."""
     density = exp((alpha - 1) * log(y) - y - lgamma(alpha))
     return None, None, fitted(dy * -igamma_slope(alpha, y) / density, alpha)
 
 
 @op
 def poisson_variates(shape: Ints, seed: Input, lam: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Numbers from Poisson distributions; `shape` ends with that of `lam`.
+    """Draw numbers from Poisson distributions; `shape` ends with that of `lam`.
 
     >>> poisson_variates([4], [1, 2], 3.0, dtypes.int32).numpy().tolist()
     [5, 5, 4, 6]
@@ -205,7 +205,7 @@ poisson_variates.no_gradient("whole numbers do not move by a little")
 def binomial_variates(
     shape: Ints, seed: Input, counts: Input, probs: Input, dtype: DType, name: Name = None
 ) -> TensorType:
-    """Numbers from binomial distributions; `shape` ends with that of `counts` and `probs`, broadcast.
+    """Draw numbers from binomial distributions; `shape` ends with that of `counts` and `probs`, broadcast.
 
     >>> binomial_variates([4], [1, 2], 10.0, 0.3, dtypes.int32).numpy().tolist()
     [5, 5, 5, 4]
@@ -229,7 +229,7 @@ binomial_variates.no_gradient("whole numbers do not move by a little")
 def bounded_normals(
     shape: Ints, seed: Input, means: Same, stddevs: Same, minvals: Same, maxvals: Same, name: Name = None
 ) -> TensorType:
-    """Numbers from normal distributions between bounds; `shape` ends with that of the parameters, broadcast.
+    """Draw numbers from truncated normal distributions; `shape` ends with that of the parameters, broadcast.
 
     >>> bounded_normals([2], [1, 2], 0.0, 1.0, 3.0, 5.0).numpy().tolist()
     [3.0513298511505127, 3.001145601272583]
@@ -255,7 +255,7 @@ bounded_normals.no_gradient("TensorFlow has none")
 
 @op
 def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> TensorType:
-    """The rows of `value` in the order that a seed names.
+    """Shuffle the rows of `value` in the order that the seed determines.
 
     >>> seeded_shuffle([0, 1, 2, 3, 4, 5, 6, 7], [1, 2]).numpy().tolist()
     [4, 2, 1, 7, 3, 6, 0, 5]
@@ -277,7 +277,7 @@ seeded_shuffle.no_gradient("TensorFlow has none")
 def seeded_categorical(
     logits: Input, num_samples: Ints, seed: Input, dtype: DType, name: Name = None
 ) -> TensorType:
-    """Indices drawn with the probabilities that the rows of `logits` describe.
+    """Draw indices for each row of unnormalized log-probabilities `logits`.
 
     >>> seeded_categorical([[0., 1., 2.]], 4, [1, 2], dtypes.int64).numpy().tolist()
     [[2, 2, 1, 2]]
@@ -304,13 +304,13 @@ seeded_categorical.no_gradient("whole numbers do not move by a little")
 def random_index_shuffle(
     index: Ints, seed: Ints, max_index: Ints, rounds: int = 4, name: Name = None
 ) -> TensorType:
-    """Where `index` goes in the permutation of 0, 1, … `max_index` that a seed of three numbers names.
+    """Return the position of `index` in a pseudorandom permutation of 0, 1, … `max_index`, by three seed numbers.
 
     Args:
         index: a scalar or a vector.
         seed: a vector of three numbers, or a matrix with such a row for each index.
         max_index: a scalar or a vector.
-        rounds: of the cipher: an even number, 4 at least.
+        rounds: the number of rounds of the cipher: even, at least 4.
 
     >>> random_index_shuffle([0, 1, 2, 3], [1, 2, 3], 9).numpy().tolist()
     [2, 0, 6, 4]
