@@ -1,4 +1,4 @@
-"""`tf.compat`: text and bytes, and the names of TensorFlow 1 and 2.
+"""`tf.compat`: conversion of text and bytes, and the names of TensorFlow 1 and 2.
 
 >>> as_bytes("ä"), as_str(b"a"), as_text("b")
 (b'\\xc3\\xa4', 'a', 'b')
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Text as bytes; bytes, bytearrays and memoryviews as they are. TypeError for anything else."""
+    """Return text as bytes; bytes, bytearrays and memoryviews unchanged. TypeError for anything else."""
     if isinstance(bytes_or_text, (bytes, bytearray, memoryview)):
         return bytes(bytes_or_text)
     if isinstance(bytes_or_text, str):
@@ -29,7 +29,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """Bytes as text; text as it is. TypeError for anything else."""
+    """Return bytes as text; text unchanged. TypeError for anything else."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text
     if isinstance(bytes_or_text, bytes):
@@ -41,27 +41,27 @@ as_str = as_text
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
-    """Bytes as text, anything else as `str` writes it."""
+    """Return bytes as text, anything else as `str` formats it."""
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 
 def path_to_str(path: Any) -> str:
-    """A path, text or bytes, as text."""
+    """Return a path, text or bytes, as text."""
     return as_str_any(os.fspath(path) if hasattr(path, "__fspath__") else path)
 
 
 def path_to_bytes(path: Any) -> bytes:
-    """A path, text or bytes, as bytes."""
+    """Return a path, text or bytes, as bytes."""
     return as_bytes(os.fspath(path) if hasattr(path, "__fspath__") else path)
 
 
 def dimension_value(dimension: Any) -> Any:
-    """A dimension of a shape, as it is."""
+    """Return a dimension of a shape unchanged."""
     return dimension
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether programs that are newer may be read: always true, as in a released TensorFlow after that day."""
+    """Return True, like a TensorFlow that was released after that day."""
     return True
 
 
@@ -71,7 +71,7 @@ integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)
 
 
-if not TYPE_CHECKING:  # for mypy only the names that are imported above exist
+if not TYPE_CHECKING:  # mypy only sees the names that are imported above
 
     def __getattr__(name: str) -> Any:
         if name in ("v1", "v2"):

@@ -1,4 +1,4 @@
-"""Functions of TensorFlow 1 that do something else than TensorFlow 2's of the same name."""
+"""TensorFlow 1 functions that differ from TensorFlow 2's of the same name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..ir.builder import current
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """Choose between `x` and `y`, which have one shape: by element, or by row if `condition` is a vector.
+    """Select from `x` and `y`, which have one shape: by element, or by row if `condition` is a vector.
 
-    Raises InvalidArgumentError where the shapes do not fit: nothing is broadcast.
+    Raises InvalidArgumentError when the shapes do not fit: nothing is broadcast.
 
     >>> where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy().tolist()
     [[1, 2], [7, 8]]
@@ -38,7 +38,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 def _is_same(one: Any, other: Any) -> Any:
-    """Return whether two shapes are the same; InvalidArgumentError also says that they are not."""
+    """Return whether two shapes are the same; an InvalidArgumentError counts as different."""
     return runtime.equal(runtime.size(one), runtime.size(other)) & runtime.reduce_all(one == other)
 
 
@@ -51,7 +51,7 @@ def cond(
     fn1: Callable[[], Any] | None = None,
     fn2: Callable[[], Any] | None = None,
 ) -> Any:
-    """`tf.cond`; in eager code a result that is a list of one is its element, unless `strict`.
+    """Call `tf.cond`; in eager code return the element of a one-element list, unless `strict`.
 
     >>> cond(True, lambda: [1], lambda: [2])
     1
@@ -73,7 +73,7 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:
-    """`tf.while_loop`; a single variable is given without its list, unless `return_same_structure`.
+    """Call `tf.while_loop`; return a single variable without its list, unless `return_same_structure`.
 
     >>> int(while_loop(lambda i: i < 3, lambda i: i + 1, [0]))
     3
@@ -93,7 +93,7 @@ def dropout(
     name: str | None = None,
     rate: Any = None,
 ) -> Any:
-    """`tf.nn.dropout`, with the share to keep in place of the share to drop."""
+    """Call `tf.nn.dropout` with the fraction to keep instead of the fraction to drop."""
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
     if keep_prob is None and rate is None:
@@ -104,7 +104,7 @@ def dropout(
 def softmax_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, dim: int = -1, name: str | None = None, axis: int | None = None
 ) -> Any:
-    """`tf.nn.softmax_cross_entropy_with_logits`, whose gradient goes to `logits` alone."""
+    """Call `tf.nn.softmax_cross_entropy_with_logits` with a gradient for `logits` only."""
     if labels is None or logits is None:
         raise ValueError("Both `labels` and `logits` must be provided.")
     return runtime.nn.softmax_cross_entropy_with_logits(
@@ -125,4 +125,4 @@ OTHER = frozenset({
     "profiler.profile", "saved_model.load", "sparse.split", "strings.split", "summary.audio", "summary.histogram",
     "summary.image", "summary.scalar", "summary.text", "test.compute_gradient",
 })  # fmt: skip
-"""Names of functions that are others in TensorFlow 1, and are not here."""
+"""Names of functions that differ in TensorFlow 1, and are not implemented."""

@@ -1,4 +1,4 @@
-"""The names of `tf.compat.v1` that are not written there: TensorFlow 2's, with TensorFlow 1's parameters."""
+"""Other names of `tf.compat.v1`: TensorFlow 2's functions with TensorFlow 1's parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOVED = {
         }.items()
     },
 }  # fmt: skip
-"""Names that TensorFlow 2 has in another place."""
+"""Names that TensorFlow 2 has moved."""
 
 
 class Namespace(ModuleType):
@@ -62,7 +62,7 @@ class Namespace(ModuleType):
         try:
             value = member(self._module, name, f"{self._path}.")
         except AttributeError:
-            pass  # the error of another module
+            pass  # raise this module's error instead
         else:
             self.__dict__[name] = value
             return value
@@ -76,7 +76,7 @@ _NAMESPACES: dict[str, Namespace] = {}
 
 
 def member(module: Any, name: str, prefix: str = "") -> Any:
-    """Return TensorFlow 1's form of a name in one of the runtime's modules; AttributeError if there is none."""
+    """Return TensorFlow 1's form of a name in a runtime module; AttributeError if there is none."""
     path = prefix + name
     if path in OWN:
         return OWN[path]

@@ -1,17 +1,17 @@
-"""Parameters in TensorFlow 1's order and by TensorFlow 1's names, for functions that have TensorFlow 2's.
+"""TensorFlow 1's parameter order and names for functions with TensorFlow 2's parameters.
 
     argmax(x, 1, "name")            →    tf.argmax(input=x, axis=1, name="name")
     argmax(x, dimension=1)          →    tf.argmax(input=x, axis=1)
 
-A line of `TABLE` has the names of functions and the parameters that TensorFlow 1 gives them:
+A line of `TABLE` has function names and their TensorFlow 1 parameters:
 
-    x           is passed on by its name
-    old>new     is passed on by its new name
+    x           is passed by its name
+    old>new     is passed by its new name
     x=1.0       has another default than in TensorFlow 2
     ~x          has no effect
-    ?x          is one tensor: several would be partitioned in another way
+    ?x          must be one tensor: several would be partitioned in another way
 
-None stands for a parameter that was not given, as in TensorFlow 1.
+None means that a parameter was not passed, as in TensorFlow 1.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ Targets = dict[str, str | None]
 
 
 class Entry(NamedTuple):
-    """A line of the table: the new name of each parameter, other defaults, and what must be one tensor."""
+    """A line of the table: the new name of each parameter, other defaults, and the parameters that must be one
+    tensor.
+    """
 
     targets: Targets
     defaults: dict[str, Any]
@@ -137,7 +139,7 @@ class Entry(NamedTuple):
 
 @functools.cache
 def table() -> dict[str, Entry]:
-    """Return the lines of `TABLE` by the names of the functions."""
+    """Return the lines of `TABLE` by function name."""
     entries = {}
     for line in TABLE.replace("\n ", " ").strip().splitlines():
         names, _, tokens = line.partition(": ")
@@ -159,7 +161,7 @@ def _entry(tokens: list[str]) -> Entry:
 
 
 def adapted(function: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
-    """Return `function` with the parameters of a line of the table."""
+    """Return `function` with the parameters of a table line."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind, default=entry.defaults.get(name)) for name in entry.targets]
     signature = inspect.Signature(parameters)
@@ -170,13 +172,13 @@ def adapted(function: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
         given.apply_defaults()
         return function(**dict(_passed(entry, given.arguments)))
 
-    del call.__dict__["__wrapped__"]  # whose signature is another one
+    del call.__dict__["__wrapped__"]  # its signature differs
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
 
 
 def _passed(entry: Entry, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments by their new names. Raise ValueError where one is given twice."""
+    """Yield the arguments by their new names. Raise ValueError if one is given twice."""
     old: dict[str, str] = {}
     for name, value in arguments.items():
         target = entry.targets[name]

@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: graphs and sessions. What is not here is what the runtime has under the name.
+"""`tf.compat.v1`: graphs and sessions. Other names come from the runtime.
 
 >>> with Graph().as_default():
 ...     x = placeholder("float32", [None])
@@ -71,7 +71,7 @@ class GraphKeys:
 
 
 class Variable(_Variable):
-    """`tf.Variable` with the parameters in TensorFlow 1's order, and collections of its graph."""
+    """`tf.Variable` with TensorFlow 1's parameter order, and its graph's collections."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class GPUOptions:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """A tensor whose value is fed to `Session.run`. Raises RuntimeError where operations run at once."""
+    """Return a tensor whose value is fed to `Session.run`. Raises RuntimeError in eager mode."""
     _demand_graph("placeholder")
     return placeholders.placeholder(
         _dtypes.as_dtype(dtype), _shapes.as_dims(shape), name=name or "Placeholder"
@@ -127,7 +127,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """A tensor that has the value of `input` unless another one is fed; in eager code, `input` as a tensor."""
+    """Return a tensor with the value of `input` unless another is fed; in eager code, `input` as a tensor."""
     if current() is None:
         return _convert(input)
     return placeholders.placeholder_with_default(
@@ -143,87 +143,87 @@ def _demand_graph(what: str) -> None:
 def assign(
     ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None, name: str | None = None
 ) -> Any:
-    """`ref.assign(value)`."""
+    """Call `ref.assign(value)`."""
     return ref.assign(value, name=name)
 
 
 def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
-    """`ref.assign_add(value)`."""
+    """Call `ref.assign_add(value)`."""
     return ref.assign_add(value, name=name)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
-    """`ref.assign_sub(value)`."""
+    """Call `ref.assign_sub(value)`."""
     return ref.assign_sub(value, name=name)
 
 
 def get_collection(key: str, scope: str | None = None) -> list[Any]:
-    """A collection of the default graph."""
+    """Return a collection of the default graph as a copy."""
     return get_default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key: str) -> list[Any]:
-    """A collection of the default graph itself."""
+    """Return a collection of the default graph itself."""
     return get_default_graph().get_collection_ref(key)
 
 
 def add_to_collection(name: str, value: Any) -> None:
-    """Put something into a collection of the default graph."""
+    """Add a value to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
 def tables_initializer(name: str = "init_all_tables") -> Any:
-    """Nothing to do: tables have their content from the start."""
+    """Return an operation that does nothing: tables are initialized when they are made."""
     return no_op(name)
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """Whether operations that no function claims run at once."""
+    """Return whether operations outside of functions run eagerly."""
     builder = current()
     return builder is None or not builder.root.keeps_constants
 
 
 def disable_v2_behavior() -> None:
-    """As `disable_eager_execution`: the rest of TensorFlow 2's behaviour stays."""
+    """Call `disable_eager_execution`; other behavior of TensorFlow 2 stays."""
     disable_eager_execution()
 
 
 def enable_v2_behavior() -> None:
-    """As `enable_eager_execution`."""
+    """Call `enable_eager_execution`."""
     enable_eager_execution()
 
 
 def enable_resource_variables() -> None:
-    """Nothing to do: all variables behave so."""
+    """Do nothing: all variables are resource variables."""
 
 
 def disable_resource_variables() -> None:
-    """ValueError: there are no others."""
+    """Raise ValueError: there are no other variables."""
     raise ValueError("all variables are resource variables")
 
 
 def set_random_seed(seed: int | None) -> None:
-    """`tf.random.set_seed`."""
+    """Call `tf.random.set_seed`."""
     runtime.random.set_seed(seed)
 
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """`tf.cast(x, tf.float32)`."""
+    """Return `tf.cast(x, tf.float32)`."""
     return runtime.cast(x, _dtypes.float32, name=name)
 
 
 def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """`tf.cast(x, tf.float64)`."""
+    """Return `tf.cast(x, tf.float64)`."""
     return runtime.cast(x, _dtypes.float64, name=name)
 
 
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """`tf.cast(x, tf.int32)`."""
+    """Return `tf.cast(x, tf.int32)`."""
     return runtime.cast(x, _dtypes.int32, name=name)
 
 
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """`tf.cast(x, tf.int64)`."""
+    """Return `tf.cast(x, tf.int64)`."""
     return runtime.cast(x, _dtypes.int64, name=name)
 
 
@@ -233,7 +233,7 @@ def __getattr__(name: str) -> Any:
     try:
         return member(runtime, name)
     except AttributeError:
-        pass  # the error of another module
+        pass  # raise this module's error instead
     raise missing_name(__name__, name)
 
 

@@ -1,11 +1,11 @@
-"""Graphs that grow while they are the default: each operation that is called becomes a part of them.
+"""Graphs that grow while they are the default graph: each operation called is appended to them.
 
     graph = Graph()
     with graph.as_default():
         total = tf.constant(1) + 2          # total.graph is graph; nothing is computed
 
-What must run before an operation (`control_dependencies`) is kept beside the graph: a session runs only what it is
-asked for, and what that needs.
+Control dependencies (`control_dependencies`) are stored apart from the graph: a session runs only the operations
+that its fetches need.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TRAINABLE_VARIABLES = "trainable_variables"
 
 
 class GraphBuilder(Builder):
-    """Adds to a graph that sessions run."""
+    """The builder of a graph that sessions run."""
 
     keeps_constants = True
 
@@ -44,7 +44,7 @@ class GraphBuilder(Builder):
         self.wanted_before: list[tuple[Operation, ...]] = [()]
         self.collections: dict[str, list[Any]] = {}
         self.is_final = False
-        self.scopes: Any = None  # of variable_scope.py
+        self.scopes: Any = None  # set by variable_scope.py
 
     def add(
         self,
@@ -55,7 +55,7 @@ class GraphBuilder(Builder):
         regions: tuple[Graph, ...] = (),
         names: Sequence[str] = (),
     ) -> tuple[Value, ...]:
-        """Record one operation, under its own name: variables of Python say nothing of a graph."""
+        """Append an operation under its own name; Python variable names are not used."""
         if self.is_final:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         outputs = super().add(op, inputs, attrs, specs, regions, names or (op.name,) * len(specs))
@@ -64,7 +64,7 @@ class GraphBuilder(Builder):
         return outputs
 
     def captured(self, value: Value, owner: Builder) -> Value:
-        """A value of this graph. Raises ValueError for one of another."""
+        """Return a value of this graph. Raises ValueError for a value of another graph."""
         if owner is not self:
             raise ValueError(
                 f"`{value.name}` ({value.spec}) must be from the same graph as the operation that takes it"
@@ -72,21 +72,21 @@ class GraphBuilder(Builder):
         return value
 
     def constant(self, tensor: EagerTensor, name: str | None) -> KnownTensor:
-        """A tensor of the graph with a known value."""
+        """Return a tensor of the graph with a known value."""
         (value,) = self.add(
             const, [Constant(tensor._array)], {}, [Constant(tensor._array).spec], (), [name or "Const"]
         )
         return KnownTensor(value, self, tensor._array)
 
     def no_op(self, before: Sequence[Operation], name: str | None = None) -> Operation:
-        """An operation that does nothing but have others run before it."""
+        """Add an operation that does nothing but depend on others."""
         self.add(nothing, [], {}, [])
         made = self.operations[-1]
         self.controls[made] = (*self.wanted_before[-1], *before)
         return made
 
     def operations_of(self, items: Any) -> list[Operation]:
-        """The operations that are meant: themselves, and those of tensors; nests are taken apart."""
+        """Return the operations in `items`, and those that compute its tensors; nests are flattened."""
         found = []
         for item in nest.flatten(list(items)):
             if isinstance(item, Operation):
@@ -99,7 +99,7 @@ class GraphBuilder(Builder):
 
     @contextlib.contextmanager
     def after(self, before: Sequence[Operation] | None) -> Iterator[None]:
-        """Operations of this block run after others; None takes back what blocks around it say."""
+        """Make operations of this block depend on `before`; None clears the dependencies of enclosing blocks."""
         around = self.wanted_before[-1]
         self.wanted_before.append(() if before is None else (*around, *before))
         try:
@@ -109,7 +109,7 @@ class GraphBuilder(Builder):
 
 
 def builder_of(graph: Graph) -> GraphBuilder:
-    """What adds to a graph. Raises RuntimeError for one that is complete, such as that of a function."""
+    """Return the builder of a graph. Raises RuntimeError for a complete graph, such as a function's."""
     if graph._builder is None:
         if graph.operations or graph.inputs or graph.outputs:
             raise RuntimeError(f"{graph!r} is complete: nothing can be added to it")
@@ -120,7 +120,7 @@ def builder_of(graph: Graph) -> GraphBuilder:
 
 @contextlib.contextmanager
 def as_default(graph: Graph) -> Iterator[Graph]:
-    """Let operations of this block become parts of the graph."""
+    """Append the operations of this block to the graph."""
     with builder_of(graph):
         yield graph
 
@@ -133,7 +133,7 @@ _default = _Default()
 
 
 def get_default_graph() -> Graph:
-    """The graph that operations are added to, or would be with `disable_eager_execution`."""
+    """Return the graph that operations are added to, or would be with `disable_eager_execution`."""
     builder = current()
     if builder is not None:
         return builder.graph
@@ -144,7 +144,7 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Begin with a new default graph. Raises AssertionError inside of `Graph.as_default()`."""
+    """Replace the default graph by a new one. Raises AssertionError inside of `Graph.as_default()`."""
     builder = current()
     if builder is not None and builder is not building.bottom():
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
@@ -155,11 +155,11 @@ def reset_default_graph() -> None:
 
 
 def disable_eager_execution() -> None:
-    """Let all operations become parts of the default graph, in every thread. Call it first of all."""
+    """Append all operations to the default graph, in every thread. Call it before anything else."""
     if current() is None:
         building.set_bottom(builder_of(get_default_graph()))
 
 
 def enable_eager_execution() -> None:
-    """Let operations run at once again: take `disable_eager_execution` back."""
+    """Run operations eagerly again: undo `disable_eager_execution`."""
     building.set_bottom(None)

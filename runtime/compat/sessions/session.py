@@ -1,6 +1,6 @@
-"""`Session`: runs the parts of a graph that are asked for, and keeps the values of its variables.
+"""`Session`: runs the requested parts of a graph, and holds the values of its variables.
 
-fetches, feeds  →  the operations that are needed, as a graph of its own  →  plan  →  arrays
+fetches, feeds  →  the needed operations, as a separate graph  →  plan  →  arrays
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _sessions = _Sessions()
 
 
 def get_default_session() -> Session | None:
-    """The innermost session whose `with` block is running in this thread."""
+    """Return the innermost session whose `with` block is active in this thread."""
     return _sessions.open[-1] if _sessions.open else None
 
 
 class _Part(NamedTuple):
-    """A part of the graph, ready to run: its variables, and how."""
+    """An executable part of the graph: its variables, and its runner."""
 
     references: list[Any]
     run: Runner
@@ -53,7 +53,7 @@ class Session:
     """Runs a graph.
 
     Args:
-        target: where to run: "" for here. ValueError for other machines.
+        target: the machine; "" for this process. ValueError for other machines.
         graph: a `tf.Graph`; the default graph when None.
         config: accepted, no effect.
 
@@ -84,14 +84,15 @@ class Session:
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
-        """The values of the fetches, in their structure: arrays for tensors and variables, None for operations.
+        """Return the values of the fetches, in their structure: arrays for tensors and variables, None for
+        operations.
 
         Args:
             fetches: a tensor, variable, operation, or name of one, or a nest of these.
             feed_dict: the values of placeholders, or other tensors, for this run.
 
-        Raises RuntimeError when the session is closed, ValueError or TypeError for what does not belong to the graph
-        or does not fit, InvalidArgumentError for a placeholder that is needed and not fed.
+        Raises RuntimeError when the session is closed, ValueError or TypeError for a value that does not belong to
+        the graph or does not fit, InvalidArgumentError for a placeholder that is needed and not fed.
         """
         if not self._is_open:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -110,7 +111,7 @@ class Session:
         return _packed(fetches, values)
 
     def _fetched(self, leaf: Any) -> Any:
-        """A fetch as the graph has it: an operand, an operation, or a variable's reference."""
+        """Return the graph's form of a fetch: an operand, an operation, or a variable's reference."""
         if isinstance(leaf, str):
             leaf = self.graph.as_graph_element(leaf)
         if isinstance(leaf, Variable):
@@ -170,13 +171,13 @@ class Session:
         used = {operand for operation in operations for operand in operation.inputs}.union(outputs)
         references = [value for value in self._builder.inputs if value in used and value not in feeds]
         outer = dict(zip(self._builder.inputs, self._builder.captured_outer(), strict=True))
-        # A variable that is fetched is read at the end, behind what assigns it.
+        # A fetched variable is read at the end, after its assignments.
         read, results = _with_reads(outputs)
         graph = Graph("run", (*feeds, *references), (*operations, *read), tuple(results))
         return _Part([outer[value] for value in references], EXECUTORS["plan"](graph))
 
     def _needed(self, fetches: Sequence[Any], fed: set[Value]) -> list[Operation]:
-        """The operations that the fetches need, in the order of the graph; not those behind what is fed."""
+        """Return the operations that the fetches need, in graph order, without those that only compute fed values."""
         made_by = {value: operation for operation in self.graph.operations for value in operation.outputs}
         pending: list[Operation] = []
         for leaf in fetches:
@@ -200,7 +201,7 @@ class Session:
         return [operation for operation in self.graph.operations if operation in needed]
 
     def _cell(self, reference: Reference) -> Any:
-        """Where the value of a variable is: in this session, unless the variable has one of its own."""
+        """Return the holder of a variable's value: this session's cell, unless the variable has a value of its own."""
         if reference.deref()._owner is None:
             return reference.deref()
         found = self._cells.get(reference)
@@ -209,16 +210,16 @@ class Session:
         return found
 
     def load(self, variable: Variable, value: Any) -> None:
-        """Give a variable a value in this session."""
+        """Assign a variable's value in this session."""
         self._cell(variable.ref()).fill(variable.fitting(value))
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> Callable[..., Any]:
-        """A function of the values of `feed_list` that runs the fetches."""
+        """Return a function of the values of `feed_list` that runs the fetches."""
         keys = [key.ref() if isinstance(key, Tensor) else key for key in feed_list or ()]
         return lambda *values: self.run(fetches, dict(zip(keys, values, strict=True)))
 
     def as_default(self) -> _AsDefault:
-        """A block in which `tensor.eval()` and `operation.run()` use this session."""
+        """Return a block in which `tensor.eval()` and `operation.run()` use this session."""
         return _AsDefault(self, False)
 
     def __enter__(self) -> Session:
@@ -234,20 +235,20 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Forget the values of the variables; the session cannot run any more."""
+        """Release the values of the variables; the session cannot run again."""
         self._is_open = False
         self._cells.clear()
         self._parts.clear()
 
     def list_devices(self) -> list[Any]:
-        """The devices that the session runs on: those of `tf.config.list_logical_devices`."""
+        """Return the session's devices: those of `tf.config.list_logical_devices`."""
         from ...config.devices import list_logical_devices
 
         return list(list_logical_devices())
 
 
 class InteractiveSession(Session):
-    """A session that is the default one, with its graph, from the start until it is closed."""
+    """A session that is the default one, with its graph, from its creation until it is closed."""
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
@@ -255,7 +256,7 @@ class InteractiveSession(Session):
         self._block.__enter__()
 
     def close(self) -> None:
-        """End the session; what was the default before is so again."""
+        """Close the session, and restore the previous default."""
         if self._is_open:
             self._block.__exit__(None, None, None)
         super().close()
@@ -281,7 +282,7 @@ class _AsDefault:
 
 
 def session_for(given: Session | None, what: str) -> Session:
-    """The session that was given, or the default one. Raises ValueError when there is none."""
+    """Return the given session, or the default one. Raises ValueError when there is none."""
     found = given or get_default_session()
     if found is None:
         raise ValueError(
@@ -314,12 +315,12 @@ def _value(result: Any) -> Any:
 
 
 def _packed(fetches: Any, values: list[Any]) -> Any:
-    """The values in the structure of the fetches; a composite tensor becomes one whose components are arrays."""
+    """Pack the values in the structure of the fetches; components of composite tensors become arrays."""
     return nest.pack_sequence_as(fetches, values, expand_composites=True)
 
 
 def _pairs(target: Any, given: Any) -> list[tuple[Any, Any]]:
-    """What a key of feed_dict stands for: several tensors when it is a tuple, or a composite tensor."""
+    """Return the tensors of a feed_dict key and their values: several for a tuple or a composite tensor."""
     if nest.is_composite(target):
         return list(zip(components.flatten(target), components.flatten(given), strict=True))
     if isinstance(target, (tuple, list)):
@@ -339,7 +340,7 @@ def _array_for(tensor: Any, given: Any) -> Any:
     try:
         array = to_array(source, tensor.dtype)
     except TypeError:
-        array = np.asarray(source).astype(spec.dtype.numpy)  # as TensorFlow: numbers are rounded
+        array = np.asarray(source).astype(spec.dtype.numpy)  # round numbers, as TensorFlow does
     if not shapes.compatible(spec.shape, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {shapes.show(array.shape)} for Tensor {tensor.name}, which has shape "

@@ -1,4 +1,4 @@
-"""`variable_scope` and `get_variable`: variables that are found again by their names.
+"""`variable_scope` and `get_variable`: variables shared by name.
 
 with variable_scope("layer"):
     w = get_variable("w", [2, 3])            # layer/w
@@ -27,11 +27,11 @@ class _AutoReuse:
 
 
 AUTO_REUSE = _AutoReuse()
-"""Take the variable if there is one of the name, else make it."""
+"""Reuse the variable with the name if it exists, else make it."""
 
 
 class VariableScope(NamedTuple):
-    """What a scope says of the variables in it."""
+    """The settings of a scope for the variables in it."""
 
     name: str = ""
     reuse: Any = False
@@ -57,7 +57,7 @@ def _store() -> _Store:
 
 
 def get_variable_scope() -> VariableScope:
-    """The scope of the block that is running."""
+    """Return the innermost active scope."""
     return _store().scopes[-1]
 
 
@@ -70,13 +70,13 @@ def variable_scope(
     reuse: Any = None,
     dtype: Any = None,
 ) -> Iterator[VariableScope]:
-    """A block whose variables have names that begin with its own.
+    """Begin names of variables made in this block with the scope's name.
 
     Args:
-        name_or_scope: its name, or an earlier scope to enter again; None for `default_name`, made unique.
-        initializer: for variables that have none, as in `get_variable`.
-        reuse: True to find variables that exist, AUTO_REUSE to make those that do not; None as in the block around.
-        dtype: for variables that give none.
+        name_or_scope: the scope's name, or an earlier scope to enter again; None for `default_name`, made unique.
+        initializer: the default initializer, as in `get_variable`.
+        reuse: True to find existing variables, AUTO_REUSE to make missing ones; None to inherit.
+        dtype: the default dtype of variables.
 
     Raises TypeError without a name.
     """
@@ -129,14 +129,14 @@ def get_variable(
     synchronization: Any = None,
     aggregation: Any = None,
 ) -> Variable:
-    """The variable with this name in the scope: made, or found where the scope says `reuse`.
+    """Return the variable with this name in the scope: a new one, or an existing one if the scope sets `reuse`.
 
     Args:
         initializer: a function of `shape` and `dtype`, or the initial value itself. By default Glorot's uniform
             distribution for floats, zeros for others.
 
-    Raises ValueError when the variable exists and is not reused, or is reused and does not exist or has another shape
-    or dtype; and for `partitioner`, `regularizer` and `custom_getter`, which have no meaning here.
+    Raises ValueError when the variable exists and is not reused, or is reused and does not exist or has another
+    shape or dtype; and for `partitioner`, `regularizer` and `custom_getter`, which are not supported.
     """
     for what, given in (
         ("regularizer", regularizer),
@@ -164,7 +164,7 @@ def get_variable(
     wanted = scope.dtype if dtype is None else dtypes.as_dtype(dtype)
     chosen = scope.initializer if initializer is None else initializer
     value = _initial(chosen, full, shape, wanted)
-    with name_scope(""):  # the scope of the variable is its own
+    with name_scope(""):  # the variable has its own scope
         made = Variable(
             value, trainable=trainable, name=full, dtype=wanted if chosen is None or callable(chosen) else None,
             constraint=constraint, synchronization=synchronization, aggregation=aggregation,

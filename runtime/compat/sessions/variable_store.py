@@ -1,4 +1,4 @@
-"""The place where a session keeps the value of a variable."""
+"""The cell in which a session stores the value of a variable."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class SessionVariable:
-    """Stands for a variable while a graph runs in a session; it has no value until one is assigned."""
+    """Replaces a variable while a graph runs in a session; it has no value until an assignment."""
 
     def __init__(self, variable: Variable) -> None:
         self.name = variable.name
         self.spec = variable.spec
 
     def fill(self, array: Any) -> None:
-        """Give the variable a value."""
+        """Set the variable's value."""
         self._array = array
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Variables of graphs that sessions run: they have an initializer, and a value in each session.
+"""Variables of graphs that sessions run: each has an initializer, and a value per session.
 
 v = tf.Variable(1.0)             in a `Graph().as_default()` block
 session.run(v.initializer)       or tf.compat.v1.global_variables_initializer()
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def declare(variable: Variable, builder: GraphBuilder, value: Any, dtype: Any, shape: Any) -> None:
-    """Make `variable` one of the graph: it has a spec and an initializer, and no value of its own."""
+    """Make `variable` belong to the graph: it gets a type and an initializer, but no value."""
     if current() is not builder:
         raise ValueError("a variable of a graph cannot be made inside of a `cond` or loop: make it before")
     value = value() if callable(value) else value
@@ -69,35 +69,35 @@ def _unique(builder: GraphBuilder, wish: str) -> str:
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the default graph, in the order in which they were made."""
+    """Return the variables of the default graph, in the order of their creation."""
     return get_default_graph().get_collection(GLOBAL_VARIABLES, scope)
 
 
 def local_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the default graph that were made for one process only."""
+    """Return the local variables of the default graph."""
     return get_default_graph().get_collection(LOCAL_VARIABLES, scope)
 
 
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the default graph that training changes."""
+    """Return the trainable variables of the default graph."""
     return get_default_graph().get_collection(TRAINABLE_VARIABLES, scope)
 
 
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """An operation that gives the variables their initial values; nothing to do in eager code."""
+    """Return an operation that assigns the variables their initial values; it does nothing in eager code."""
     return group(*[variable.initializer for variable in var_list], name=name)
 
 
 def global_variables_initializer() -> Any:
-    """An operation that gives all variables of the default graph their initial values."""
+    """Return an operation that assigns all variables of the default graph their initial values."""
     return variables_initializer([] if current() is None else global_variables())
 
 
 def local_variables_initializer() -> Any:
-    """An operation that gives the local variables of the default graph their initial values."""
+    """Return an operation that assigns the local variables of the default graph their initial values."""
     return variables_initializer([] if current() is None else local_variables())
 
 
 def is_variable_initialized(variable: Variable) -> Any:
-    """Whether a variable has a value."""
+    """Return whether a variable has a value."""
     return variable.is_initialized()
