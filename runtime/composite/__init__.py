@@ -1,1 +1,1 @@
-"""Values that are made of several tensors, and how operations and graphs treat them."""
+"""Composite tensors: values made of several tensors, and their treatment in operations and graphs."""

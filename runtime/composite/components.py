@@ -1,9 +1,9 @@
-"""Nests as a graph sees them: composite tensors are taken apart into the tensors that they are made of.
+"""Nests with composite tensors expanded into their component tensors, as graphs see them.
 
     {"x": RaggedTensor, "n": 3}     ==>     flat values, row splits, 3
 
-The functions are those of `nest`. What composites know beside their tensors, such as a sparse tensor's static shape,
-is in their specs: `common` finds the spec that covers the values of all branches, or of all rounds of a loop.
+The functions are those of `nest`. The static data of composites, such as a sparse tensor's static shape,
+is in their specs. `widened` finds the specs that cover the values of all branches, or of all iterations of a loop.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..core.type_spec import TypeSpec
 
 
 def flatten(value: Any) -> list[Any]:
-    """The leaves, and the components of composites."""
+    """Return the leaves, and the components of composites."""
     return nest.flatten(value, True)
 
 
 def pack_sequence_as(like: Any, leaves: list[Any]) -> Any:
-    """A nest like `like`, with composites made of the leaves."""
+    """Return a nest like `like`, with composites made of the leaves."""
     return nest.pack_sequence_as(like, leaves, True)
 
 
 def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """(path, leaf) pairs, in the order of `flatten`; a path reads like Python: `['a'][0].row_splits`."""
+    """Yield (path, leaf) pairs, in the order of `flatten`; a path reads like Python: `['a'][0].row_splits`."""
     for place, leaf in nest.flatten_with_path(structure, path):
         if nest.is_composite(leaf):
             yield from _with_names(leaf, place)
@@ -42,24 +42,24 @@ def _with_names(composite: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def children(parts: Any) -> list[tuple[Any, Any]]:
-    """The components, of which there may be but one."""
+    """Return the components of a nest, or of a single component."""
     return nest.children(parts) if nest.is_nested(parts) else [(0, parts)]
 
 
 def names_of(spec: Any, parts: Any) -> list[str]:
-    """What the components of a composite are called, in the order of `children`."""
+    """Return the names of a composite's components, in the order of `children`."""
     keys = [str(key) for key, _ in children(parts)]
     own = getattr(spec, "_component_names", None)
     return keys if own is None else [*own, *keys][: len(keys)]
 
 
 def is_composite_spec(value: Any) -> bool:
-    """Whether this is the spec of values that are made of several tensors."""
+    """Return whether `value` is the spec of a composite tensor."""
     return isinstance(value, TypeSpec) and not hasattr(value, "spec")
 
 
 def same_structure(one: Any, other: Any) -> bool:
-    """Whether both are nests of the same structure, with composites in the same places that one spec covers."""
+    """Return whether both are nests of the same structure, with compatible composites at the same positions."""
     if not nest.same_structure(one, other):
         return False
     pairs = zip(nest.flatten(one), nest.flatten(other), strict=True)
@@ -80,7 +80,7 @@ def _common(one: Any, other: Any) -> Any:
 
 
 class Shell:
-    """The components of a composite, beside a spec that covers others as well."""
+    """The components of a composite, with a more general spec."""
 
     __slots__ = ("_parts", "_type_spec")
 
@@ -96,7 +96,7 @@ class Shell:
 
 
 def widened(value: Any, *others: Any) -> Any:
-    """`value`, or a nest like it in which composites have the specs that cover those of `others` as well."""
+    """Return `value`, or a nest like it whose composites have specs that cover those of `others` as well."""
     if not any(map(nest.is_composite, nest.flatten(value))):
         return value
     columns = zip(nest.flatten(value), *map(nest.flatten, others), strict=True)
@@ -113,13 +113,13 @@ def _widened(leaf: Any, *others: Any) -> Any:
 
 
 def differ(one: Any, other: Any) -> bool:
-    """Whether composites in the same places of two nests have different specs."""
+    """Return whether composites at the same positions of two nests have different specs."""
     pairs = zip(nest.flatten(one), nest.flatten(other), strict=True)
     return any(nest.is_composite(a) and a._type_spec != b._type_spec for a, b in pairs)
 
 
 def made(spec: Any, tensors: Iterator[Any]) -> Any:
-    """The value of a spec, or of a nest of specs, made of the next tensors."""
+    """Return the value of a spec, or of a nest of specs, made of the next tensors."""
     if isinstance(spec, TypeSpec):
         if not is_composite_spec(spec):
             return next(tensors)

@@ -1,12 +1,12 @@
-"""How operations apply to values that are made of several tensors.
+"""Dispatch of operations on composite tensors.
 
-An operation finds out that an argument is no tensor but a composite when its conversion fails; only then is the
-composite's class asked for the function that does the same for it. Calls with dense tensors never come here.
+An operation detects a composite argument when its conversion to a tensor fails. Only then is the operation looked up
+in the composite's class. Calls with dense tensors never reach this module.
 
     tf.exp(ragged)   →   conversion fails   →   RaggedTensor._operation(exp)   →   with_flat_values(exp(flat values))
 
-`dispatching_composites` gives the same to functions that are written with operations: their first conversion
-that fails decides.
+`dispatching_composites` does the same for functions composed of operations: the first failing conversion
+dispatches.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import Any
 from ..core.type_spec import MeetsCompositeError
 
 DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = []
-"""What users have registered: each takes an operation and its arguments, and gives the function to call, or None."""
+"""The registered dispatchers: each maps an operation and its arguments to the function to call, or None."""
 
 
 def name_of(operation: Any) -> str:
-    """What an operation, or a function that is written with operations, is called in the tables of composites."""
+    """Return the name of an operation, or of a function composed of operations, in the tables of composites."""
     return str(getattr(operation, "name", None) or operation.__name__)
 
 
 def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> Any:
-    """The result for arguments, in the order of the parameters, among which there is a composite."""
+    """Return the result for arguments, in the order of the parameters, that include a composite."""
     for dispatcher in DISPATCHERS:
         own = dispatcher(operation, values)
         if own is not None:
@@ -41,7 +41,7 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
 
 
 def dispatching_composites(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: a function of tensors, known as `name`, to which classes of composites give their own meaning."""
+    """Decorate a function of tensors, known as `name`, so that composite classes can override it."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -1,10 +1,10 @@
-"""What TensorFlow's operations are for types of one's own: functions that are registered for them.
+"""Dispatch of TensorFlow's operations to functions registered for user-defined types.
 
     @dispatch_for_unary_elementwise_apis(Masked)
     def _(api, x):                                  # tf.abs(x), tf.exp(x), tf.cast(x, dtype) …
         return Masked(api(x.values), x.mask)
 
-They are asked when an operation is called with a value that is made of several tensors, such as an `ExtensionType`.
+The functions are tried when an operation's argument is a composite tensor, such as an `ExtensionType`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _registered: dict[Any, list[Any]] = {}
 
 
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Handler]:
-    """Decorator: `function(api, x)` is what every operation on single elements is for an `x` of this type."""
+    """Register `function(api, x)` as every unary elementwise operation for an `x` of this type."""
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
         if _elements(operation) != 1 or not _fits(values[0], x_type):
@@ -36,7 +36,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Hand
 
 
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Handler], Handler]:
-    """Decorator: `function(api, x, y)` is what every operation on pairs of elements is for these types."""
+    """Register `function(api, x, y)` as every binary elementwise operation for these types."""
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
         if _elements(operation) != 2 or not _fits(values[0], x_type) or not _fits(values[1], y_type):
@@ -47,25 +47,25 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
 
 
 def _with(operation: Any, others: Sequence[Any], *elements: Any) -> Any:
-    """The operation with the arguments that are no elements."""
+    """Call the operation with the elements and its other arguments."""
     given = [one for one in others if one is not None]
     return operation(*elements, *others) if given else operation(*elements)
 
 
 def _elements(operation: Any) -> int:
-    """On how many elements an operation computes one; 0 for one that does something else."""
+    """Return the number of element operands of an elementwise operation; 0 for other operations."""
     if isinstance(operation, Elementwise):
         return len(operation._inputs)
     return ON_ELEMENTS.get(name_of(operation), 0)
 
 
 def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Handler], Handler]:
-    """Decorator: the function is what `api` is for arguments of certain types.
+    """Register the decorated function as `api` for arguments of certain types.
 
     Args:
         api: an operation or function of this package, such as `tf.stack`.
-        signatures: dicts from a parameter's name or position to a type; one of them has to fit. Without them, the
-            annotations of the decorated function say it.
+        signatures: dicts from a parameter's name or position to a type; one of them has to match. Without them, the
+            annotations of the decorated function are used.
 
     >>> from agc.runtime import RaggedTensor, ragged, sort
     >>> handler = dispatch_for_api(sort, {"values": RaggedTensor})(lambda values: "sorted by me")
@@ -108,7 +108,7 @@ def _matches(signature: Mapping[Any, Any], names: Sequence[str], given: Mapping[
 
 
 def _taken(handler: Handler, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that the function has parameters for."""
+    """Return the arguments for which the function has parameters."""
     parameters = inspect.signature(handler).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return arguments
@@ -117,7 +117,7 @@ def _taken(handler: Handler, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fits(value: Any, annotation: Any) -> bool:
-    """Whether a value is of a type, as annotations write it."""
+    """Return whether a value matches a type annotation."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, kind) for kind in arguments)
@@ -141,7 +141,7 @@ def _registering(
 
 
 def unregister_dispatch_for(dispatch_target: Handler) -> None:
-    """Forget a function that one of the decorators has registered; ValueError when none has."""
+    """Remove a function that one of the decorators registered; ValueError for others."""
     if dispatch_target not in _registered:
         raise ValueError(
             f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator."

@@ -1,10 +1,10 @@
-"""The fields of extension types: what their annotations allow, and how values are brought into that form.
+"""The fields of extension types: allowed annotations, and conversion of values to them.
 
-values: tf.Tensor                   what converts into a tensor
+values: tf.Tensor                   a value that converts to a tensor
 count: int                          an int
 parts: Tuple[tf.Tensor, ...]        a tuple, or a list that becomes one
-named: Mapping[str, tf.Tensor]      a dict, which becomes one that does not change
-mask: Optional[tf.Tensor]           None, or what converts into a tensor
+named: Mapping[str, tf.Tensor]      a dict, which becomes an ImmutableDict
+mask: Optional[tf.Tensor]           None, or a value that converts to a tensor
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ImmutableDict(Mapping[Any, Any]):
 
 
 def check_annotation(name: str, annotation: Any) -> None:
-    """TypeError for an annotation that no field may have."""
+    """Raise TypeError for an annotation that fields cannot have."""
     if not _is_allowed(annotation):
         shown = repr(annotation.__name__) if isinstance(annotation, type) else annotation
         raise TypeError(f"In field {name!r}: Unsupported type annotation {shown}")
@@ -69,7 +69,7 @@ def _is_allowed(annotation: Any) -> bool:
 
 
 def converted(name: str, value: Any, annotation: Any) -> Any:
-    """A value as its field holds it; TypeError when it does not fit."""
+    """Return a value converted to its field's annotation; TypeError when it does not fit."""
     annotation = type(None) if annotation is None else annotation
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple:
@@ -108,7 +108,7 @@ def _as_one_of(name: str, value: Any, annotation: Any, arguments: tuple[Any, ...
         try:
             return converted(name, value, kind)
         except TypeError:
-            continue  # the next kind may take it
+            continue  # try the next type of the union
     raise TypeError(f"{name}: expected {annotation}, got {type(value).__name__!r}")
 
 
@@ -141,7 +141,7 @@ def _unexpected(name: str, value: Any, expected: str) -> TypeError:
 
 
 def spec_of(value: Any) -> Any:
-    """What a field of a spec holds for the value of a field: specs for tensors, other values as they are."""
+    """Return the spec's form of a field's value: specs for tensors, other values unchanged."""
     if isinstance(value, (Tensor, CompositeTensor)):
         return type_spec_from_value(value)
     if isinstance(value, tuple):
@@ -152,7 +152,7 @@ def spec_of(value: Any) -> Any:
 
 
 def specs_in(field: Any, path: str) -> Iterator[tuple[str, TypeSpec]]:
-    """The specs of the tensors that the value of a field has, and where they stand."""
+    """Yield the specs of the tensors in a field's value, with their paths."""
     if isinstance(field, TypeSpec):
         yield path, field
     elif isinstance(field, tuple):
@@ -164,7 +164,7 @@ def specs_in(field: Any, path: str) -> Iterator[tuple[str, TypeSpec]]:
 
 
 def parts_of(field: Any, value: Any) -> Iterator[Any]:
-    """The tensors and composites in the value of a field, in the order of `specs_in`."""
+    """Yield the tensors and composites in a field's value, in the order of `specs_in`."""
     if isinstance(field, TypeSpec):
         yield value
     elif isinstance(field, tuple):
@@ -176,7 +176,7 @@ def parts_of(field: Any, value: Any) -> Iterator[Any]:
 
 
 def filled(field: Any, parts: Iterator[Any]) -> Any:
-    """The value of a field, made of the next tensors and composites."""
+    """Rebuild the value of a field from the next tensors and composites."""
     if isinstance(field, TypeSpec):
         return next(parts)
     if isinstance(field, tuple):

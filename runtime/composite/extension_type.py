@@ -1,10 +1,10 @@
-"""`ExtensionType`: classes of values that are made of tensors, which `function`, `cond` and `while_loop` carry.
+"""`ExtensionType`: user-defined classes of tensors and data, carried by `function`, `cond` and `while_loop`.
 
 class Masked(ExtensionType):
     values: Tensor
     mask: Tensor
 
-Masked([1, 2], [True, False])       its fields are converted, checked, and never change
+Masked([1, 2], [True, False])       its fields are converted, checked, and immutable
 Masked.Spec                         the class of its type specs
 """
 
@@ -27,7 +27,7 @@ _RESERVED = frozenset({"self", "Spec"})
 
 
 class _Construction(type):
-    """A value is open while its `__init__` runs; then its fields are converted and checked."""
+    """A metaclass that makes values mutable during `__init__`; then their fields are converted and checked."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made: Any = cls.__new__(cls)  # type: ignore[call-overload]
@@ -50,7 +50,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     Annotations: `tf.Tensor`, other extension types, `tf.RaggedTensor`, `tf.SparseTensor`, int, float, bool, str, bytes,
     None, `tf.DType`, `tf.TensorShape`, `Tuple[...]`, `Mapping[str, ...]`, `Union[...]` and `Optional[...]` of these.
-    A field may have a default value. `__validate__` is called for every value that is constructed.
+    A field may have a default value. `__validate__` is called for every new value.
 
     Raises TypeError for annotations and values of other types, AttributeError when a field is set later.
 
@@ -84,14 +84,14 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
         try:
             cls._annotations()
         except NameError:
-            cls._fields = None  # a name that is defined later: looked for when the first value is made
+            cls._fields = None  # a forward reference: resolved when the first value is made
         cls.Spec = type("Spec", (ExtensionTypeSpec,), {"_type": cls, "__slots__": ()})
         cls.Spec.__name__, cls.Spec.__qualname__ = f"{cls.__name__}.Spec", f"{cls.__qualname__}.Spec"
         cls.Spec.__module__ = cls.__module__
 
     @classmethod
     def _annotations(cls) -> Mapping[str, Any]:
-        """The fields, those of base classes first, and their annotations."""
+        """Return the fields, those of base classes first, and their annotations."""
         if cls._fields is None:
             found: dict[str, Any] = {}
             for base in reversed(cls.__mro__):
@@ -120,13 +120,13 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     @classmethod
     def _made(cls, fields: Mapping[str, Any]) -> Any:
-        """A value with fields that fit already."""
+        """Return a value with already converted fields."""
         made = cls.__new__(cls)
         made.__dict__.update(fields)
         return made
 
     def __validate__(self) -> None:
-        """Raise an error for fields that do not fit each other; for subclasses."""
+        """Raise an error for inconsistent fields; for subclasses."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_open" not in self.__dict__ or name not in self._annotations():
@@ -141,7 +141,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
         )
 
     def __eq__(self, other: object) -> Any:
-        """Whether all fields are equal: a scalar bool tensor; False where types or Python values differ."""
+        """Return whether all fields are equal: a scalar bool tensor; False if types or Python values differ."""
         if type(other) is not type(self):
             return False
         mine, theirs = self._type_spec, other._type_spec
@@ -188,7 +188,7 @@ def _identity(input: Any, name: str | None = None) -> Any:
 
 
 class ExtensionTypeSpec(TypeSpec):
-    """The specs of the tensors of an extension type, and its other fields; each type has a class `Spec` of its own."""
+    """The specs of an extension type's tensors, and its other fields; each type has its own class `Spec`."""
 
     __slots__ = ("__dict__",)
     _type: typing.ClassVar[type[ExtensionType]]

@@ -1,4 +1,4 @@
-"""`IndexedSlices`: some rows of a tensor that is zero elsewhere, as the gradient of `gather` is.
+"""`IndexedSlices`: some rows of a tensor that is zero elsewhere, such as the gradient of `gather`.
 
     dense = zeros(dense_shape); dense[indices[i]] += values[i]
 
@@ -26,14 +26,14 @@ from ..ops.math.elementwise import negative
 
 
 class IndexedSlices(CompositeTensor):
-    """Rows `values[i]`, of any rank, that stand at `indices[i]` along the first axis of a larger tensor.
+    """Rows `values[i]`, of any rank, at the positions `indices[i]` along the first axis of a larger tensor.
 
     Args:
         values: a tensor, rows along its first axis.
-        indices: a vector of integers, one for each row; equal ones add up.
-        dense_shape: the shape of the whole tensor, a vector of integers; without it there is no conversion.
+        indices: a vector of integers, one for each row; rows with equal indices add up.
+        dense_shape: the shape of the whole tensor, a vector of integers; required for conversion to a tensor.
 
-    Operations take the dense tensor that it stands for; `-slices` and `tf.math.scalar_mul` keep it as it is.
+    Operations take the equivalent dense tensor; `-slices` and `tf.math.scalar_mul` return IndexedSlices.
     """
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
@@ -46,7 +46,7 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def indices(self) -> Any:
-        """Where the rows stand."""
+        """The indices of the rows."""
         return self._indices
 
     @property
@@ -56,7 +56,7 @@ class IndexedSlices(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the whole tensor."""
+        """The static shape of the whole tensor."""
         return TensorShape(
             None if self._dense_shape is None else of_tensor(convert_to_tensor(self._dense_shape))
         )
@@ -101,7 +101,7 @@ class IndexedSlices(CompositeTensor):
 
 
 class IndexedSlicesSpec(TypeSpec):
-    """The spec of `IndexedSlices`; `dense_shape_dtype` is None where they have no dense shape."""
+    """The spec of `IndexedSlices`; `dense_shape_dtype` is None without a dense shape."""
 
     __slots__ = ("_dense_shape_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_dtype")
     _component_names = ("values", "indices", "dense_shape")
@@ -151,7 +151,7 @@ class IndexedSlicesSpec(TypeSpec):
 
 
 def as_dense(slices: IndexedSlices, dtype: dtypes.DType | None = None) -> Tensor:
-    """The whole tensor. Raises ValueError without a dense shape, and for another dtype."""
+    """Return the whole tensor. Raises ValueError without a dense shape, and for another dtype."""
     if dtype is not None and dtype is not slices.dtype:
         raise ValueError(
             f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices ({slices}) with "
