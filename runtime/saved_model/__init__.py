@@ -1,4 +1,4 @@
-"""The module `tf.saved_model`: models as folders that can be read, and run without the code that made them.
+"""The module `tf.saved_model`: models saved as folders, which run without the code that made them.
 
 >>> import agc.runtime as tf, tempfile
 >>> class Scale(tf.Module):

@@ -14,13 +14,13 @@ from ..errors import NotFoundError
 class Asset:
     """A file that is copied into saved models; keep it in an attribute of the module that needs it.
 
-    Attributes: `asset_path`, a string tensor: where the file is now. In a function it is read each time, so a loaded
+    Attributes: `asset_path`, a string tensor: the current path. A function reads it at each call, so a loaded
     function finds the copy.
 
-    Raises NotFoundError when there is no such file. Saving refuses a link with an InvalidArgumentError.
+    Raises NotFoundError when there is no such file. Saving raises InvalidArgumentError for a link.
     """
 
-    lock: Any = None  # of the saved model that the file belongs to, which keeps it from being deleted
+    lock: Any = None  # the lock of the loaded saved model, which keeps the file from being deleted
 
     def __init__(self, path: Any) -> None:
         found = Path(os.fspath(path))

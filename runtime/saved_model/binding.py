@@ -1,4 +1,4 @@
-"""Check that a loaded graph fits what it is called with: the arguments and variables that the index states.
+"""Check that a loaded graph matches its call: the arguments and variables that the index states.
 
 Graph and index are different files. Native code trusts the graph about the memory that it reads and writes.
 """
@@ -21,7 +21,7 @@ from ..tracing.trace import Composite, Output
 def check_binding(
     graph: Graph, arguments: Mapping[str, Any], variables: Sequence[Variable], structure: Any
 ) -> None:
-    """Raise ValueError unless the graph takes these arguments and variables, and gives what the structure places."""
+    """Raise ValueError unless the graph takes these arguments and variables, and has the outputs of the structure."""
     given = [*_specs_of(arguments), *[variable.spec for variable in variables]]
     taken = [value.spec for value in graph.inputs]
     if len(given) != len(taken) or not all(
@@ -37,7 +37,7 @@ def check_binding(
 
 
 def _specs_of(arguments: Mapping[str, Any]) -> Iterator[AnySpec]:
-    """The specs of the graph's inputs for arguments in their order; Python values are none."""
+    """Yield the specs of the graph's inputs for arguments in their order; Python values have none."""
     for leaf in chain.from_iterable(map(nest.flatten, arguments.values())):
         if isinstance(leaf, TensorSpec):
             yield leaf.spec

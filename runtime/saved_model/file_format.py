@@ -1,13 +1,13 @@
-"""A saved model on the disk: one folder, in which everything can be read.
+"""The files of a saved model: one folder of readable formats.
 
     saved_model.json                             the objects, their functions, and the checksum of every other file
     model-3f2a…/variables.safetensors            the values of the variables
     model-3f2a…/functions/0-call.json            a graph
     model-3f2a…/assets/vocabulary.txt            a file that the model needs
 
-Saving again writes another such folder, then replaces saved_model.json in one step, then deletes the files of the
-model before: a reader finds the old model or the new one. A writer holds the lock of the folder that it writes, and a
-reader that of the folder that it reads. A folder that no index names and whose lock is free is left over.
+Saving again writes another such folder, replaces saved_model.json in one step, and then deletes the old model's
+files: a reader finds the old model or the new one. A writer holds the lock of the folder that it writes, and a
+reader that of the folder that it reads. A folder that no index names and whose lock is free is a leftover.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ KIND, VERSION = "saved model", 1
 INDEX = "saved_model.json"
 VARIABLES = "variables.safetensors"
 _OWN = re.compile(r"model-[0-9a-f]{16}")
-"""The names of folders that `Writer` makes."""
+"""The folder names that `Writer` uses."""
 _NUMBERED = re.compile(r"[0-9]{1,9}")
-"""Those that earlier versions made, which other programs make, too."""
+"""The folder names of earlier versions; other programs use such names, too."""
 _INNER = ("functions", "assets")
 
 
 class Writer:
-    """Writes the files of a model; nothing is visible before `commit`."""
+    """A writer of a model's files; they become visible at `commit`."""
 
     def __init__(self, folder: Path) -> None:
         self._is_new = not folder.exists()
@@ -58,7 +58,7 @@ class Writer:
         self._checksums[VARIABLES] = safetensors.write(self._place / VARIABLES, values)
 
     def function(self, name: str, graph: Any) -> str:
-        """Write a graph; the name of its file."""
+        """Write a graph, and return the name of its file."""
         plain = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
         file = f"functions/{self._functions}-{plain}.json"
         self._functions += 1
@@ -66,7 +66,7 @@ class Writer:
         return file
 
     def asset(self, path: Path) -> str:
-        """Copy a file; its name. Two files of one name get different ones."""
+        """Copy a file, and return its new name. Files with equal names get different ones."""
         name = path.name
         while f"assets/{name}" in self._checksums:
             name = f"_{name}"
@@ -85,7 +85,7 @@ class Writer:
         self._checksums[file] = hashlib.sha256(content).hexdigest()
 
     def commit(self, content: Mapping[str, Any]) -> None:
-        """Make what was written the model of the folder, and delete the one before."""
+        """Make the written files the model of the folder, and delete the previous one."""
         document = {"folder": self._name, "files": self._checksums, **content}
         for inner in ("", *_INNER):
             if (self._place / inner).is_dir():
@@ -100,7 +100,7 @@ class Writer:
         self._close()
 
     def abandon(self) -> None:
-        """Delete what was written, unless it is the model of the folder already."""
+        """Delete the written files, unless they are already the model of the folder."""
         present = _present(self._folder)
         self._close()
         if present is None or present[0] != self._name:
@@ -115,7 +115,7 @@ class Writer:
 
 
 def _present(folder: Path) -> tuple[str, list[str]] | None:
-    """The folder and the files of the model that is there now, as far as this library may have made them."""
+    """Return the folder and the files of the current model, limited to those that this library may have made."""
     try:
         content = checksummed_json.read(folder / INDEX, KIND, VERSION)
         name, files = content["folder"], list(content["files"])
@@ -126,7 +126,7 @@ def _present(folder: Path) -> tuple[str, list[str]] | None:
 
 
 def _remove_leftovers(folder: Path, present: str) -> None:
-    """Delete what killed writers have left. The folder is locked, so its index stays as it is."""
+    """Delete leftovers of killed writers. The folder is locked, so its index does not change."""
     for entry in list(os.scandir(folder)):
         if entry.name != present and _OWN.fullmatch(entry.name):
             _remove(Path(entry.path))
@@ -134,9 +134,9 @@ def _remove_leftovers(folder: Path, present: str) -> None:
 
 
 def _remove(place: Path, files: Iterable[str] | None = None) -> None:
-    """Delete the `files` of a model (None: all that a writer makes), and the folders that are empty then.
+    """Delete the `files` of a model (None: all that a writer makes), and folders that become empty.
 
-    What else is in these folders stays, and so does what links lead to. Nothing is deleted while one reads or writes.
+    Other files in these folders and link targets stay. Nothing is deleted while another process reads or writes.
     """
     with contextlib.suppress(OSError):
         held = None if place.is_symlink() else locks.lock(place)
@@ -164,9 +164,9 @@ def _remove_files(place: Path, inner: str, files: Iterable[str] | None) -> None:
 
 
 class Reader:
-    """Reads the files of a model, and holds them against their checksums.
+    """A reader of a model's files, which verifies their checksums.
 
-    Raises FileNotFoundError when there is no model in the folder, DataLossError when it is damaged or too new.
+    Raises FileNotFoundError when the folder has no model, DataLossError for a damaged one or a newer version.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -181,12 +181,12 @@ class Reader:
             self._name = str(self.content["folder"])
         if not (_OWN.fullmatch(self._name) or _NUMBERED.fullmatch(self._name)):
             raise DataLossError(f"{self.index} names a folder {self._name!r} that no saved model has")
-        self.lock: locks.Lock | None = None  # as long as it is held, no writer deletes the files
+        self.lock: locks.Lock | None = None  # while it is held, no writer deletes the files
         with contextlib.suppress(OSError):
             self.lock = locks.lock(folder / self._name, shared=True, wait=1.0)
 
     def is_replaced(self) -> bool:
-        """Whether another model has been saved to the folder since."""
+        """Return whether the model has been replaced by another since."""
         content: Any = checksummed_json.read(self.index, KIND, VERSION)
         return bool(content != self.content)
 
@@ -195,7 +195,7 @@ class Reader:
         return safetensors.arrays_of(content, self._folder / self._name / VARIABLES, None)
 
     def graph(self, file: str) -> Any:
-        """The graph of a file."""
+        """Return the graph of a file."""
         content = self._content(file)
         try:
             return json_format.deserialise(json.loads(content))
@@ -203,7 +203,7 @@ class Reader:
             raise DataLossError(f"{self._folder / self._name / file} is no graph: {error}") from error
 
     def asset(self, file: str) -> Path:
-        """The path of a file that the model needs."""
+        """Return the path of an asset."""
         self._content(file)
         return self._folder / self._name / file
 

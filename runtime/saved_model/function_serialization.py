@@ -1,4 +1,4 @@
-"""Functions as data, and functions made from data, which have graphs and no Python code.
+"""Serialization of functions, and restored functions, which have graphs and no Python code.
 
 {"name": "f", "parameters": [["x", "POSITIONAL_OR_KEYWORD", null]], "graphs": [
    {"file": "functions/0-f.json", "arguments": {"x": …}, "outputs": …, "captured": [3]}]}
@@ -33,13 +33,13 @@ Store = Callable[[str, Any], str]
 
 
 def function_data(function: Any, owner: Any, number_of: Numbers, store: Store) -> dict[str, Any]:
-    """A function with all its graphs as data.
+    """Return a function with all its graphs as JSON data.
 
     Args:
         function: a `Function`, a bound one, or a `ConcreteFunction`.
-        owner: the object that it is an attribute of.
-        number_of: the number of a variable in the object graph; refuses one that is not there.
-        store: keeps a graph as JSON under a name, and gives the name of the file.
+        owner: the object that has the function as an attribute.
+        number_of: returns a variable's index in the object graph; raises for an untracked one.
+        store: writes a graph as JSON under a name, and returns the file's name.
     """
     concrete = graphs_of(function)
     parameters = _parameters_of(function, concrete)
@@ -59,11 +59,11 @@ def function_data(function: Any, owner: Any, number_of: Numbers, store: Store) -
 
 
 class _UnsavableArgumentError(ValueError):
-    """An argument by identity: in another program there is no such object."""
+    """An argument compared by identity: no other program has the object."""
 
 
 def graphs_of(function: Any) -> list[ConcreteFunction]:
-    """The graphs that a function has; with an input_signature it gets its only one now."""
+    """Return the graphs of a function; one with an input_signature is traced now."""
     if isinstance(function, ConcreteFunction):
         return [function]
     if isinstance(function, RestoredFunction):
@@ -78,7 +78,7 @@ def graphs_of(function: Any) -> list[ConcreteFunction]:
 
 
 def _is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
-    """Whether the first argument of a graph is the object that has the function as a method."""
+    """Return whether the first argument of a graph is the object that has the function as a method."""
     first = next(iter(concrete.arguments.values()), None)
     return isinstance(first, Identity) and first.target is owner
 
@@ -96,7 +96,7 @@ def _parameter(parameter: inspect.Parameter) -> list[Any]:
         try:
             default = {"value": structure_json.write(parameter.default)}
         except ValueError:
-            default = None  # then callers of the saved function must say it
+            default = None  # then callers of the saved function must pass it
     return [parameter.name, parameter.kind.name, default]
 
 
@@ -122,7 +122,7 @@ def _graph_data(
 
 
 class RestoredFunction:
-    """A function that was loaded: its graphs, without the Python code that they were traced from.
+    """A loaded function: its graphs, without the Python code that they were traced from.
 
     Attributes: `name`, `concrete_functions`.
     """
@@ -134,12 +134,12 @@ class RestoredFunction:
         self._parameters = _parameters(signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph that fits the arguments.
+        """Run the graph that matches the arguments.
 
-        Raises ValueError, with what there is to choose from, when none does.
+        Raises ValueError, which lists the available graphs, when none matches.
         """
         arguments = self._bound(args, kwargs)
-        for converting in (False, True):  # an exact fit is better than one by conversion
+        for converting in (False, True):  # prefer an exact match to one by conversion
             for concrete in self.concrete_functions:
                 inputs = _fitting(concrete, arguments, converting)
                 if inputs is not None:
@@ -147,7 +147,7 @@ class RestoredFunction:
         raise ValueError(self._no_match(args, kwargs))
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The graph that fits specs or values; the only one when there are no arguments. ValueError if none does."""
+        """Return the graph that matches specs or values; the only one without arguments. ValueError if none matches."""
         if not args and not kwargs and len(self.concrete_functions) == 1:
             return self.concrete_functions[0]
         arguments = self._bound(args, kwargs)
@@ -174,7 +174,7 @@ class RestoredFunction:
 
 
 def _fitting(concrete: ConcreteFunction, arguments: Mapping[str, Any], converting: bool) -> list[Any] | None:
-    """The inputs of the graph when the arguments fit it; without `converting` only tensors are tensors."""
+    """Return the graph's inputs if the arguments match it; without `converting` only tensors match tensors."""
     try:
         return concrete._checked(
             {
@@ -187,7 +187,7 @@ def _fitting(concrete: ConcreteFunction, arguments: Mapping[str, Any], convertin
 
 
 def _tensors(traced: Any, given: Any, converting: bool) -> Any:
-    """The argument, with tensors where the graph takes them. TypeError where it has something else."""
+    """Return the argument, with tensors where the graph takes them. TypeError for other values."""
     if isinstance(traced, TensorSpec):
         if hasattr(given, "dtype"):
             return given
@@ -214,7 +214,7 @@ def _same_arguments(concrete: ConcreteFunction, arguments: Mapping[str, Any]) ->
 def restored_function(
     data: Mapping[str, Any], graph_of: Callable[[str], Graph], variable_of: Callable[[int], Variable]
 ) -> RestoredFunction:
-    """The function that was saved as `data`. KeyError, TypeError or ValueError when the data do not describe one."""
+    """Return the function that was saved as `data`. KeyError, TypeError or ValueError for invalid data."""
     signature = inspect.Signature([_read_parameter(each) for each in data["parameters"]])
     parameters = _parameters(signature)
     graphs = [
@@ -256,5 +256,5 @@ def _concrete(
 
 
 def is_function(value: Any) -> bool:
-    """Whether a value is a function with graphs."""
+    """Return whether a value is a function with graphs."""
     return isinstance(value, (Function, BoundFunction, ConcreteFunction, RestoredFunction))

@@ -1,4 +1,4 @@
-"""Loading: objects with variables and functions, made from files."""
+"""Loading of objects with variables and functions from files."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .function_serialization import RestoredFunction, restored_function
 from .signatures import Signature
 
 _TRIES = 100
-_DEEPEST, _MOST_VALUES = 100, 1_000_000  # of lists and dicts inside of each other
+_DEEPEST, _MOST_VALUES = 100, 1_000_000  # limits of nested lists and dicts
 
 
 class RestoredObject(Module):
-    """What an object of a saved model becomes: its children and functions as attributes."""
+    """A loaded object, with its children and functions as attributes."""
 
     def __init__(self, class_name: str) -> None:
         super().__init__()
@@ -33,21 +33,22 @@ class RestoredObject(Module):
 
 
 class CallableObject(RestoredObject):
-    """The same for an object that could be called."""
+    """A loaded object that was callable."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return vars(self)["__call__"](*args, **kwargs)
 
 
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
-    """The object that `save` saved.
+    """Return the object that `save` saved.
 
     Args:
         export_dir: the folder.
         tags, options: accepted.
 
-    Returns an object with the same children and functions under the same names, and `signatures`, a dict of functions
-    that take and give tensors by name. Its variables can be trained, its functions called, and it can be saved again.
+    Returns an object with the same children and functions under the same names, and `signatures`, a dict of
+    functions from named tensors to named tensors. Its variables can be trained, its functions called, and it can be
+    saved again.
 
     Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
     """
@@ -63,7 +64,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Whether there is a saved model in a folder."""
+    """Return whether a folder has a saved model."""
     return (Path(export_dir) / file_format.INDEX).is_file()
 
 
@@ -77,7 +78,7 @@ class _Loader:
             self.measured(number, 0)
         self.objects = [self.made(node) for node in self.nodes]
         for node, place in zip(self.nodes, self.objects, strict=True):
-            if isinstance(place, Asset):  # which knows where its file is now
+            if isinstance(place, Asset):  # an asset stores its file's current path
                 self.objects[node["children"]["asset_path"]] = place._path
         for node, place in zip(self.nodes, self.objects, strict=True):
             self.connect(node, place)
@@ -91,7 +92,7 @@ class _Loader:
         return root
 
     def made(self, node: Mapping[str, Any]) -> Any:
-        """An object without its children."""
+        """Return an object without its children."""
         kind = node["kind"]
         if kind == "variable":
             name, trainable, dtype, shape = node["variable"]
@@ -101,7 +102,7 @@ class _Loader:
             return Variable(EagerTensor(value), trainable=trainable, name=name, shape=shape)
         if kind == "asset":
             asset = Asset(self.reader.asset(node["asset"]))
-            asset.lock = self.reader.lock  # so that the file stays when another model is saved to the folder
+            asset.lock = self.reader.lock  # keeps the file when another model is saved to the folder
             return asset
         if kind == "list":
             return []
@@ -111,9 +112,9 @@ class _Loader:
         return (CallableObject if callable_ else RestoredObject)(node["class"])
 
     def measured(self, number: int, depth: int) -> tuple[int, int]:
-        """Return how many values lists and dicts hold inside of each other, and how deeply they are nested.
+        """Return how many values nested lists and dicts hold, and how deeply they are nested.
 
-        ValueError for too much, as of a list that contains itself: whatever walks over it would never end.
+        Raises ValueError above the limits, as for a list that contains itself, whose traversal would never end.
         """
         node = self.nodes[number]
         if node["kind"] not in ("list", "dict"):

@@ -1,4 +1,4 @@
-"""Options that TensorFlow takes, and that concern machines, devices and files that are not here."""
+"""TensorFlow's options for machines, devices and files; they have no effect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class _Options:
 
 
 class SaveOptions(_Options):
-    """Accepted by `save`; none of them has an effect."""
+    """Options of `save`; none has an effect."""
 
 
 class LoadOptions(_Options):
-    """Accepted by `load`; none of them has an effect."""
+    """Options of `load`; none has an effect."""

@@ -1,4 +1,4 @@
-"""Saving: objects, their variables and functions become files."""
+"""Saving of objects, their variables and functions to files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .function_serialization import RestoredFunction, function_data, is_function
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
-    """Save an object with its variables, functions and assets, to be loaded without its Python code.
+    """Save an object with its variables, functions and assets, for loading without its Python code.
 
     Args:
-        obj: a `tf.Module` or another object that says what its children are. Saved are the variables that it leads
-            to, and the `tf.function`s in the attributes and classes of all objects on the way, with the graphs that
-            they have: call them first, or give them an `input_signature`.
-        export_dir: a folder. A model that it holds is replaced at the very end; if saving fails, it stays as it is.
-        signatures: a function, or functions by name, for those who call the model with tensors by name.
+        obj: a `tf.Module` or another object with `__children__`. The variables reachable from it are saved, and the
+            `tf.function`s in the attributes and classes of all reachable objects, with their existing graphs: call
+            them first, or give them an `input_signature`.
+        export_dir: a folder. A model in it is replaced at the very end; if saving fails, it stays unchanged.
+        signatures: a function, or functions by name, for callers that pass tensors by name.
         options: accepted.
 
-    Raises ValueError for an object that cannot be saved and for functions that cannot (they call Python code, say, or
-    give Python objects), AssertionError when a function uses a variable that the object does not lead to.
+    Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
+    Python objects), AssertionError when a function uses a variable that is not reachable from the object.
     """
     if current() is not None:
         raise AssertionError(
@@ -85,7 +85,7 @@ class _Export:
         return data
 
     def number_of(self, variable: Variable) -> int:
-        """The number of a variable among the objects."""
+        """Return the index of a variable among the objects."""
         if id(variable) not in self.numbers:
             raise AssertionError(
                 f"Tried to export a function which references an 'untracked' resource: the variable {variable.name!r} "
@@ -95,7 +95,7 @@ class _Export:
 
 
 def kind_of(place: Any) -> str:
-    """How an object is made again: `variable`, `asset`, `list`, `dict` or `object`."""
+    """Return the kind from which loading rebuilds an object: `variable`, `asset`, `list`, `dict` or `object`."""
     if isinstance(place, Variable):
         return "variable"
     if isinstance(place, Asset):
@@ -106,9 +106,9 @@ def kind_of(place: Any) -> str:
 
 
 def functions_of(place: Any) -> dict[str, Any]:
-    """The functions among the attributes of an object, and among those of its class.
+    """Return the functions among the attributes of an object, and among those of its class.
 
-    A class can have more, in a method `__functions__() -> dict[str, function]`.
+    A class can add functions with a method `__functions__() -> dict[str, function]`.
     """
     if not hasattr(place, "__dict__"):
         return {}

@@ -1,4 +1,4 @@
-"""Signatures: functions with tensors by name in and tensors by name out, for those who serve a model."""
+"""Signatures: functions with named input and output tensors, for serving a model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ DEFAULT = "serving_default"
 
 
 def chosen(signatures: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
-    """The functions to export by name.
+    """Return the functions to export by name.
 
     Args:
-        signatures: what the user gave: nothing, a function, or functions by name.
-        functions: those of the object that is saved; if just one of them has an input_signature and gives what a
-            signature can give, it is the default.
+        signatures: the user's argument: nothing, a function, or functions by name. functions: the functions of the
+        saved object. If exactly one has an input_signature and exportable results, it is the default.
     """
     if signatures is None:
         fixed = [value for value in functions.values() if getattr(value, "input_signature", None) is not None]
@@ -39,7 +38,7 @@ def chosen(signatures: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_exportable(concrete: ConcreteFunction) -> bool:
-    """Whether the graph makes a signature: one that only changes variables gives nothing, and makes none."""
+    """Return whether the graph can be a signature; one without results cannot."""
     try:
         exported(DEFAULT, concrete)
     except ValueError:
@@ -64,7 +63,7 @@ def _only_graph(name: str, value: Any) -> ConcreteFunction:
 
 
 def _named_specs(name: str, concrete: ConcreteFunction) -> dict[str, TensorSpec]:
-    """The arguments that are tensors by name; Python's values are part of the graph since it was traced."""
+    """Return the tensor arguments by name; Python values are constants of the traced graph."""
     specs = {}
     for argument, value in concrete.arguments.items():
         for path, leaf in nest.flatten_with_path(value, argument):
@@ -84,9 +83,9 @@ def _is_variable(leaf: Any) -> bool:
 
 
 def exported(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
-    """The graph as a signature: keywords in, a dict of tensors out.
+    """Return the graph as a signature: keyword inputs, a dict of output tensors.
 
-    Raises ValueError for arguments that cannot be given by name, such as variables, and for such results.
+    Raises ValueError for arguments without names, such as variables, and for unnamed results.
     """
     specs = _named_specs(name, concrete)
 
@@ -100,7 +99,7 @@ def exported(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
 
 
 def named_outputs(name: str, result: Any) -> dict[str, Any]:
-    """The results of a signature by name: a dict is as it is, others are `output_0`, `output_1` …"""
+    """Return the results of a signature by name: a dict unchanged, others as `output_0`, `output_1` …"""
     items = result
     if not isinstance(items, Mapping):
         parts = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -115,13 +114,13 @@ def named_outputs(name: str, result: Any) -> dict[str, Any]:
 
 
 class Signature:
-    """A loaded signature: call it with tensors by name, it gives tensors by name."""
+    """A loaded signature: a function from named tensors to named tensors."""
 
     def __init__(self, concrete: ConcreteFunction) -> None:
         self._concrete = concrete
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Raises TypeError for positional arguments, and for names that are missing or unknown."""
+        """Run the graph. Raises TypeError for positional arguments, and for names that are missing or unknown."""
         known = self.structured_input_signature[1]
         if args and len(known) == 1 and not kwargs:
             kwargs = {next(iter(known)): args[0]}

@@ -1,10 +1,10 @@
-"""The structure of a function's arguments and results as JSON data.
+"""JSON serialization of the structure of a function's arguments and results.
 
     (x, {"n": 3}), x a float32[?]     ==>     {"tuple": [{"tensor": [[null], "float32", "x"]}, {"dict": [["n", 3]]}]}
     a result of the graph             ==>     {"output": 0}
     a composite tensor                ==>     {"spec": ["RaggedTensorSpec", …]}
 
-Python values stand as attributes of operations do; what exists in a running program only cannot be written.
+Python values are written like attributes of operations; objects that exist only at run time cannot be written.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..ir.attribute_json import attribute_data, attribute_from
 from ..tracing.trace import Composite, Output
 
 SPECS = ("TensorSpec", "IndexedSlicesSpec", "RaggedTensorSpec", "SparseTensorSpec")
-"""The specs that files may name; those of a user's classes need the user's code."""
+"""The specs that files may name; those of user classes need the user's code."""
 
 
 def write(value: Any) -> Any:
-    """A nest of specs, outputs and Python values as data. ValueError for what cannot be written."""
+    """Return a nest of specs, outputs and Python values as data. ValueError for other values."""
     if isinstance(value, TensorSpec):
         dims = value.spec.shape
         return {"tensor": [None if dims is None else list(dims), value.dtype.name, value.name]}
@@ -58,12 +58,12 @@ def _kind(spec: TypeSpec) -> str:
 
 def _python(value: Any) -> Any:
     data = attribute_data(value)
-    attribute_from(data)  # refuses what could not be read
+    attribute_from(data)  # raises for data that could not be read
     return {"python": data}
 
 
 def read(data: Any) -> Any:
-    """The nest that was written. ValueError, KeyError or TypeError when the data are no such nest."""
+    """Return the nest that was written. ValueError, KeyError or TypeError for invalid data."""
     ((kind, content), *more) = data.items()
     if kind == "tensor":
         dims, dtype, name = content
