@@ -1,4 +1,4 @@
-"""Files that outlive the program: written whole or not at all, and checked when they are read.
+"""Persistent files: written atomically, and verified when they are read.
 
-There is no pickle here: tensors are safetensors, everything else is JSON.
+Pickle is not used: tensors are safetensors, everything else is JSON.
 """

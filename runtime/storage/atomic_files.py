@@ -1,10 +1,10 @@
-"""Files that are there completely or not at all.
+"""Atomic writing of files: a file appears completely or not at all.
 
     with replacing("weights.bin") as stream:     ==>   .weights.bin.3f2a….tmp  is written, flushed to the disk,
         stream.write(content)                          and renamed to  weights.bin
 
-A reader sees the old content or the new one. When anything fails, the old file stays as it was. A draft is locked while
-its writer lives, so those of killed writers can be told (`locks.remove_leftovers` with `drafts_of`).
+A reader sees the old content or the new one. When anything fails, the old file is unchanged. A draft is locked while
+its writer lives, so that leftovers of killed writers are recognized (`locks.remove_leftovers` with `drafts_of`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .locks import lock_open
 
 
 class Draft:
-    """A file next to `path`, under a name of its own, until it is published or discarded."""
+    """A temporary file in the folder of `path`, until it is published or discarded."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,10 +34,10 @@ class Draft:
                 os.close(handle)
             elif self._path.exists():
                 return
-            self.discard()  # taken for a leftover before it was locked
+            self.discard()  # removed as a leftover before it was locked
 
     def publish(self, path: Path) -> None:
-        """Make what was written the content of `path`, in one step."""
+        """Make the written data the content of `path`, in one step."""
         self.stream.flush()
         os.fsync(self.stream.fileno())
         self.stream.close()
@@ -45,8 +45,8 @@ class Draft:
         flush_folder(path.parent)
 
     def discard(self) -> None:
-        """Delete what was written, unless it is published."""
-        with contextlib.suppress(OSError):  # a full disk: what is buffered does not matter any more
+        """Delete the draft, unless it is published."""
+        with contextlib.suppress(OSError):  # a full disk: buffered data no longer matters
             self.stream.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
@@ -56,7 +56,7 @@ class Draft:
 
 @contextlib.contextmanager
 def drafted(path: Path) -> Iterator[Draft]:
-    """A draft of `path`, which is discarded at the end of the block unless it is published; folders are made."""
+    """Yield a draft of `path`, discarded at the end of the block unless it is published; folders are made."""
     draft = Draft(path)
     try:
         yield draft
@@ -66,7 +66,7 @@ def drafted(path: Path) -> Iterator[Draft]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes that of `path` at the end of the block; folders are made as needed.
+    """Yield a stream whose content becomes that of `path` at the end of the block; folders are made as needed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def drafts_of(name: str) -> re.Pattern[str]:
-    """The names that drafts of a file have.
+    """Return the pattern of the names of a file's drafts.
 
     >>> bool(drafts_of("a.txt").fullmatch(".a.txt.0123456789abcdef.tmp"))
     True
@@ -91,7 +91,7 @@ def drafts_of(name: str) -> re.Pattern[str]:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make the names in a folder last, where the system can."""
+    """Flush the names in a folder to the disk, if the system can."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

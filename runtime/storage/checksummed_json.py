@@ -1,9 +1,9 @@
-"""JSON files that know their own format, version and checksum.
+"""JSON files with their own format, version and checksum.
 
     {"format": "agc checkpoint", "version": 1, "sha256": "9f86d0…",
      "content": {…}}
 
-The checksum is that of the content as compact JSON with sorted keys, so a file may be laid out for people.
+The checksum is that of the content as compact JSON with sorted keys, so the layout of the file does not matter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write(path: Path, kind: str, version: int, content: Any) -> None:
 
 
 def read(path: Path, kind: str, newest: int) -> Any:
-    """The content of such a file.
+    """Return the content of such a file.
 
     Raises NotFoundError when there is no file, UnimplementedError when TensorFlow wrote it, DataLossError when it is
     damaged, of another format, or of a version newer than `newest`.

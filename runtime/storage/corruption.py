@@ -1,4 +1,4 @@
-"""What readers of files share: errors that name the file, and lengths that are checked against the bytes there are.
+"""Helpers for readers of files: errors that name the file, and lengths checked against the available bytes.
 
 with reading("model.json"):      ==>     DataLossError: model.json is damaged: KeyError: 'class_name'
     document["class_name"]
@@ -19,15 +19,15 @@ FAULTS = (
     ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError, struct.error,
     zlib.error,
 )  # fmt: skip
-"""What Python raises where the content of a file is not what a reader takes it for."""
+"""The Python exceptions that invalid file content can cause."""
 
 _PIECE = 1 << 20
-_MOST_AXES = 64  # which an array of NumPy can have
+_MOST_AXES = 64  # the maximum rank of a NumPy array
 
 
 @contextlib.contextmanager
 def reading(path: object) -> Iterator[None]:
-    """Raise DataLossError with the name of a file for what its content makes Python raise.
+    """Turn exceptions caused by a file's content into DataLossError with the file's name.
 
     >>> try:
     ...     with reading("index.json"):
@@ -45,7 +45,7 @@ def reading(path: object) -> Iterator[None]:
 
 
 def element_count(shape: Sequence[Any]) -> int:
-    """Return how many elements a shape from a file has; ValueError for what is no shape of an array.
+    """Return the number of elements of a shape read from a file; ValueError for an invalid shape.
 
     >>> element_count((2, 3))
     6
@@ -58,7 +58,7 @@ def element_count(shape: Sequence[Any]) -> int:
 
 
 def read_exactly(file: IO[bytes], count: int, path: object) -> bytes:
-    """Return the next `count` bytes of a file; DataLossError when there are less. Memory grows with what is there."""
+    """Return the next `count` bytes of a file; DataLossError when there are fewer. Memory grows with the bytes read."""
     pieces = []
     missing = count
     while missing > 0:

@@ -1,8 +1,8 @@
-"""Files that TensorFlow wrote, in formats that are not read here: errors say that, and not that files are damaged.
+"""Detection of TensorFlow's file formats, which are not supported, so that such files are not reported as damaged.
 
-x.index                 begins a table of blocks that ends with this number    a checkpoint (TensorBundle)
+x.index                 begins a block table that ends with this number         a checkpoint (TensorBundle)
 folder/saved_model.pb                                                          a SavedModel
-folder/dataset_spec.pb                                                         what `Dataset.save` wrote
+folder/dataset_spec.pb                                                         output of `Dataset.save`
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FILES = {"saved_model.pb": "a SavedModel", "dataset_spec.pb": "a saved dataset"
 
 
 def refuse_table(path: Path, content: bytes) -> None:
-    """Raise UnimplementedError if `content`, that of the file `path`, is the index of a checkpoint of TensorFlow."""
+    """Raise UnimplementedError if `content`, of the file `path`, is the index of a TensorFlow checkpoint."""
     if content.endswith(_END_OF_TABLE):
         raise UnimplementedError(
             f"{path} belongs to a checkpoint of TensorFlow (a TensorBundle), which agc does not read yet. Let "

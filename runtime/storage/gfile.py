@@ -38,7 +38,7 @@ def _name(path: Path) -> str:
 
 
 def _calling(function: Callable[[], T], path: Path) -> T:
-    """What the function gives; a failure of the system's as one of the runtime's."""
+    """Return the result of `function`; convert an OSError to the runtime's exception."""
     try:
         return function()
     except OSError as error:
@@ -47,14 +47,14 @@ def _calling(function: Callable[[], T], path: Path) -> T:
 
 
 class GFile:
-    """A file that is open for reading or writing; it is opened when it is first used.
+    """A file for reading or writing, opened at its first use.
 
     Args:
         name: its path.
         mode: "r", "w", "a", "r+", "w+" or "a+", with a "b" for bytes; text is UTF-8.
 
-    Raises InvalidArgumentError for another mode, NotFoundError when there is nothing to read, PermissionDeniedError for
-    reading what is open for writing only, and the reverse.
+    Raises InvalidArgumentError for another mode, NotFoundError when there is no file to read, PermissionDeniedError
+    for reading a file opened for writing only, and the reverse.
     """
 
     def __init__(self, name: Path, mode: str = "r", encoding: str = "utf-8") -> None:
@@ -73,7 +73,7 @@ class GFile:
 
     @property
     def mode(self) -> str:
-        """How the file is open."""
+        """The mode in which the file is open."""
         return self._mode
 
     def _opened(self) -> Any:
@@ -91,15 +91,15 @@ class GFile:
         return self._opened()
 
     def read(self, n: int = -1) -> Any:
-        """The next `n` bytes or characters; all that are left, by default."""
+        """Return the next `n` bytes or characters; by default all that are left."""
         return self._for_reading().read(n)
 
     def readline(self) -> Any:
-        """The next line with its end; nothing at the end of the file."""
+        """Return the next line with its end; an empty string at the end of the file."""
         return self._for_reading().readline()
 
     def readlines(self) -> list[Any]:
-        """All lines that are left."""
+        """Return all lines that are left."""
         return list(self._for_reading().readlines())
 
     def __iter__(self) -> Iterator[Any]:
@@ -109,7 +109,7 @@ class GFile:
         return next(self._for_reading())
 
     def write(self, file_content: Any) -> None:
-        """Write text, or bytes in a binary mode (text as well: its UTF-8)."""
+        """Write text, or bytes in a binary mode (text is encoded as UTF-8)."""
         if not self._writes:
             raise errors.PermissionDeniedError("File isn't open for writing")
         if "b" in self._mode and isinstance(file_content, str):
@@ -119,30 +119,30 @@ class GFile:
         self._opened().write(file_content)
 
     def seek(self, offset: int, whence: int = 0) -> None:
-        """Go on at this place."""
+        """Set the position in the file."""
         self._for_reading().seek(offset, whence)
 
     def tell(self) -> int:
-        """Where reading or writing goes on."""
+        """Return the position in the file."""
         return int(self._opened().tell())
 
     def size(self) -> int:
-        """How many bytes the file has."""
+        """Return the file's size in bytes."""
         if self._file is not None and self._writes:
             self._file.flush()
         return stat(self._name).length
 
     def seekable(self) -> bool:
-        """Whether `seek` works: it does."""
+        """Return True: `seek` always works."""
         return True
 
     def flush(self) -> None:
-        """Give the system what was written."""
+        """Write buffered data to the system."""
         if self._file is not None:
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file; it is opened again by the next use."""
+        """Close the file; the next use opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -162,7 +162,7 @@ class GFile:
 
 
 class FileStatistics(NamedTuple):
-    """What `stat` says of a file."""
+    """The results of `stat` for a file."""
 
     length: int
     mtime_nsec: int
@@ -170,30 +170,30 @@ class FileStatistics(NamedTuple):
 
 
 def exists(path: Path) -> bool:
-    """Whether there is a file or directory."""
+    """Return whether a file or directory exists."""
     return os.path.exists(_name(path))
 
 
 def isdir(path: Path) -> bool:
-    """Whether this is a directory."""
+    """Return whether the path is a directory."""
     return os.path.isdir(_name(path))
 
 
 def listdir(path: Path) -> list[str]:
-    """The names in a directory; NotFoundError when there is none."""
+    """Return the names in a directory; NotFoundError when there is none."""
     if not isdir(path):
         raise errors.NotFoundError(f"Could not find directory {_name(path)}")
     return os.listdir(_name(path))
 
 
 def mkdir(path: Path) -> None:
-    """Make a directory; nothing is done when it exists, NotFoundError without the one around it."""
+    """Make a directory; do nothing when it exists. NotFoundError without its parent."""
     if not isdir(path):
         _calling(lambda: os.mkdir(_name(path)), path)
 
 
 def makedirs(path: Path) -> None:
-    """Make a directory, and those around it."""
+    """Make a directory and its parents."""
     _calling(lambda: os.makedirs(_name(path), exist_ok=True), path)
 
 
@@ -203,21 +203,21 @@ def remove(path: Path) -> None:
 
 
 def rmtree(path: Path) -> None:
-    """Delete a directory with all that is in it; NotFoundError when there is none."""
+    """Delete a directory with its content; NotFoundError when there is none."""
     if not exists(path):
         raise errors.NotFoundError(f"{_name(path)} not found")
     _calling(lambda: shutil.rmtree(_name(path)), path)
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Copy a file; AlreadyExistsError when there is one already, unless `overwrite`."""
+    """Copy a file; AlreadyExistsError when the target exists, unless `overwrite`."""
     stat(src)
     _check_free(dst, overwrite)
     _calling(lambda: shutil.copyfile(_name(src), _name(dst)), dst)
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Give a file or directory another name; AlreadyExistsError when that is taken, unless `overwrite`."""
+    """Rename a file or directory; AlreadyExistsError when the target exists, unless `overwrite`."""
     _check_free(dst, overwrite)
     _calling(lambda: os.replace(_name(src), _name(dst)), src)
 
@@ -228,31 +228,31 @@ def _check_free(path: Path, overwrite: bool) -> None:
 
 
 def glob(pattern: Any) -> list[str]:
-    """The files that match a pattern, or one of a list of them."""
+    """Return the files that match a pattern, or one of a list of patterns."""
     given = [pattern] if isinstance(pattern, (str, bytes, os.PathLike)) else pattern
     return [found for each in given for found in sorted(patterns.glob(_name(each)))]
 
 
 def stat(path: Path) -> FileStatistics:
-    """The size of a file, when it was changed, and whether it is a directory; NotFoundError when there is none."""
+    """Return the size, modification time and kind of a file; NotFoundError when there is none."""
     found = _calling(lambda: os.stat(_name(path)), path)
     return FileStatistics(found.st_size, found.st_mtime_ns, isdir(path))
 
 
 def walk(top: Path, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(directory, names of directories in it, names of files in it) for a directory and all inside of it."""
+    """Yield (directory, subdirectory names, file names) for a directory and all directories inside of it."""
     for place, directories, files in os.walk(_name(top), topdown, onerror):
         directories.sort()
         yield place, directories, sorted(files)
 
 
 def join(path: Path, *paths: Path) -> str:
-    """Parts of a path, put together."""
+    """Join parts of a path."""
     return os.path.join(_name(path), *map(_name, paths))
 
 
 def get_registered_schemes() -> list[str]:
-    """The kinds of paths that there are: those of the file system."""
+    """Return the kinds of paths: only those of the file system."""
     return ["", "file"]
 
 

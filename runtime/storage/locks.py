@@ -1,10 +1,10 @@
 """Locks of files and folders, which end with the process that holds them.
 
     with exclusive(folder):             one writer at a time, of all processes and threads
-    lock(path)  ==>  Lock or None       None while another one holds it: so its writer lives
+    lock(path)  ==>  Lock or None       None while another process holds it: its writer is alive
 
-The system returns a lock (`flock`) when the process ends, however it ends. So a lock that can be taken proves that a
-writer is gone. Where the system has no such locks (Windows, some network file systems) `Lock.is_real` is False: then
+The system releases a lock (`flock`) when the process ends, however it ends. So a lock that can be taken proves that
+its writer is gone. On systems without such locks (Windows, some network file systems) `Lock.is_real` is False: then
 nothing is exclusive, and nothing counts as the leftover of a killed writer.
 """
 
@@ -20,17 +20,17 @@ from pathlib import Path
 
 from ..errors import UnavailableError
 
-if sys.platform == "win32":  # which cannot delete or rename an open file, either
+if sys.platform == "win32":  # Windows cannot delete or rename an open file, either
     fcntl = None
 else:
     import fcntl
 
-_PATIENCE = 60.0  # seconds, for a writer; each holds a folder for a moment only
+_PATIENCE = 60.0  # seconds that a writer waits; each holds a folder only briefly
 _POLL = 0.005
 
 
 class Lock:
-    """A lock that is held until `close`, or until the object is gone."""
+    """A lock that is held until `close`, or until the object is deleted."""
 
     def __init__(self, handle: int | None) -> None:
         self._handle = handle
@@ -51,7 +51,7 @@ class Lock:
 
 
 def lock(path: Path, shared: bool = False, wait: float = 0.0) -> Lock | None:
-    """Lock a file or folder; None when another one still holds it after `wait` seconds. Links are not followed.
+    """Lock a file or folder; None when another still holds it after `wait` seconds. Links are not followed.
 
     Raises OSError when there is no such file, or it cannot be opened.
     """
@@ -73,7 +73,7 @@ def lock(path: Path, shared: bool = False, wait: float = 0.0) -> Lock | None:
 
 
 def lock_open(handle: int, shared: bool = False) -> Lock | None:
-    """Lock an open file, and close it with the lock; None, and it stays open, when another one holds it."""
+    """Lock an open file, and close it with the lock. If another holds the lock, return None and keep the file open."""
     if fcntl is None:
         os.close(handle)
         return Lock(None)
@@ -88,7 +88,7 @@ def lock_open(handle: int, shared: bool = False) -> Lock | None:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether an open file still has this path."""
+    """Return whether an open file still has this path."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(handle), os.lstat(path))
     return False
@@ -107,7 +107,7 @@ def exclusive(folder: Path) -> Iterator[Lock]:
 
 
 def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:
-    """Delete the files of `folder` whose names match as a whole, and whose writers are gone."""
+    """Delete the files of `folder` whose full names match, and whose writers are gone."""
     for entry in list(os.scandir(folder)):
         if names.fullmatch(entry.name) is None:
             continue

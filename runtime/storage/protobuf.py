@@ -11,7 +11,7 @@ import struct
 
 
 def varint(number: int) -> bytes:
-    """An integer, seven bits a byte; negative ones as 64 bits in two's complement.
+    """Return an integer as a varint, seven bits per byte; negative ones as 64 bits in two's complement.
 
     >>> varint(300).hex()
     'ac02'
@@ -26,7 +26,7 @@ def varint(number: int) -> bytes:
 
 
 def field(number: int, value: int | str | bytes) -> bytes:
-    """A field of a message: an integer, or a text, bytes or message with its length before it."""
+    """Return a field of a message: an integer, or a length-prefixed text, bytes or message."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     content = value.encode() if isinstance(value, str) else value
@@ -34,5 +34,5 @@ def field(number: int, value: int | str | bytes) -> bytes:
 
 
 def fixed64(number: int, value: float) -> bytes:
-    """A field that is a double."""
+    """Return a field that is a double."""
     return varint(number << 3 | 1) + struct.pack("<d", value)

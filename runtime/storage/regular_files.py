@@ -1,8 +1,8 @@
-"""Reading files that an index names: regular files inside its folder, and nothing else.
+"""Reading of files that an index names: only regular files inside its folder.
 
 open_inside(folder, "functions/0-f.json")        a stream
-"../secret", "/etc/passwd", "a\\0", links        DataLossError: a folder that came from elsewhere may not lead out
-FIFOs, devices, sockets                          DataLossError, where opening would wait for ever
+"../secret", "/etc/passwd", "a\\0", links        DataLossError: an untrusted folder must not lead outside
+FIFOs, devices, sockets                          DataLossError, because opening could block forever
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BY_FOLDERS = bool(_NO_LINK) and os.open in os.supports_dir_fd
 
 
 def is_plain(name: object) -> bool:
-    """Whether this is the name of a file within a folder, which leads nowhere else on any system.
+    """Return whether `name` is a file name within a folder, and no path on any system.
 
     >>> [is_plain(name) for name in ("a.txt", "..", "a/b", "", "a\\0", 3)]
     [True, False, False, False, False, False]
@@ -37,21 +37,21 @@ def is_plain(name: object) -> bool:
 
 
 def read(path: Path) -> bytes:
-    """The content of a file that the program names itself: links are followed, but devices are refused."""
+    """Return the content of a file that the program names itself: links are followed, but devices are refused."""
     try:
         handle = os.open(path, _FILE)
     except PermissionError:
         raise PermissionDeniedError(f"{path}; Permission denied") from None
-    except (OSError, ValueError):  # a name that no file can have, too
+    except (OSError, ValueError):  # also a name that no file can have
         raise NotFoundError(f"there is no file {path}") from None
     with _stream(handle, str(path)) as stream:
         return stream.read()
 
 
 def open_inside(folder: Path, name: str) -> IO[bytes]:
-    """A stream of the file `name`, parts of which are separated by `/`, inside of `folder`.
+    """Return a stream of the file `name`, with parts separated by `/`, inside of `folder`.
 
-    Raises NotFoundError when there is no such file, DataLossError when the name leads out, by a link too.
+    Raises NotFoundError when there is no such file, DataLossError when the name or a link leads outside.
     """
     parts = name.split("/") if isinstance(name, str) else [""]
     if not all(map(is_plain, parts)):
@@ -72,7 +72,7 @@ def open_inside(folder: Path, name: str) -> IO[bytes]:
 
 
 def _opened(folder: Path, parts: list[str]) -> int:
-    """Open folder by folder, so that none can be exchanged for a link meanwhile."""
+    """Open folder by folder, so that none can be replaced by a link meanwhile."""
     here = os.open(folder, _FOLDER)
     try:
         for part in parts[:-1]:
@@ -85,7 +85,7 @@ def _opened(folder: Path, parts: list[str]) -> int:
 
 
 def _checked(folder: Path, parts: list[str]) -> int:
-    """The same for systems that cannot open a file relative to a folder."""
+    """Open the file on systems that cannot open a file relative to a folder."""
     path = folder
     for part in parts:
         path /= part

@@ -4,8 +4,8 @@
     header    {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …} as JSON
     data      the elements in row order, little-endian
 
-The format knows neither complex numbers nor strings. Complex numbers are stored as a last axis of two, strings with
-their lengths before them as bytes; the dtypes and shapes that they stand for are in the header's `__metadata__`.
+The format has neither complex numbers nor strings. Complex numbers are stored with a last axis of two, strings as
+length-prefixed bytes; their dtypes and shapes are in the header's `__metadata__`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PARTS = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
 
 
 class Hashing:
-    """A stream that keeps the checksum of what is written to it."""
+    """A stream that computes the checksum of the data written to it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -55,13 +55,13 @@ class Hashing:
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> str:
-    """Write the arrays as the file `path`; the checksum (SHA-256) of the file."""
+    """Write the arrays as the file `path`, and return the file's checksum (SHA-256)."""
     with replacing(path) as stream:
         return write_to(stream, arrays)
 
 
 def write_to(stream: IO[bytes], arrays: Mapping[str, Array]) -> str:
-    """Write the arrays to a stream; the checksum of what was written."""
+    """Write the arrays to a stream, and return the checksum of the data."""
     header: dict[str, Any] = {}
     meant: dict[str, str] = {}
     contents = []
@@ -88,7 +88,7 @@ def write_to(stream: IO[bytes], arrays: Mapping[str, Array]) -> str:
 
 
 def _stored(dtype: dtypes.DType, shape: tuple[int, ...], size: int) -> dict[str, Any]:
-    """How the header describes the elements."""
+    """Return the header's description of the elements."""
     if dtype is dtypes.string:
         return {"dtype": "U8", "shape": [size]}
     if dtype in _PARTS:
@@ -97,15 +97,15 @@ def _stored(dtype: dtypes.DType, shape: tuple[int, ...], size: int) -> dict[str,
 
 
 def read(path: Path, sha256: str | None = None) -> dict[str, Array]:
-    """All arrays of such a file.
+    """Return all arrays of a safetensors file.
 
-    Raises NotFoundError when there is no file, DataLossError when it is damaged or has another checksum than `sha256`.
+    Raises NotFoundError when there is no file, DataLossError when it is damaged or its checksum is not `sha256`.
     """
     return arrays_of(regular_files.read(path), path, sha256)
 
 
 def arrays_of(content: bytes, path: Path, sha256: str | None) -> dict[str, Array]:
-    """All arrays of the content of the file `path`."""
+    """Return all arrays of the content of the file `path`."""
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
     try:
@@ -123,7 +123,7 @@ def _parsed(content: bytes) -> dict[str, Array]:
     data = memoryview(content)[8 + length :]
     last = 0
     for start, end in sorted(entry["data_offsets"] for entry in header.values()):
-        if start < last:  # so many bytes could become many times as many
+        if start < last:  # overlapping ranges could expand to a much larger total
             raise ValueError(f"two arrays share the bytes from {start}")
         last = end
     return {name: _array(entry, data, meant.get(name)) for name, entry in header.items()}

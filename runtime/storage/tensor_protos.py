@@ -1,9 +1,9 @@
-"""Tensors in the bytes of TensorFlow's `TensorProto` message, which `tf.io.serialize_tensor` writes.
+"""Tensors in the wire format of TensorFlow's `TensorProto` message, which `tf.io.serialize_tensor` writes.
 
     1: dtype   2: shape (2: dimension (1: size) …)   4: all elements   8: a string, for each element
 
-Other writers store elements one by one in a field of their dtype; that is read as well, and the last of too few
-stands for the rest, up to `MOST_REPEATED`.
+Other writers store elements one by one in a field of their dtype; that is read as well. The last of too few
+elements is repeated, up to `MOST_REPEATED`.
 
 >>> parsed(serialized(np.array([1, 2], np.int32)))
 array([1, 2], dtype=int32)
@@ -38,15 +38,15 @@ _FIELDS = {
     "float32": 5, "float64": 6, "complex64": 9, "complex128": 12, "int32": 7, "int16": 7, "int8": 7, "uint8": 7,
     "uint16": 7, "int64": 10, "bool": 11, "float16": 13, "bfloat16": 13, "uint32": 16, "uint64": 17,
 }  # fmt: skip
-"""The fields in which elements of these dtypes are stored one by one."""
+"""The fields that store elements of these dtypes one by one."""
 
 _WORD = 2**64 - 1
 MOST_REPEATED = 64 << 20
-"""The most bytes of elements that are not in a message, but stand for its last one."""
+"""The maximum number of bytes of repeated elements that are not in a message."""
 
 
 def serialized(tensor: Array) -> bytes:
-    """The message for an array."""
+    """Return the message for an array."""
     dtype = dtypes.of_array(tensor)
     sizes = b"".join(field(2, field(1, size) if size else b"") for size in tensor.shape)
     message = field(1, NUMBERS[dtype.name]) + field(2, sizes)
@@ -57,7 +57,7 @@ def serialized(tensor: Array) -> bytes:
 
 
 class _Contents:
-    """What the fields of a message hold."""
+    """The decoded fields of a message."""
 
     def __init__(self, message: bytes) -> None:
         self.name, self.content = "", b""
@@ -87,7 +87,7 @@ class _Contents:
             _read_varints(value, self.varints[number])
 
     def elements(self, dtype: Any) -> Array:
-        """The elements that are stored one by one, in the field of the dtype."""
+        """Return the elements that are stored one by one, in the field of the dtype."""
         number = _FIELDS.get(self.name, 0)
         if number in _FIXED:
             return np.frombuffer(bytes(self.fixed[number]), _FIXED[number]).astype(dtype.numpy)
@@ -97,7 +97,7 @@ class _Contents:
 
 
 def parsed(message: bytes) -> Array:
-    """The array of a message; ValueError for what is none."""
+    """Return the array of a message; ValueError for an invalid message."""
     found = _Contents(message)
     dtype, shape, content = dtypes.as_dtype(found.name), found.shape, found.content
     count = element_count(shape)
@@ -117,7 +117,7 @@ def _objects(strings: list[bytes]) -> Array:
 
 
 def _filled(elements: Array, default: Any, count: int) -> Array:
-    """The elements of an array, the last of which stands for those that are missing."""
+    """Return the elements of an array; the last one is repeated for missing ones."""
     missing = count - len(elements)
     if missing < 0:
         raise ValueError(f"{len(elements)} elements do not fill {count} places")
@@ -141,7 +141,7 @@ def _size(dimension: Any) -> int:
 
 
 def _read_varints(value: Any, found: Any) -> None:
-    """Append what a field holds: one number, or several."""
+    """Append the content of a field: one number, or several."""
     if isinstance(value, int):
         found.append(value & _WORD)
         return
@@ -152,7 +152,7 @@ def _read_varints(value: Any, found: Any) -> None:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """(number, value) of each field; ValueError where the message breaks off."""
+    """Yield (number, value) of each field; ValueError for a truncated message."""
     at = 0
     while at < len(message):
         key, at = _read_varint(message, at)
