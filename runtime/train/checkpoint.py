@@ -1,4 +1,4 @@
-"""`Checkpoint`: the values of an object's variables, saved and restored by the names that lead to them."""
+"""`Checkpoint`: saves and restores the values of an object's variables by name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .restore import LoadStatus, NothingRestored, Restoration
 
 
 class Checkpoint:
-    """Saves the variables of the objects that it is given, and restores them.
+    """Saves the variables of the given objects, and restores them.
 
     Args:
         root: an object whose children are saved under their own names.
-        kwargs: further objects by name: variables, modules, optimisers, lists and dicts of these.
+        kwargs: further objects by name: variables, modules, optimizers, lists and dicts of these.
 
     Attributes: `save_counter`, a variable that counts the calls of `save`.
 
-    Raises ValueError for an object that holds no variables and never will.
+    Raises ValueError for an object that cannot hold variables.
 
     >>> import tempfile
     >>> w = Variable([1.0, 2.0])
@@ -63,7 +63,7 @@ class Checkpoint:
 
     @property
     def save_counter(self) -> Variable:
-        """How often `save` has been called, an int64 variable."""
+        """The number of calls of `save`, an int64 variable."""
         return self._counter()
 
     def _counter(self) -> Variable:
@@ -75,7 +75,7 @@ class Checkpoint:
         return found
 
     def write(self, file_prefix: Any, options: Any = None) -> str:
-        """Save under exactly this prefix, without a number; for `read`. The prefix."""
+        """Save under exactly this prefix, without a number, for `read`. Return the prefix."""
         prefix = _outside_of_functions("write", file_prefix)
         graph = ObjectGraph.of(self)
         checkpoint_format.write(
@@ -100,10 +100,10 @@ class Checkpoint:
         return path
 
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
-        """Restore what `write` or `save` saved: values whose variable does not exist yet wait for it.
+        """Restore what `write` or `save` saved; values without a variable wait until it is created.
 
-        Raises NotFoundError when there is no such checkpoint, DataLossError when it is damaged, and for a value that
-        does not fit its variable InvalidArgumentError (by its dtype) or ValueError (by its shape).
+        Raises NotFoundError when there is no such checkpoint, DataLossError when it is damaged. For a value that
+        does not fit its variable raises InvalidArgumentError (by its dtype) or ValueError (by its shape).
         """
         prefix = _outside_of_functions("read", save_path)
         restoration = Restoration(checkpoint_format.read(prefix), prefix)
@@ -111,11 +111,11 @@ class Checkpoint:
         return LoadStatus(restoration, self)
 
     def restore(self, save_path: Any, options: Any = None) -> LoadStatus | NothingRestored:
-        """Restore what `save` saved, the counter of saves too. Nothing is restored from None."""
+        """Restore what `save` saved, including the counter of saves. For None, restore nothing."""
         if save_path is None:
             return NothingRestored()
         status = self.read(save_path, options)
-        self._counter()  # so that it gets its value now, and numbers go on
+        self._counter()  # so that it gets its value now, and numbering continues
         return status
 
 

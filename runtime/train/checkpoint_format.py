@@ -1,11 +1,11 @@
-"""A checkpoint on the disk: an index, and the values in a file beside it.
+"""The files of a checkpoint: an index, and a data file with the values.
 
-    ckpt-1.index                  what there is: the object graph, the name and the checksum of the other file
+    ckpt-1.index                  the object graph, the name and the checksum of the data file
     ckpt-1.data-00000-of-00001    the values, as safetensors
 
-The index is written last, and in one step: before that the checkpoint is the old one, or none. It names data with a
-number of their own where those with the plain name are in use (`ckpt-1.3f2a….data-00000-of-00001`). One writer at a
-time does that, and removes what killed writers have left; a reader that meets it reads the new index.
+The index is written last, and in one step: before that the checkpoint is the old one, or none. While the plain data
+file is in use, the index names data with a random number (`ckpt-1.3f2a….data-00000-of-00001`). Only one writer at a
+time does that, and it removes leftovers of killed writers. A reader whose data disappear reads the new index.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ KIND, VERSION = "checkpoint", 1
 DATA = ".data-00000-of-00001"
 _TRIES = 100
 _DRAFTS = re.compile(rf"\.(.*(\.index|{re.escape(DATA)})|checkpoint)\.[0-9a-f]{{16}}\.tmp", re.DOTALL)
-"""The names of drafts, those of other prefixes too: a killed program may never save under the same one again."""
+"""The names of drafts, also of other prefixes: a killed program may never save under the same one again."""
 
 
 class Contents(NamedTuple):
-    """What a checkpoint holds: the nodes of its object graph, and the values by their keys."""
+    """The content of a checkpoint: the nodes of its object graph, and the values by key."""
 
     nodes: list[Node]
     values: dict[str, Array]
@@ -43,12 +43,12 @@ def index_of(prefix: str) -> Path:
 
 
 def exists(prefix: str) -> bool:
-    """Whether there is a checkpoint with this prefix, as `Checkpoint.save` returned it."""
-    return os.path.isfile(index_of(prefix))  # and False for what cannot be the name of a file
+    """Return whether there is a checkpoint with this prefix, as `Checkpoint.save` returned it."""
+    return os.path.isfile(index_of(prefix))  # also False for an invalid file name
 
 
 def time_of(prefix: str) -> float | None:
-    """The time at which a checkpoint was written; None when there is none."""
+    """Return the time at which a checkpoint was written; None when there is none."""
     try:
         return index_of(prefix).stat().st_mtime
     except OSError:
@@ -56,12 +56,12 @@ def time_of(prefix: str) -> float | None:
 
 
 def write(prefix: str, nodes: list[Node], values: Mapping[str, Array]) -> None:
-    """Write a checkpoint; one that has the same prefix is replaced at the end."""
+    """Write a checkpoint; one with the same prefix is replaced at the end."""
     index = index_of(prefix)
     with drafted(Path(prefix + DATA)) as draft:
         checksum = safetensors.write_to(draft.stream, values)
         with locks.exclusive(index.parent) as lock:
-            # The data of the checkpoint to be replaced stay whole until the index names others.
+            # The data of the replaced checkpoint stay complete until the index names others.
             data = _plain_data(index) if lock.is_real else _own_data(index)
             if data == _data_name(index):
                 data = _own_data(index)
@@ -83,23 +83,23 @@ def _plain_data(index: Path) -> str:
 
 
 def _own_data(index: Path) -> str:
-    """A name for data that no other writer takes."""
+    """Return a unique name for data."""
     return f"{index.stem}.{secrets.token_hex(8)}{DATA}"
 
 
 def _is_data(index: Path, name: str) -> bool:
-    """Whether data of the checkpoint may have this name."""
+    """Return whether data of the checkpoint may have this name."""
     pattern = rf"{re.escape(index.stem)}(\.[0-9a-f]{{16}})?{re.escape(DATA)}"
     return re.fullmatch(pattern, name) is not None
 
 
 def _clean(index: Path, lock: locks.Lock, old: str | None) -> None:
-    """Delete data of this checkpoint that its index does not name, and drafts that killed writers have left.
+    """Delete data of this checkpoint that its index does not name, and leftover drafts of killed writers.
 
-    Without a real lock others may be writing data now: then only `old` goes, which an index has named.
+    Without a real lock others may be writing data now: then only `old`, which an index has named, is deleted.
     """
     present = _data_name(index)
-    if present is None and index.exists():  # of a newer version, or damaged: nothing is known about its data
+    if present is None and index.exists():  # of a newer version, or damaged: its data are unknown
         return
     names = [entry.name for entry in os.scandir(index.parent)] if lock.is_real else [old or ""]
     for name in names:
@@ -110,12 +110,12 @@ def _clean(index: Path, lock: locks.Lock, old: str | None) -> None:
 
 
 def _belongs_to_other(index: Path, data: str) -> bool:
-    """Whether the data are those of a checkpoint whose prefix looks like a name of `_own_data`."""
+    """Return whether the data belong to a checkpoint whose prefix has the form of `_own_data`."""
     return data != _plain_data(index) and index.with_name(data.removesuffix(DATA) + ".index").exists()
 
 
 def _data_name(index: Path) -> str | None:
-    """The data file of a checkpoint that is to be replaced, if it can be told and is one of this library."""
+    """Return the data file of a checkpoint to be replaced, if it is known and one of this library."""
     try:
         name = str(checksummed_json.read(index, KIND, VERSION)["data"]["file"])
     except (DataLossError, NotFoundError, UnimplementedError, KeyError, TypeError):
@@ -124,7 +124,7 @@ def _data_name(index: Path) -> str | None:
 
 
 def read(prefix: str) -> Contents:
-    """What the checkpoint holds.
+    """Return the content of a checkpoint.
 
     Raises NotFoundError when there is none, DataLossError when it is damaged or of a newer version.
     """
@@ -160,7 +160,7 @@ def _contents(index: Path, content: Any) -> Contents:
 
 
 def _node(data: Any, count: int, keys: set[str]) -> Node:
-    """One of `count` nodes. ValueError for children that are no nodes, and for a key without a value."""
+    """Return one of `count` nodes. ValueError for children that are no nodes, and for a key without a value."""
     children, key = dict(data["children"]), data["key"]
     if not all(type(number) is int and 0 <= number < count for number in children.values()):
         raise ValueError(f"the children {children} are not among {count} objects")

@@ -15,14 +15,14 @@ from .restore import LoadStatus
 
 
 class CheckpointManager:
-    """Saves a checkpoint again and again, and keeps `max_to_keep` of them.
+    """Saves checkpoints repeatedly, and keeps `max_to_keep` of them.
 
     Args:
         checkpoint: the `Checkpoint` to save.
-        directory: where; it is made if it does not exist. Checkpoints of an earlier run are known from its state file.
-        max_to_keep: how many to keep; None for all. Deleted are only checkpoints in `directory` with `checkpoint_name`
-            and a number; others that the state file names are forgotten.
-        keep_checkpoint_every_n_hours: keep for ever one of each so many hours.
+        directory: the folder; made if it does not exist. Its state file lists checkpoints of an earlier run.
+        max_to_keep: the number to keep; None for all. Only checkpoints in `directory` with `checkpoint_name`
+            and a number are deleted; others in the state file are only removed from it.
+        keep_checkpoint_every_n_hours: keep one checkpoint per this many hours permanently.
         checkpoint_name: the name before the number.
         step_counter: a variable that counts steps, for `checkpoint_interval`.
         checkpoint_interval: save only when `step_counter` has grown by at least this since the last save.
@@ -83,18 +83,18 @@ class CheckpointManager:
 
     @property
     def checkpoints(self) -> list[str]:
-        """The paths of the checkpoints that are kept, the oldest first."""
+        """The paths of the kept checkpoints, the oldest first."""
         return list(self._kept)
 
     @property
     def latest_checkpoint(self) -> str | None:
-        """The path of the last one, for `Checkpoint.restore`; None when there is none."""
+        """The path of the latest checkpoint, for `Checkpoint.restore`; None when there is none."""
         return self.checkpoints[-1] if self._kept else None
 
     def save(
         self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
     ) -> str | None:
-        """Save, and delete what is too old. The path; None when the interval is not over yet.
+        """Save, and delete checkpoints that are too old. Return the path, or None before the end of the interval.
 
         Args:
             checkpoint_number: the number to save under; default: a count of saves.
@@ -111,12 +111,12 @@ class CheckpointManager:
         self._kept[path] = time.time()
         dropped = self._dropped()
         CheckpointState(self._directory).with_paths(self.checkpoints, self._last_preserved).write()
-        for old in filter(self._is_own, dropped):  # the state file names them no longer
+        for old in filter(self._is_own, dropped):  # the state file no longer names them
             checkpoint_format.remove(old)
         return path
 
     def _is_own(self, path: str) -> bool:
-        """Whether a manager like this one has written the checkpoint: a state file may name any other, too."""
+        """Return whether a manager like this one has written the checkpoint: a state file may name others, too."""
         folder, name = os.path.split(path)
         stem, _, number = name.rpartition("-")
         is_here = os.path.abspath(folder) == os.path.abspath(self._directory)
@@ -128,19 +128,19 @@ class CheckpointManager:
         return step != self._last_step and not (check_interval and step < self._last_step + self._interval)
 
     def _dropped(self) -> list[str]:
-        """Forget the oldest checkpoints that are too many; those to delete."""
+        """Remove the oldest checkpoints above the maximum from the list; return those to delete."""
         dropped = []
         while self._max_to_keep is not None and len(self._kept) > self._max_to_keep:
             path, saved = next(iter(self._kept.items()))
             del self._kept[path]
             if self._hours is not None and saved >= self._last_preserved + self._hours * 3600:
-                self._last_preserved = saved  # kept for ever
+                self._last_preserved = saved  # kept permanently
             else:
                 dropped.append(path)
         return dropped
 
     def restore_or_initialize(self) -> str | None:
-        """Restore the latest checkpoint, else call `init_fn`. The path restored; None when there is none."""
+        """Restore the latest checkpoint, else call `init_fn`. Return the restored path, or None."""
         if self.latest_checkpoint is not None:
             status = self._checkpoint.restore(self.latest_checkpoint)
             assert isinstance(status, LoadStatus)

@@ -1,4 +1,4 @@
-"""Looking into a checkpoint without the objects that it was saved from."""
+"""Reading of a checkpoint's values without the objects that were saved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .checkpoint_state import latest_checkpoint
 
 
 class CheckpointReader:
-    """The values of a checkpoint by their keys; `tf.train.load_checkpoint` makes one.
+    """The values of a checkpoint by key; `tf.train.load_checkpoint` creates a reader.
 
     >>> import tempfile
     >>> from .checkpoint import Checkpoint, Variable
@@ -29,7 +29,7 @@ class CheckpointReader:
         self._values = checkpoint_format.read(prefix).values
 
     def get_tensor(self, tensor_str: str) -> Any:
-        """The value with a key, as a NumPy array. NotFoundError when there is none."""
+        """Return the value with a key, as a NumPy array. NotFoundError when there is none."""
         if tensor_str not in self._values:
             raise NotFoundError(f"Key {tensor_str} not found in checkpoint; it has {', '.join(self._values)}")
         value = self._values[tensor_str]
@@ -46,7 +46,7 @@ class CheckpointReader:
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
-    """A reader of a checkpoint, or of the latest one in a folder.
+    """Return a reader of a checkpoint, or of the latest one in a folder.
 
     Raises ValueError when a folder has none, NotFoundError when there is no such file.
     """
@@ -60,12 +60,12 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
 
 
 def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Any:
-    """One value of a checkpoint, as a NumPy array. A name may end in ":0", as those of variables do."""
+    """Return one value of a checkpoint, as a NumPy array. A name may end in ":0", like a variable's name."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
-    """The keys and shapes of the values of a checkpoint, in the order of the keys."""
+    """Return the keys and shapes of the values of a checkpoint, in the order of the keys."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
@@ -75,13 +75,13 @@ def checkpoints_iterator(
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Iterator[str]:
-    """New checkpoints of a folder as they appear, each once.
+    """Yield new checkpoints of a folder as they appear, each once.
 
     Args:
         checkpoint_dir: the folder to watch.
-        min_interval_secs: the least time between two of them.
-        timeout: how long to wait for the next, in seconds; None for ever.
-        timeout_fn: called when that time is over; the iteration ends when it returns True, or is not given.
+        min_interval_secs: the minimum time between two of them.
+        timeout: how long to wait for the next, in seconds; None for no limit.
+        timeout_fn: called after the timeout; the iteration ends when it returns True, or is not given.
     """
     seen = None
     while True:

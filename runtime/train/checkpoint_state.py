@@ -1,4 +1,4 @@
-"""The file `checkpoint` of a folder: which checkpoints there are, and which one is the latest.
+"""The file `checkpoint` of a folder: the list of its checkpoints, and the latest one.
 
 model_checkpoint_path: "ckpt-2"
 all_model_checkpoint_paths: "ckpt-1"
@@ -22,7 +22,7 @@ NAME = "checkpoint"
 
 
 class CheckpointState(NamedTuple):
-    """What the file says. Paths are relative to the folder where the checkpoints lie in it."""
+    """The content of the file. Paths of checkpoints inside the folder are relative to it."""
 
     folder: str
     latest: str = ""
@@ -32,7 +32,7 @@ class CheckpointState(NamedTuple):
 
     @classmethod
     def of(cls, folder: str, name: str | None = None) -> CheckpointState:
-        """The state of a folder; nothing where there is no file. DataLossError for a damaged one."""
+        """Return the state of a folder; an empty one without a file. DataLossError for a damaged file."""
         file = Path(folder, name or NAME)
         if not file.is_file():
             return cls(folder, name=name or NAME)
@@ -51,12 +51,12 @@ class CheckpointState(NamedTuple):
             raise DataLossError(f"{file} is damaged, or no list of checkpoints: {error}") from None
 
     def with_latest(self, path: str) -> CheckpointState:
-        """The state in which `path` is the latest checkpoint, and all others are forgotten."""
+        """Return the state with `path` as the only and latest checkpoint."""
         relative = self._relative(path)
         return self._replace(latest=relative, all_paths=(relative,))
 
     def with_paths(self, paths: list[str], last_preserved: float | None) -> CheckpointState:
-        """The state in which there are these checkpoints, the last one the latest."""
+        """Return the state with these checkpoints, the last one the latest."""
         relative = tuple(map(self._relative, paths))
         return self._replace(
             latest=relative[-1] if relative else "", all_paths=relative, last_preserved=last_preserved
@@ -80,7 +80,7 @@ class CheckpointState(NamedTuple):
 
 
 def _path(text: str) -> str:
-    """A path from the file."""
+    """Return a path read from the file."""
     path = json.loads(text)
     if not isinstance(path, str) or "\0" in path:
         raise ValueError(f"{text[:80]} is no path")
@@ -89,7 +89,7 @@ def _path(text: str) -> str:
 
 
 def _time(text: str) -> float:
-    """A time stamp from the file."""
+    """Return a time stamp read from the file."""
     time = float(text)
     if not math.isfinite(time):
         raise ValueError(f"{text} is no time")
@@ -99,7 +99,7 @@ def _time(text: str) -> float:
 def latest_checkpoint(
     checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
 ) -> str | None:
-    """The path of the latest checkpoint of a folder, for `Checkpoint.restore`; None when there is none."""
+    """Return the path of the latest checkpoint of a folder, for `Checkpoint.restore`; None when there is none."""
     from .checkpoint_format import exists
 
     folder = os.fspath(checkpoint_dir)

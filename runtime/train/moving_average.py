@@ -1,4 +1,4 @@
-"""`ExponentialMovingAverage`: averages of variables that forget what is long ago."""
+"""`ExponentialMovingAverage`: exponentially weighted averages of variables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..ops.math.cast import cast
 
 
 class ExponentialMovingAverage:
-    """Keeps an average of each variable: `average = decay * average + (1 - decay) * variable` at every `apply`.
+    """An average of each variable: `average = decay * average + (1 - decay) * variable` at every `apply`.
 
     Args:
         decay: near 1 for a long memory.
-        num_updates: how many updates there were, a number or a variable; then the decay is at most
+        num_updates: the number of updates so far, a number or a variable; then the decay is at most
             (1 + num_updates) / (10 + num_updates), so that averages move quickly at first.
         zero_debias: accepted; averages begin with the values of the variables, and have no bias.
-        name: the end of the names of the averages.
+        name: the suffix of the names of the averages.
 
     >>> v = Variable([1.0, 2.0])
     >>> ema = ExponentialMovingAverage(0.5)
@@ -46,11 +46,11 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Sequence[Any] | None = None) -> None:
-        """Update the averages of these variables; one that is new begins with its value.
+        """Update the averages of these variables; the average of a new variable begins with its value.
 
-        In a function the averages must be there already: call it once before.
+        In a function the averages must exist already: call `apply` once before.
 
-        Raises TypeError for what is no variable, or not float16, float32 or float64.
+        Raises TypeError for a value that is no variable, or not float16, float32 or float64.
         """
         for variable in var_list or ():
             if not isinstance(variable, Variable):
@@ -72,11 +72,11 @@ class ExponentialMovingAverage:
         return minimum(self._decay, (1 + updates) / (10 + updates))
 
     def average(self, var: Variable) -> Variable | None:
-        """The average of a variable, itself a variable; None when `apply` has not seen it."""
+        """Return the average of a variable, itself a variable; None before its first `apply`."""
         return self._averages.get(var.ref())
 
     def average_name(self, var: Variable) -> str:
-        """The name of the average of a variable."""
+        """Return the name of a variable's average."""
         return f"{var.name.partition(':')[0]}/{self._name}"
 
     def __children__(self) -> dict[str, Any]:

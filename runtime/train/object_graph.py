@@ -16,14 +16,14 @@ VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class Node(NamedTuple):
-    """An object of the graph: its children by name, as numbers of nodes; for a variable the key of its value."""
+    """A node of the graph: its children by name, as node indices; for a variable the key of its value."""
 
     children: dict[str, int]
     key: str | None
 
 
 class ObjectGraph(NamedTuple):
-    """The nodes, the root first, the objects that they stand for, and the variables by their keys."""
+    """The nodes, the root first, their objects, and the variables by key."""
 
     nodes: list[Node]
     objects: list[Any]
@@ -31,12 +31,14 @@ class ObjectGraph(NamedTuple):
 
     @classmethod
     def of(cls, root: Any) -> ObjectGraph:
-        """The graph of what `root` holds: those close to it first, so that keys are the shortest paths."""
+        """Return the graph of the objects reachable from `root`, in breadth-first order, so that keys are shortest
+        paths.
+        """
         nodes: list[Node] = []
         variables: dict[str, Variable] = {}
         numbers = {id(root): 0}
         pending = [(root, "")]
-        for place, path in pending:  # grows
+        for place, path in pending:  # the list grows
             key = None
             if isinstance(place, Variable):
                 key = path + VALUE
@@ -52,7 +54,7 @@ class ObjectGraph(NamedTuple):
 
 
 def escaped(name: str) -> str:
-    """A name as a part of a key.
+    """Return a name escaped as a part of a key.
 
     >>> escaped("a/b.c")
     'a.Sb..c'

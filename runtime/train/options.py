@@ -1,4 +1,4 @@
-"""Options of saving and restoring that TensorFlow has, and that mean nothing on one machine."""
+"""TensorFlow's options of saving and restoring; they have no effect on one machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class CheckpointOptions:
-    """Accepted wherever TensorFlow takes it; devices, callbacks and asynchronous writes concern several machines."""
+    """Options for several machines (devices, callbacks, asynchronous writes); accepted, without effect."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Restoring: saved values find their variables by the names that lead to them, now or when these are made.
+"""Restoring of saved values to variables by name, now or when the variables are created.
 
 restoration = Restoration(contents, prefix)
-restoration.match(root, 0)      the variables that exist get their values;
+restoration.match(root, 0)      existing variables get their values;
                                 objects without a child of that name announce it when they get one
 """
 
@@ -28,7 +28,7 @@ _UNUSED = (
 
 
 class _Rest:
-    """The values that no variable has got yet, by the numbers of their nodes; it tells of them in the end."""
+    """The values that no variable has taken yet, by node index; it logs them when it is deleted."""
 
     def __init__(self, contents: Contents, prefix: str) -> None:
         self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
@@ -41,9 +41,9 @@ class _Rest:
 
 
 class Restoration:
-    """The values of one checkpoint on their way to the variables of one object.
+    """The matching of one checkpoint's values to the variables of one object.
 
-    It lives while an object waits for a child, or the program asks what became of it; then it says what nobody took.
+    It lives while an object awaits a child, or the program holds its status; then it logs the unused values.
     """
 
     def __init__(self, contents: Contents, prefix: str) -> None:
@@ -54,7 +54,7 @@ class Restoration:
         weakref.finalize(self, self.rest.tell)
 
     def match(self, place: Any, number: int) -> None:
-        """Restore an object from a node, and all that is below it."""
+        """Restore an object from a node, and all objects below it."""
         pending = [(place, number)]
         while pending:
             place, number = pending.pop()
@@ -71,13 +71,13 @@ class Restoration:
                 trackable.await_children(place, functools.partial(self._arrived, node))
 
     def _arrived(self, node: Node, name: str, child: Any) -> None:
-        """An object got a child that it did not have, or had none of this name, when it was restored."""
+        """Restore a child that an object got after it was restored."""
         number = node.children.get(name)
         if number is not None and number not in self.matched and trackable.is_trackable(child):
             self.match(child, number)
 
     def again(self) -> None:
-        """Look once more at what has been restored, for children that lists and dicts got since."""
+        """Match again the restored objects, for children that lists and dicts got since."""
         for number, place in list(self.matched.items()):
             found = trackable.children(place)
             for name, child in self.contents.nodes[number].children.items():
@@ -95,23 +95,23 @@ class Restoration:
             raise InvalidArgumentError(message)
         if not compatible(content.shape, value.shape):
             raise ValueError(message)
-        # The value itself, also while a function is traced that makes the variable.
+        # Set the value directly, also while the function that makes the variable is traced.
         variable._array = value.copy()
 
     def unused(self) -> list[str]:
-        """The saved values that no variable has got."""
+        """Return the saved values that no variable has taken."""
         return list(self.rest.keys.values())
 
 
 class LoadStatus:
-    """What became of a checkpoint's values: the result of `Checkpoint.restore` and `read`."""
+    """The status of a checkpoint's values: the result of `Checkpoint.restore` and `read`."""
 
     def __init__(self, restoration: Restoration, root: Any) -> None:
         self._restoration = restoration
         self._root = root
 
     def assert_consumed(self) -> LoadStatus:
-        """Refuse, with an AssertionError, when a saved value has no variable, or a variable got no value."""
+        """Raise AssertionError if a saved value has no variable, or a variable got no value."""
         self._restoration.again()
         unused = self._restoration.unused()
         if unused:
@@ -121,7 +121,7 @@ class LoadStatus:
         return self.assert_existing_objects_matched()
 
     def assert_existing_objects_matched(self) -> LoadStatus:
-        """Refuse, with an AssertionError, when a variable that exists got no value."""
+        """Raise AssertionError if an existing variable got no value."""
         self._restoration.again()
         known = {id(place) for place in self._restoration.matched.values()}
         missing = [
@@ -134,14 +134,14 @@ class LoadStatus:
         return self
 
     def assert_nontrivial_match(self) -> LoadStatus:
-        """Refuse, with an AssertionError, when nothing but the root was found in the checkpoint."""
+        """Raise AssertionError if nothing but the root was found in the checkpoint."""
         self._restoration.again()
         if not self._restoration.matched.keys() - {0}:
             raise AssertionError(f"no part of the object was found in {self._restoration.prefix!r}")
         return self
 
     def expect_partial(self) -> LoadStatus:
-        """Say nothing about values that are not used."""
+        """Do not log unused values."""
         self._restoration.rest.is_silent = True
         return self
 
