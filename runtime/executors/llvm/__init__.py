@@ -1,34 +1,33 @@
-"""Native code: a graph becomes machine code for the shapes of its inputs, through LLVM.
+"""The LLVM executor: compile a graph to native code for the shapes of its inputs.
 
-    graph ──specialise──► one with known shapes ──lower──► LLVM ──engine──► machine code ──entry──► built-in function
+    graph ──specialize──► static shapes ──lower──► LLVM IR ──engine──► native code ──entry──► built-in function
 
-llvm_engine.py       LLVM itself: the processor, the passes, object files, loading; object_cache.py keeps these on disk
-split_module.py        a part of a module, which another thread compiles (parallel_codegen.py) while this one goes on
-opt_levels.py       how many of these passes a graph is worth
-shape_specialization.py   shapes become known, and what follows from them constants (constant_folding.py)
-diagnostics.py      what cannot be compiled, with reasons
-compilation_unit.py         one graph, one module; function_builder.py writes a function
-runtime_library.py      what all compiled functions share, compiled once: entry_stub.py and dispatch_stub.py,
-which Python calls (call_codegen.py
-                is what both do with arrays, unpack_arguments.py and call_descriptor.py what the second looks
-                at), arena.py, gil.py, and vectorcall.py, by which a call makes no tuple
-layout_check.py  whether Python's and NumPy's objects look as cpython_layout.py says; ctypes_entry.py is for
-those that do not vectors/        loops over elements in lanes, before LLVM sees them
-gc_pause.py        no garbage is looked for meanwhile
-worker_threads.py      threads that share large loops (threads.py, thread_pool_ir.py), and processes that fork
-region_codegen.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
-buffer_assignment.py        buffers share memory where liveness.py says that they can
-instrumentation.py     code that measures itself, for profiles
-registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
-value_specialization.py    integers that shapes depend on: known by their values; affine_analysis.py: slices
-whose length is known list_abi.py     TensorArrays and lists that go in and come out; cells.py: their memory
-sizes.py        sizes that are known only while the code runs: an int to compare by, and a register
-compile_graph.py     all these steps, one after the other
-first_call_check.py        native code that nobody asked for is compared with the plan, once
-jit_function.py      a graph for any shapes; the plan runs what fails, and says why
+    llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
+    opt_levels.py            the LLVM passes that a graph is worth
+    split_module.py          the part of a module that another thread compiles (parallel_codegen.py)
+    gc_pause.py              no garbage collection during compilation
+    compile_graph.py         all steps from a graph to LLVM IR
+    shape_specialization.py  static shapes, and the constants that follow from them (constant_folding.py)
+    value_specialization.py  specialization for the values of integers that shapes depend on
+    affine_analysis.py       the lengths of slices with dynamic bounds
+    compilation_unit.py      one graph as one LLVM module
+    codegen/                 emission of IR: region_lowering.py lowers the operations of a graph,
+                             materialization.py computes lazy values (lazy_values.py) in loop nests,
+                             buffer_assignment.py lets buffers share memory, dynamic_sizes.py represents dynamic sizes,
+                             instrumentation.py emits clocks for profiles
+    lowering/                the lowering rules of operations (codegen/rule_registry.py)
+    vectorize/               explicit vectorization of loops over elements, before LLVM
+    list_abi.py              TensorArrays and lists as inputs and results
+    runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py), entries (call/)
+    worker_threads.py        the thread pool (codegen/thread_pool_ir.py) when a process forks
+    call/                    calls from Python: entry_stub.py, dispatch_stub.py, and vectorcall.py for calls without a
+                             tuple; layout_check.py verifies the layout of objects, else ctypes_entry.py is used
+    diagnostics.py           reasons why a graph cannot be compiled
+    jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error
+    tiering.py               automatic compilation of hot graphs; first_call_check.py compares results with the plan's
 
-Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan
-runs the same inputs again, which raises the error with the user's line.
+A run changes no input and no variable before it has succeeded. A failed check ends the run, and the plan runs
+the same inputs again, which raises the error with the line of user code.
 
 >>> available()
 True
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def available() -> bool:
-    """Whether graphs can be compiled here: llvmlite is installed, and this is a usual CPython."""
+    """Return whether graphs can be compiled here: llvmlite is installed, and this is a supported CPython."""
     return missing() is None
 
 
@@ -63,7 +62,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`JitFunction` and `text`, with the rules of all operations: for what is compiled, which may be nothing."""
+    """Import `JitFunction` or `text` on first access, together with all lowering rules."""
     if name == "JitFunction":
         from .jit_function import JitFunction
 

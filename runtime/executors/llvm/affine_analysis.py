@@ -1,12 +1,12 @@
-"""How far integers are apart that are computed from the same ones: a slice may have a known length at an unknown place.
+"""Affine analysis: slices with bounds that differ by a constant have a static length.
 
     j = multiply i, 3          3 i
     k = add i, 1
     m = multiply k, 3          3 i + 3          so x[j:m] has three rows, wherever it begins
 
-Integers wrap around; but what is found here holds for a slice that begins and ends within a tensor, which is checked
-when it is taken: as long as there is a number of their dtype for each place in it. There are 300 rows, say, and i is an
-int8: x[i:i+3] at 126 ends at -127, which is row 173.
+Integers wrap around. The result still holds for slices within a tensor, which is checked at run time. The
+condition is that the dtype of the bounds can represent every index of the axis. Without this condition, an
+int8 i = 126 would make x[i:i+3] end at -127, which is row 173 of 300.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ...ops.arrays.getitem import _matched, filled
 
 Makers = Mapping[Value, Operation]
 _Form = dict[Operand | None, int]
-"""A sum of multiples of operands; the key None is for the number that is added."""
+"""A linear combination of operands; the key None is for the constant term."""
 
 _DEEPEST = 40
 
 _LARGEST = (1 << 31) - 1
-"""The size of an axis whose size is not known, at most."""
+"""The maximum size assumed for an axis of unknown size."""
 
 
 def constant_difference(start: Any, stop: Any, makers: Makers) -> int | None:
-    """How much larger `stop` is than `start`, which are ints or operands; None when that is not known."""
+    """Return `stop - start` if it is a known constant, else None. Both are ints or operands."""
     forms: dict[Operand, _Form] = {}
     first, last = (_form(one, makers, forms, _DEEPEST) for one in (start, stop))
     difference = _sum(last, first, -1)
@@ -72,14 +72,14 @@ def _sum(one: _Form, other: _Form, factor: int) -> _Form:
 
 
 def index_of(key: str, parts: list[Operand]) -> tuple[Any, ...]:
-    """A key as a Python index: numbers where they are known, operands elsewhere."""
+    """Return a slicing key as a Python index: ints where the values are known, operands elsewhere."""
     return filled(key, [part if part.value is None else int(part.value) for part in parts])
 
 
 def selected_sizes(
     index: tuple[Any, ...], shape: tuple[int | None, ...], makers: Makers
 ) -> Iterator[int | None]:
-    """The sizes of what an index of numbers and operands selects; None for those that are not known."""
+    """Yield the sizes of the selection by an index of ints and operands; None for unknown sizes."""
     for item, axis in _matched(index, len(shape)):
         if item is None:
             yield 1
@@ -88,7 +88,7 @@ def selected_sizes(
 
 
 def is_moving(item: slice) -> bool:
-    """Whether an operand says where a slice begins or ends."""
+    """Return whether a bound of a slice is an operand."""
     return any(isinstance(bound, Value) for bound in (item.start, item.stop, item.step))
 
 
@@ -105,5 +105,5 @@ def _length(item: slice, size: int | None, makers: Makers) -> int | None:
 
 
 def _reaches(bound: Any, size: int | None) -> bool:
-    """Whether the dtype of a bound has numbers for all places of an axis."""
+    """Return whether the dtype of a bound can represent all indices of an axis."""
     return isinstance(bound, int) or np.iinfo(bound.dtype.numpy).max >= (_LARGEST if size is None else size)

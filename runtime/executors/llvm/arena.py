@@ -1,10 +1,10 @@
-"""Memory that a compiled function keeps from one call to the next: what is new must be cleared by the system first.
+"""Arena: memory that a compiled function keeps between calls, since the system must clear new memory first.
 
-    take(slot, size, l)    ==>   address ← exchange(slot, none);  none there: address ← malloc(size), or l ← 1
-    give(slot, address)    ==>   other ← exchange(slot, address);  free(other)        where it is not too large
+    take(slot, size, l)    ==>   address ← exchange(slot, null);  if null: address ← calloc(size), or l ← 1
+    give(slot, address)    ==>   other ← exchange(slot, address);  free(other)        if it is not too large
 
-A call takes what is kept, so that calls at the same time do not meet: the second one gets memory of its own, and the
-last to give it back frees what is there.
+A call takes ownership of the kept memory, so concurrent calls never share memory. The second call allocates
+its own, and the last call to give memory back frees the memory that is in the slot.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from .codegen.routine_builder import Routine
 from .codegen.shared_functions import declared, outside, shared
 
 HEAD = 64
-"""Bytes at the beginning of memory that grows, of which the first say how much fits; 0 in new memory."""
+"""Bytes of the header of growing memory, which begins with the capacity; 0 in new memory."""
 
 LINE = 64
-"""Bytes of a line of the cache."""
+"""Bytes of a cache line."""
 
 LARGEST = 64 << 20
-"""Bytes that are kept in one piece."""
+"""The maximum size in bytes of memory that is kept."""
 
-_SMALLEST = 4096  # bytes of results that are worth keeping
+_SMALLEST = 4096  # minimum size in bytes of results that are worth keeping
 
 NAME = "kept"
-"""What the table of a module is called among what is known only when the code is loaded."""
+"""The name of a module's arena table among the host objects that are bound when the code is loaded."""
 
 
 class Arena:
-    """The places where the memory of a module is kept between calls."""
+    """The slots that keep the memory of a module between calls."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
         self.count = 0
 
     def table(self, b: Any) -> Register:
-        """The address of all places."""
+        """Emit the address of the table of slots."""
         host = self._module.host
         place = b.gep(host.variable, [integer(64)(host.number(NAME))], source_etype=pointer())
         return b.load(place, typ=pointer())
 
     def slot(self, b: Any, table: Register) -> Register:
-        """The address of a new place."""
+        """Emit the address of a new slot."""
         self.count += 1
         return b.gep(table, [integer(64)(self.count - 1)], source_etype=integer(64))
 
     def take(self, b: Any, slot: Register, size: int, lacking: Register) -> Register:
-        """So many bytes; where there are none left, 1 stands at `lacking`."""
+        """Emit code that takes `size` bytes; if out of memory, it stores 1 at `lacking`."""
         function = declared(self._module, "agc_take")
         function.return_value.add_attribute("noalias")
         return b.call(function, [slot, integer(64)(size), lacking])
 
     def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
-        """Keep memory of so many bytes for the next call, or free it."""
+        """Emit code that keeps memory of `size` bytes for the next call, or frees it."""
         b.call(declared(self._module, "agc_give"), [slot, address, size])
 
     def fit(self, b: Any, slot: Register, size: Register) -> Register:
-        """The address behind the head of memory that a slot holds, of so many bytes at least; or null."""
+        """Emit the address after the header of growing memory with at least `size` bytes; null if out of memory."""
         return b.call(declared(self._module, "agc_fit"), [slot, size])
 
 
@@ -84,7 +84,7 @@ def _(r: Routine) -> None:
 
 @shared("agc_take_pieces", "address", "address", "word", "address", "word", "address", "address")
 def _(r: Routine) -> None:
-    """What `agc_take` gives; the addresses of pieces of it go to a table, which begin so far behind a line's begin."""
+    """Take memory and store the addresses of its pieces in a table; offsets count from the first full cache line."""
     b, word = r.b, integer(64)
     slot, size, places, count, addresses, lacking = r.arguments
     whole = b.call(declared(r.module, "agc_take"), [slot, size, lacking])
@@ -126,17 +126,17 @@ def _(r: Routine) -> None:
 
 
 def is_worth_keeping(spec: TensorType) -> bool:
-    """Whether the arrays of a result are kept for the next call."""
+    """Return whether the arrays of a result are kept for the next call."""
     return _SMALLEST <= size_of(spec) <= LARGEST
 
 
 def size_of(spec: TensorType) -> int:
-    """The bytes of a tensor."""
+    """Return the bytes of a tensor."""
     return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
 
 
 class Memory:
-    """The table of what a function keeps, which is freed with it. It belongs to Python, for it outlives the code."""
+    """The table of a function's kept memory. It is owned by Python, since it outlives the code."""
 
     def __init__(self, count: int) -> None:
         self.table = np.zeros(max(count, 1), np.int64)
@@ -147,7 +147,7 @@ class Memory:
 
 
 class FreeList:
-    """The arrays, or tensors, that a function keeps for its next results."""
+    """Free list of the arrays or tensors that a function keeps for its next results."""
 
     def __init__(self, count: int) -> None:
         self.table = np.zeros(count, np.int64)

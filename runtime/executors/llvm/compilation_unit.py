@@ -1,10 +1,10 @@
-"""One graph as one module of LLVM: a function that computes, which the entry calls (entry_stub.py).
+"""Compilation unit: one graph as one LLVM module, with a function that the entry stub calls (entry_stub.py).
 
     int32 run(addresses, thread state)
     int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted
 
-The text of the module decides under which key its object file is kept. Large constants and Python's objects are not
-part of it: their addresses are in a table, `host`, that is filled in when the code is loaded.
+The text of the module is part of its key in the object cache. Large constants and Python objects are not in
+the text: their addresses are in the table `host`, which is filled when the code is loaded.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .split_module import split_module
 from .vectorize import vectorize
 
 _EMBEDDED = 1024
-"""Bytes of a constant that becomes part of the module."""
+"""Maximum size in bytes of a constant that is embedded in the module."""
 
 
 class Host:
-    """Addresses that are known only when the code is loaded, and constants."""
+    """The table of host addresses that are known only when the code is loaded, and the constants of the module."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -54,17 +54,17 @@ class Host:
         return ir().ArrayType(pointer(), 0)
 
     def number(self, name: str) -> int:
-        """The place of a name in the table."""
+        """Return the index of a name in the table."""
         return self.numbers.setdefault(name, len(self.numbers))
 
     def kernel(self, operation: Operation, shapes: Sequence[Sizes]) -> tuple[str, str]:
-        """The names of the functions of a kernel that is called."""
+        """Register the kernel of an operation as a callback; return the names of its two functions."""
         self.callbacks.append(Callback(operation, shapes))
         number = len(self.callbacks) - 1
         return f"compute {number}", f"hand_over {number}"
 
     def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
-        """Where the elements of a constant stand."""
+        """Return the address of a constant's elements."""
         if array.nbytes > _EMBEDDED:
             name = f"array{id(array)}"
             if name not in self._constants:
@@ -81,14 +81,14 @@ class Host:
         return self._constants[key]
 
     def finish(self) -> None:
-        """Give the table its size."""
+        """Set the final size of the table."""
         kind = ir().ArrayType(pointer(), max(len(self.numbers), 1))
         self.variable.value_type = kind
         self.variable.initializer = ir().Constant(kind, None)
 
 
 class CompilationUnit:
-    """A specialised graph, written down as a module; with `is_measured`, one that takes notes for profiles."""
+    """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles."""
 
     def __init__(self, graph: Graph, is_measured: bool = False) -> None:
         self.graph = graph
@@ -104,7 +104,7 @@ class CompilationUnit:
         for argument in self.kernel.args:
             argument.add_attribute("noalias")
             argument.add_attribute("nonnull")
-        self.kernel.attributes.add("noinline")  # what is known of its arguments would cost much to keep
+        self.kernel.attributes.add("noinline")  # facts about its arguments are expensive to keep
         self._define_run()
         e = Emitter(self.module, self.kernel)
         self.meter = e.meter = Instrumentation(e) if is_measured else None
@@ -118,7 +118,7 @@ class CompilationUnit:
         self._apart: Any = None
         self.places = e.places
         self.pieces = e.pieces
-        self.assigned: Sequence[int] = ()  # the inputs whose new values are the last outputs
+        self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
@@ -143,19 +143,19 @@ class CompilationUnit:
         tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
     def _define_run(self) -> None:
-        """What the entry calls: the kernel, with the addresses of inputs and outputs in one place."""
+        """Define the function that the entry calls: it unpacks the addresses of inputs and outputs for the kernel."""
         function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         addresses, slot = function.args
         b.ret(b.call(self.kernel, [*addresses_read(b, addresses, len(self.kernel.args) - 1), slot]))
 
     def text(self, with_loops: bool = True) -> str:
-        """The module in LLVM's language, with what LLVM is told about loops."""
+        """Return the LLVM IR of the module; `with_loops` includes loop metadata."""
         self.host.finish()
         return printed(self.module, with_loops)
 
     def code_apart(self) -> tuple[str, Level] | None:
-        """A part of the module for another thread to compile, as `code` gives the rest; None where one is enough."""
+        """Return a part of the module for another thread to compile, or None if splitting is not worth it."""
         if not can_be_done(self.graph) or self.meter is not None:
             return None
         self._apart = split_module(self.module, self.kernel, self._nests, self._users)
@@ -165,17 +165,20 @@ class CompilationUnit:
         return printed(self._apart, with_loops=not is_done), DONE if is_done else level(self.graph)
 
     def code(self) -> tuple[str, Level]:
-        """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
+        """Return the LLVM IR, vectorized here if possible, and the level of LLVM passes that it needs."""
         if not vectorize(self.module, can_be_done(self.graph)):
             return self.text(), level(self.graph)
         finish(self.kernel, self.module.globals["run"], self.pieces)
         return self.text(with_loops=False), DONE
 
     def forget(self) -> None:
-        """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""
+        """Break the reference cycles of the module, which is not needed any more.
+
+        Otherwise it would stay alive for long.
+        """
         for module in filter(None, (self.module, self._apart)):
             for function in module.functions:
-                if function.module is module:  # not of a formula that all share
+                if function.module is module:  # shared formulas belong to another module
                     _emptied(function)
             module.globals.clear()
             module.metadata.clear()
@@ -194,11 +197,11 @@ def _emptied(function: Any) -> None:
 
 
 _LONG = 20_000
-"""Elements from which on other threads may run meanwhile."""
+"""Number of elements from which a run releases the GIL."""
 
 
 def _listens_soon(graph: Graph) -> bool:
-    """Whether no loop runs for long before it lets others run (loops.listen): a loop over numbers, in no other loop."""
+    """Return whether all loops release the GIL soon enough (loops.listen): scalar loops that are not nested."""
     loops = [operation for operation in graph.walk() if operation.type == "while"]
     regions = [region for loop in loops for region in loop.regions]
     return all(
@@ -207,7 +210,7 @@ def _listens_soon(graph: Graph) -> bool:
 
 
 def content(spec: Any) -> TensorType:
-    """The tensor that an input is, or that a variable holds, or that describes a list or one of unknown size."""
+    """Return the tensor type of an input, of a variable's content, or of the descriptor of a list or dynamic tensor."""
     if isinstance(spec, ListType):
         return description(spec)
     found = spec.content if isinstance(spec, VariableType) else spec
@@ -216,7 +219,7 @@ def content(spec: Any) -> TensorType:
 
 
 def _is_sized(spec: Any) -> bool:
-    """Whether a result is a tensor of a size that is known only while the code runs."""
+    """Return whether a result is a tensor of dynamic size."""
     return isinstance(spec, TensorType) and spec.shape is not None and None in spec.shape
 
 

@@ -1,6 +1,6 @@
-"""A graph on its way to LLVM: what can be compiled at all, for which shapes, and what is said where it cannot.
+"""The steps from a graph to LLVM IR, and the reasons why a graph cannot be compiled.
 
-    graph ──prepared──► no variables ──specialised──► all shapes known ──optimised──► unit ──► LLVM's language
+    graph ──prepare──► no variables ──specialize──► static shapes ──optimize──► unit ──► LLVM IR
 
 Each step raises `CannotCompileError` with its reasons.
 """
@@ -21,7 +21,7 @@ from .functionalize_rng import with_streams
 
 
 def prepared(graph: Graph) -> tuple[Graph, list[int]]:
-    """The graph as it is compiled, and the numbers of the inputs whose last values follow its outputs."""
+    """Return the functional form of a graph, and the variable inputs whose new values follow its outputs."""
     from .functionalize_variables import without_variables
 
     reasons = _of_inputs(graph) or _of_results(graph)
@@ -31,7 +31,7 @@ def prepared(graph: Graph) -> tuple[Graph, list[int]]:
 
 
 def _of_inputs(graph: Graph) -> list[str]:
-    """Why the inputs cannot be given to native code."""
+    """Return the reasons why inputs cannot be passed to native code."""
     reasons = []
     for value in graph.inputs:
         spec = value.spec.content if isinstance(value.spec, VariableType) else value.spec
@@ -43,7 +43,7 @@ def _of_inputs(graph: Graph) -> list[str]:
 
 
 def _of_results(graph: Graph) -> list[str]:
-    """Why the results cannot come from native code; those of an operation with such a dtype, it says itself."""
+    """Return the reasons why results cannot come from native code. Operations report their own dtypes."""
     reasons = []
     for output in graph.outputs:
         if isinstance(output, Constant):
@@ -55,7 +55,7 @@ def _of_results(graph: Graph) -> list[str]:
 
 
 class Fence:
-    """A block in which errors that the compiler should not raise become those of agc."""
+    """Context manager that converts unexpected errors of the compiler to `CompilerFaultError`."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -71,7 +71,7 @@ class Fence:
 
 
 def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
-    """The error for a graph that was to be compiled by all means."""
+    """Return the error for a graph that must be compiled, but cannot be."""
     fix = "leave these operations out of the function, or take jit_compile=None, which compiles where it can"
     return CompilationError(graph.name, refusal.reasons, fix)
 
@@ -83,21 +83,21 @@ def lowered(
     is_measured: bool = False,
     with_sizes: bool = True,
 ) -> Any:
-    """The unit of a graph without variables for inputs of these specs, or with these constants in their places.
+    """Lower a graph without variables, for inputs of these types or constants, to a `CompilationUnit`.
 
-    `assigned` are the inputs whose new values are the last outputs; with `is_measured` it takes notes for a profile.
-    Unless `with_sizes`, all shapes must be known beforehand.
-    Raises `CannotCompileError` with the reasons.
+    `assigned` are the inputs whose new values are the last outputs. With `is_measured`, the code is
+    instrumented for a profile. Without `with_sizes`, all shapes must be static. Raise `CannotCompileError`
+    with the reasons.
     """
     why = llvm_engine.missing()
     if why is not None:
         raise CannotCompileError([why])
     from ...optimize import Options, batch_loop_matmul, dce, optimise
-    from . import lowering  # noqa: F401  (the table of operations is filled)
+    from . import lowering  # noqa: F401  (registers the lowering rules)
     from .compilation_unit import CompilationUnit
     from .shape_specialization import specialised
 
-    needed = dce.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
+    needed = dce.run(graph, Options())  # dead operations must not be reasons to refuse the graph
     plain = optimise(specialised(needed, arguments, with_sizes))
     unit = CompilationUnit(batch_loop_matmul.run(plain), is_measured)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
@@ -108,10 +108,7 @@ def lowered(
 
 
 def text(graph: Graph) -> str:
-    """What a graph whose shapes are known becomes in LLVM's language, after LLVM's passes.
-
-    Raises ValueError without a compiler, and CompilationError for what cannot be compiled.
-    """
+    """Return the optimized LLVM IR of a graph with static shapes."""
     why = llvm_engine.missing()
     if why is not None:
         raise ValueError(f"there is no native code: {why}")

@@ -1,4 +1,4 @@
-"""Results that are known while compiling: of operations on constants, and of those that ask for a rank or a size.
+"""Constant folding: results of operations on constants, and of rank and size of static shapes.
 
 n = size x       x: float32[2, 3]      ==>     6
 y = multiply 6, 2                      ==>     12
@@ -15,16 +15,16 @@ from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.value_types import AnySpec, TensorType
 
 LARGEST_FOLDED = 4096
-"""Elements that a result may have which is computed while compiling."""
+"""The maximum number of elements of a folded result."""
 
 OF_SHAPES = frozenset({"size", "rank"})
-"""Operations that ask for shapes alone."""
+"""Operations that depend on shapes only."""
 
 
 def of_shapes(
     operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
 ) -> list[Constant] | None:
-    """The results of operations that ask for the rank or the size of a tensor."""
+    """Return the constant results of `size` and `rank` if the shape is known, else None."""
     if operation.type not in OF_SHAPES:
         return None
     spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
@@ -37,7 +37,7 @@ def of_shapes(
 def folded(
     operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
 ) -> list[Constant] | None:
-    """The results of a pure operation on constants; None where they are not to be computed now."""
+    """Return the results of a pure operation on constants, or None if it is not folded."""
     if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
         return None
     if not all(isinstance(spec, TensorType) and _size(spec) <= LARGEST_FOLDED for spec in specs):
@@ -50,7 +50,7 @@ def folded(
     again = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
     try:
         results = interpret(Graph("folded", [], [again], outputs), [])
-    except Exception:  # it fails when the graph runs, with an error that says where
+    except Exception:  # it fails again at run time, with an error that has a location
         return None
     if any(np.asarray(result).dtype.kind in "OV" for result in results):
         return None

@@ -1,11 +1,11 @@
-"""What cannot be compiled, and why: one reason for each operation, with the line of the user's program.
+"""Diagnostics of the compiler: why operations cannot be compiled, with the locations in user code.
 
 error[AGC220]: `f` cannot be compiled to native code, as jit_compile=True demands
   --> train.py:12, in f: print has effects outside of the graph
   --> train.py:14, in f: unique: the shape of its result, int32[?], depends on values
 fix: leave these operations out of the function, or take jit_compile=None, which compiles where it can
 
-What goes wrong in the compiler itself is no reason, but a fault:
+An unexpected error in the compiler is reported as an internal fault:
 
 error[AGC221]: agc failed to compile `f` to native code: AssertionError: no axis 3 in (2,)
   --> train.py:12, in f: multiply
@@ -26,7 +26,7 @@ FAULT = "AGC221"
 
 
 class Reason(NamedTuple):
-    """Why an operation stands in the way."""
+    """The reason why an operation cannot be compiled."""
 
     operation: Operation
     text: str
@@ -37,7 +37,7 @@ class Reason(NamedTuple):
 
 
 class CannotCompileError(Exception):
-    """A graph has operations that native code does not have."""
+    """Error for a graph with operations that have no native code."""
 
     def __init__(self, reasons: Iterable[Reason | str]) -> None:
         self.reasons = list(dict.fromkeys(map(str, reasons)))
@@ -45,11 +45,14 @@ class CannotCompileError(Exception):
 
 
 class NeverRunsError(CannotCompileError):
-    """The shapes of the inputs do not fit the graph: where it comes to that operation, it fails."""
+    """Error for input shapes that an operation rejects: the graph fails when it reaches this operation."""
 
 
 class CompilationError(InvalidArgumentError):
-    """`jit_compile=True` demands what cannot be done. `reasons` says what stands in the way, one text for each."""
+    """Error for a function with `jit_compile=True` that cannot be compiled.
+
+    `reasons` has one text for each obstacle.
+    """
 
     def __init__(self, name: str, reasons: Iterable[str], fix: str) -> None:
         self.reasons = list(reasons)
@@ -60,7 +63,7 @@ class CompilationError(InvalidArgumentError):
 
 
 class BrokenRuleError(Exception):
-    """Something went wrong in the compiler, where it was at an operation; `__cause__` is what."""
+    """An unexpected error in the lowering of an operation; `__cause__` is the original error."""
 
     def __init__(self, operation: Operation) -> None:
         self.operation = operation
@@ -68,7 +71,7 @@ class BrokenRuleError(Exception):
 
 
 class CompilerFaultError(InternalError):
-    """The compiler failed on a graph in a way that it should not. `__cause__` is what went wrong."""
+    """Error for an unexpected failure of the compiler on a graph; `__cause__` is the original error."""
 
     def __init__(self, name: str, fault: Exception) -> None:
         cause, place = fault, ""
@@ -87,14 +90,14 @@ class CompilerFaultError(InternalError):
 
 
 def tell(fault: CompilerFaultError | str) -> None:
-    """Say that the plan runs what was to be compiled without being asked."""
-    import logging  # takes longer to import than a call takes
+    """Log a warning that the plan runs a graph that was selected for automatic compilation."""
+    import logging  # importing logging takes longer than a call
 
     logging.getLogger("agc").warning("%s\nThe function runs without native code.", fault)
 
 
 def tell_of_difference(graph: Graph, difference: str) -> None:
-    """Say that native code gave other results than the plan did."""
+    """Log a warning that native code gave other results than the plan."""
     origin = next((each.origin for each in graph.operations if each.origin), None)
     place = f"\n  --> {origin}" if origin else ""
     tell(

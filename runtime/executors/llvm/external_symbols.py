@@ -1,4 +1,4 @@
-"""Where functions of Python and NumPy stand that compiled code calls."""
+"""Addresses of the functions of Python and NumPy that compiled code calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_PYTHON = (
 
 @functools.cache
 def declare() -> None:
-    """Tell LLVM where they are, before any code is loaded: what is missing then stays so."""
+    """Register the addresses with LLVM, before any code is loaded: a symbol that is unresolved then stays so."""
     for name in _OF_PYTHON:
         if function := getattr(ctypes.pythonapi, name, None):
             known_as(name, address_of(function))
@@ -33,5 +33,5 @@ def declare() -> None:
 
 
 def address_of(function: Any) -> int:
-    """Where a function of ctypes begins."""
+    """Return the address of a ctypes function."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,11 +1,11 @@
-"""Compare native code that nobody asked for with the plan before it is trusted, once for each combination of shapes.
+"""Compare automatically compiled code with the plan before its first use, once for each combination of shapes.
 
     the plan on the variables         ──┐
-                                        ├── the same ──► the faster one is kept
-    native code on copies of them     ──┘── else ──────► a warning, and the plan stays
+                                        ├── equal ─► the faster one is kept
+    native code on copies of them     ──┘── else ──► a warning, and the plan stays
 
-Integers and bools are the same to the last bit. Floats may differ by `TOLERANCE` of the largest number of a result, or
-by `MARGIN` times what the plan's own results change when the floats that go in change by their last bits.
+Integers and bools must be equal. Floats may differ by `TOLERANCE` times the largest magnitude in a result, or
+by `MARGIN` times the change of the plan's own results when the last bits of its float inputs change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...ops.lists.tensor_array import PersistentArray
 from .jit_function import JitFunction
 
 TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
-"""By the bytes of a float, or of a part of a complex number."""
+"""Tolerances by the size in bytes of a float, or of a part of a complex number."""
 
 MARGIN = 64
 
@@ -27,16 +27,16 @@ Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Copy:
-    """Stands for a variable in a run that is not to change it."""
+    """Proxy of a variable in a run that must not change the variable."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
 
 
 def compared(native: JitFunction, plan: Runner, arguments: Sequence[Any]) -> tuple[Sequence[Any], str | None]:
-    """Return the plan's results, and how those of native code differ: "" for not at all, None where it gave up.
+    """Return the plan's results, and the difference of native results: "" if none, None if native code gave up.
 
-    Raises what the plan raises.
+    Raise the errors of the plan.
     """
     variables = native.variables_in(arguments)
     before = {id(variable): np.array(variable._array) for variable in variables}
@@ -54,7 +54,7 @@ def compared(native: JitFunction, plan: Runner, arguments: Sequence[Any]) -> tup
 def _unexplained(
     found: Sequence[Any], plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]
 ) -> str | None:
-    """Return how results differ from the plan's by more than the plan's own change where its inputs are rounded."""
+    """Return how results differ from the plan's by more than the plan's own rounding sensitivity, or None."""
     runs = []
     for change in (np.array, _moved):
         given = {key: Copy(change(array)) for key, array in before.items()}
@@ -69,11 +69,11 @@ def _changed(argument: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _moved(array: Any) -> Any:
-    """Floats of which each has another last bit, but for zeros and what is infinite."""
+    """Return floats with a changed last bit, except zeros and infinities."""
     array = np.array(array)
     if array.dtype.kind == "c":
         array.real, array.imag = _moved(array.real), _moved(array.imag)
-    elif array.dtype.kind == "f" and array.dtype.num < 256:  # NumPy's own
+    elif array.dtype.kind == "f" and array.dtype.num < 256:  # dtypes of NumPy only, not of extensions
         ways = np.where(np.arange(array.size) % 2, -np.inf, np.inf).reshape(array.shape)
         is_plain = np.isfinite(array) & (array != 0)
         array = np.where(is_plain, np.nextafter(array, ways.astype(array.dtype)), array)
@@ -94,7 +94,7 @@ def _difference(
 
 
 def _distance(found: Any, wanted: Any, moved: Any) -> str | None:
-    """By how much results differ, where it is too much."""
+    """Return a description of the difference if it is too large, else None."""
     if found.dtype.hasobject:
         return None if found.tolist() == wanted.tolist() else "in its texts"
     if found.dtype.kind not in "fc":
@@ -116,7 +116,7 @@ def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
         is_same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
         sizes = np.abs(wanted[np.isfinite(wanted)])
         bound = share * float(sizes.max(initial=0)) + MARGIN * np.abs(moved - wanted)
-        # Where the plan's own result is another kind of number, rounding decides which.
+        # Rounding decides if the plan's own results change between finite and not finite.
         is_close = (np.abs(found - wanted) <= bound) | (np.isfinite(moved) != np.isfinite(wanted))
         wrong = ~(is_same | is_close)
         if not wrong.any():
@@ -125,7 +125,7 @@ def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
 
 
 def _arrays(results: Sequence[Any]) -> Iterator[Any]:
-    """The arrays of results, with those in lists."""
+    """Yield the arrays of results, including those in lists."""
     for result in results:
         if isinstance(result, PersistentArray):
             yield from _arrays([item for item in result.items() if item is not None])

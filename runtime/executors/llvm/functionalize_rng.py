@@ -1,12 +1,13 @@
-"""Random numbers with a state: the streams that they come from become variables, and the drawing stateless.
+"""Functionalization of random numbers: random streams become variables, and drawing operations stateless.
 
     y = random_uniform [3] [seed=7, seed2=1, …]          s = read_variable stream
                                                  ==>     y = stateless_random_uniform [3], s
                                                          s.1 = stream_behind s, y
                                                          _ = assign_variable stream, s.1
 
-A state is three numbers, as generators have them: the counter, its lower half first, and the key. So the numbers are
-those of the interpreter, and a stream goes on when a run has succeeded, as variables change then.
+The state of a stream consists of three numbers, as in generators: the two halves of the counter, low half
+first, and the key. The random numbers equal those of the interpreter. A stream advances when a run has
+succeeded, like all variables.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ STATE = TensorType(dtypes.int64, (3,))
 _HALF = (1 << 64) - 1
 
 Key = tuple[str, int, int, int]
-"""What names a stream: the kind of operation, its two seeds, and a number."""
+"""The key of a stream: the kind of operation, two seeds, and a number."""
 
 
 class StreamVariable:
-    """A stream as a variable of a graph. `tf.random.set_seed` starts it again, so it is looked up each time."""
+    """A random stream as a variable of a graph. It is looked up each time, since `tf.random.set_seed` restarts it."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
@@ -49,7 +50,7 @@ class StreamVariable:
 
 
 class _Drawing(NamedTuple):
-    """How an operation draws: the kind of its stream, and what draws the same from a state, by its inputs."""
+    """The functional form of a drawing operation: the kind of its stream, the stateless operation, its inputs."""
 
     kind: Callable[[Operation], str]
     stateless: str
@@ -93,7 +94,7 @@ _DRAWINGS = {
 
 
 def with_streams(graph: Graph) -> tuple[Graph, list[StreamVariable]]:
-    """The graph with a variable behind its inputs for each stream that it draws from, and these variables."""
+    """Return the graph with an additional variable input for each stream that it draws from, and these variables."""
     keys = list(dict.fromkeys(_keys(graph)))
     if not keys:
         return graph, []
@@ -110,7 +111,7 @@ def _keys(graph: Graph) -> Iterator[Key]:
 
 
 def _can_draw(operation: Operation) -> bool:
-    """Whether there is something stateless for it."""
+    """Return whether the operation has a stateless equivalent."""
     first = operation.inputs[0]
     if operation.type == "random_shuffle":
         return first.dtype.kind in "biufc" and getattr(first.spec, "shape", None) not in (None, ())
@@ -139,7 +140,7 @@ def _rewritten(graph: Graph, keys: Sequence[Key]) -> Graph:
 
 
 def _drawn(operation: Operation, stream: Value) -> Iterator[Operation]:
-    """What draws the same, and moves the stream on."""
+    """Yield the stateless operations that draw the same numbers and advance the stream."""
 
     def made(name: str, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
         place = operation.origin, operation.device

@@ -1,12 +1,12 @@
-"""Variables become values: read once at the beginning, handed on, and given back at the end.
+"""Functionalization of variables: each is read once at the beginning, threaded through as a value, and returned.
 
     graph f(v: ref float32[]) -> float32[]              graph f(v: float32[]) -> float32[], float32[]
       x = read_variable v        : float32[]      ==>     y = add v, 1.0          : float32[]
       y = assign_add v, 1.0      : float32[]              return y, y
       return y
 
-So a run has no effects before it has succeeded; then the last values are assigned. Regions take the variables that
-they use as arguments, and give those that they assign as results; a loop has these in its state.
+So a run has no effects before it has succeeded; then the final values are assigned. Regions take the
+variables that they use as inputs, and return those that they assign; loops carry these in their state.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...ops.framework.op import REGISTRY
 from .diagnostics import CannotCompileError, Reason
 
 Cells = dict[int, Operand]
-"""The present values of variables, by the numbers of the graph's inputs."""
+"""The current values of variables, by index of the graph's input."""
 
 
 def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
-    """The graph, and which of its inputs are variables that it assigns: their last values follow its outputs."""
+    """Return the functional graph, and the inputs that it assigns: their final values follow its outputs."""
     inputs = [_plain(value) for value in graph.inputs]
     keys = {value: i for i, value in enumerate(graph.inputs) if isinstance(value.spec, VariableType)}
     if not keys:
@@ -43,7 +43,7 @@ def _plain(value: Value) -> Value:
 
 
 class _Writer:
-    """Writes one graph anew: `cells` hold the variables' values at its beginning, and in the end those at its end."""
+    """Rewrites one graph. `cells` hold the variables' initial values, and their final values when it is done."""
 
     def __init__(
         self, graph: Graph, known: dict[Operand, Operand], keys: Mapping[Value, int], cells: Cells
@@ -56,7 +56,7 @@ class _Writer:
             write = _ON_VARIABLES.get(operation.type)
             if write is not None:
                 write(self, operation)
-            elif operation.type == "custom_gradient":  # gradients of a graph that runs are not taken
+            elif operation.type == "custom_gradient":  # this graph is not differentiated any more
                 known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
             elif not any(isinstance(operand.spec, VariableType) for operand in operation.inputs):
                 self._add(operation, operation.inputs)
@@ -133,7 +133,7 @@ class _Writer:
         self._known[operation.outputs[0]] = self._cells[key] = changed
 
     def _generate(self, operation: Operation) -> None:
-        """The state of a generator, which goes on by some blocks."""
+        """Map the result to a generator's state, and advance the state by some blocks."""
         variable, blocks = operation.inputs
         key = self._key(variable)
         old = self._cells[key]
@@ -190,7 +190,7 @@ class _Writer:
         regions: tuple[Graph, ...],
         count: int | None = None,
     ) -> None:
-        """Add an operation that takes variables' values, the state behind its first `count` inputs."""
+        """Add an operation that takes the values of variables. The loop state follows its first `count` inputs."""
         place = len(plain) if count is None else count
         start = [self._cells[key] for key in state]
         inputs = [*plain[:place], *start, *plain[place:], *[self._cells[key] for key in read]]
@@ -212,7 +212,7 @@ class _Writer:
         count: int | None = None,
         state: Sequence[int] = (),
     ) -> Graph:
-        """A region that takes the values of variables behind its other inputs; its state behind the first `count`."""
+        """Rewrite a region with the values of variables as additional inputs; its state follows the first `count`."""
         keys = {
             value: self._key(operand)
             for value, operand in zip(region.inputs, operands, strict=True)
@@ -235,7 +235,7 @@ class _Writer:
 
 
 def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Value, int]) -> set[int]:
-    """The variables that a region assigns, or a region in it."""
+    """Return the variables that a region assigns, including its nested regions."""
     operands = operation.inputs[first:]
     own = {
         value: keys[operand]

@@ -1,8 +1,7 @@
-"""While something is compiled, Python does not look for garbage.
+"""Pause garbage collection during compilation.
 
-Compiling makes many objects in a short time, all of which it needs, and lets go of them in the end. Each time that
-some hundred have been made, Python looks through the newest for garbage, and through all that there are once many have
-stayed: tens of milliseconds, in which nothing is found.
+Compilation allocates many objects in a short time, and needs them until its end. Collections would take tens
+of milliseconds, and find nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _was_on = False
 
 
 class Pause:
-    """A block in which no garbage is looked for; several threads may be in one."""
+    """Context manager that disables the garbage collector; threads may nest and overlap."""
 
     def __enter__(self) -> None:
         global _inside, _was_on

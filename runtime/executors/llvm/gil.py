@@ -1,4 +1,4 @@
-"""Python's lock, which long code gives back meanwhile: to ask whether somebody wants it to stop, and to call Python."""
+"""The GIL in native code: released during long runs, and taken to check for signals and to call Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .codegen.shared_functions import outside, shared
 
 @shared("agc_interrupted", "code", "address")
 def _(r: Routine) -> None:
-    """Whether to stop, says Python; others may run Python from then on, if not before."""
+    """Return whether a signal handler has raised. Afterwards the GIL is released, even if it was held before."""
     (slot,) = r.arguments
     take_lock(r, slot)
     answer = r.b.call(outside(r.module, "PyErr_CheckSignals", integer(32)), [])
@@ -20,7 +20,7 @@ def _(r: Routine) -> None:
 
 @shared("agc_call", "code", "address", "address", "address")
 def _(r: Routine) -> None:
-    """Call a function of Python with an address: the code that it gives, or INTERRUPTED when it raised something."""
+    """Call a Python function with an address. Return its code, or INTERRUPTED if it raised an exception."""
     callee, address, slot = r.arguments
     whole = integer(32)
     state = r.b.load(slot, typ=pointer())
@@ -42,12 +42,12 @@ def _(r: Routine) -> None:
 
 
 def leave_lock(r: Routine, slot: Register) -> None:
-    """Let others run Python; the slot keeps what it takes to have the lock again."""
+    """Release the GIL; the slot keeps the thread state that is needed to take it again."""
     r.b.store(r.b.call(outside(r.module, "PyEval_SaveThread", pointer()), []), slot)
 
 
 def take_lock(r: Routine, slot: Register) -> None:
-    """Wait for Python's lock, unless this thread has it, which an empty slot says."""
+    """Take the GIL, unless this thread holds it, which a null slot means."""
     state = r.b.load(slot, typ=pointer())
     with r.where(r.b.icmp_unsigned("!=", state, null())):
         r.b.call(outside(r.module, "PyEval_RestoreThread", ir().VoidType(), pointer()), [state])

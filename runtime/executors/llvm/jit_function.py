@@ -1,4 +1,4 @@
-"""Graphs that run as native code: one compilation for each combination of shapes.
+"""Graphs that run as native code, with one compilation for each combination of shapes.
 
 >>> from agc.runtime import constant, function
 >>> double = function(lambda x: x + x).get_concrete_function(constant([1, 2]))
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 _MOST_SHAPES = 64
 
 _MOST_VALUES = 4
-"""Codes for values of integers, after which there is one for all, where sizes may show while it runs."""
+"""Maximum number of codes for different values of integers.
+
+After that, one code with dynamic sizes serves all values.
+"""
 
 _TRIES = 3
-"""Runs before the plan is left to change variables that other threads change, too."""
+"""Attempts before a run falls back to the plan, if other threads keep changing its variables."""
 
 Compiled = Callable[[Sequence[Any]], Any]
 
@@ -44,22 +47,23 @@ _FAILED = object()
 
 
 class JitFunction:
-    """A graph, compiled for each combination of shapes that it is run with.
+    """A graph that is compiled for each combination of shapes that it is run with.
 
-    Where that is not possible, `run` raises CompilationError with the reasons. `by_value` are the inputs, integers,
-    whose values shapes depend on: the graph is compiled for each of these, too.
+    If that is impossible, `run` raises CompilationError with the reasons. `by_value` are the integer inputs
+    whose values shapes depend on: the graph is also compiled for each of these values.
     """
 
-    _is_measured = False  # whether the code takes notes for a profile
+    _is_measured = False  # whether the code is instrumented for a profile
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._whole, self._streams = with_streams(graph)
-        self._in_turn = threading.RLock()  # who draws from streams, lest others draw the same
+        # serializes runs that draw from streams, so that none draws the same numbers
+        self._in_turn = threading.RLock()
         self.by_value: tuple[int, ...] = ()
         self._plan: Plan | None = None
         self._code: dict[Any, Compiled] = {}
-        self._kernels: dict[Any, Kernel] = {}  # of code that is called with nothing around it
+        self._kernels: dict[Any, Kernel] = {}  # of code that is called without a wrapper
         self._assigned: list[int] = []
         self._variables = [
             i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, VariableType)
@@ -68,34 +72,34 @@ class JitFunction:
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ListType)
         }
         self._varies = False  # whether there were too many values to compile the graph for each
-        self._is_sized = False  # whether a result has a size that is known only while the code runs
+        self._is_sized = False  # whether a result has a dynamic size
         self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ListType)]
-        self._specs: dict[Any, dict[int, Any]] = {}  # of results that are described, by the key of the code
+        self._specs: dict[Any, dict[int, Any]] = {}  # types of results with descriptors, by key
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the code is given what `run` is, and gives what that gives."""
+        """Return whether the code has the inputs and outputs of `run`, without conversions."""
         return not (self._variables or self._lists or self._made or self.by_value or self._is_sized)
 
     @property
     def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-        """The code itself, where it does all that `run` does: with tensors alone, and for the only shapes there are."""
+        """The code itself if it can replace `run`: tensors only, one combination of shapes; else None."""
         if not self._is_plain or not all(_is_fixed(value.spec) for value in self.graph.inputs):
             return None
         return next(iter(self._code.values()), None)
 
     def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
-        """The kernel for such inputs; None where they must be made ready for it."""
+        """Return the kernel for these inputs, or None if they need a conversion."""
         is_described = self._lists or self._made or self._is_sized
         if self._streams or is_described or self.by_value or self._has_twins(arguments):
             return None
         kernel = self._kernels.get(self._given(self._arrays(arguments))[0])
         if kernel is not None and kernel.is_long and kernel.assigned:
-            return None  # which lets other threads run, so variables may change meanwhile
+            return None  # it releases the GIL, so variables may change during the run
         return kernel
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The outputs for the values of the inputs; variables are assigned when all else is done."""
+        """Return the outputs for the values of the inputs; variables are assigned last."""
         try:
             if self._streams:
                 with self._in_turn:
@@ -110,18 +114,18 @@ class JitFunction:
 
     @property
     def draws(self) -> bool:
-        """Whether a run takes random numbers from streams."""
+        """Return whether a run draws random numbers from streams."""
         return bool(self._streams)
 
     def variables_in(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return the variables that a run reads or changes, streams too, each once."""
+        """Return the variables that a run reads or changes, including streams, without duplicates."""
         whole = [*arguments, *self._streams]
         return [*{id(whole[i]): whole[i] for i in self._variables}.values()]
 
     def rehearsed(self, arguments: Sequence[Any], copies: Mapping[int, Any]) -> list[Any] | None:
-        """Return the outputs, and what `copies` of the variables hold afterwards; None where a check fails.
+        """Return the outputs and the final values of `copies`, or None if a check fails.
 
-        The variables themselves stay as they are. `copies` has one for the id of each.
+        The variables themselves are unchanged. `copies` has one for the id of each.
         """
         given = [copies.get(id(x), x) for x in (*arguments, *self._streams)]
         try:
@@ -131,7 +135,7 @@ class JitFunction:
         return None if results is _FAILED else [*results, *(copy._array for copy in copies.values())]
 
     def demand(self, arguments: Sequence[Any]) -> None:
-        """Raise what `run` would for inputs like these where they cannot be compiled; LLVM is not asked to."""
+        """Raise the error of `run` if inputs like these cannot be compiled; LLVM is not run."""
         try:
             with Fence(self.graph):
                 self._lowered([*arguments, *self._streams])
@@ -142,7 +146,7 @@ class JitFunction:
 
     def _run(self, arguments: Sequence[Any]) -> Any:
         if self._has_twins(arguments):
-            return _FAILED  # the plan knows in which order they change
+            return _FAILED  # only the plan handles the order of updates
         for _ in range(_TRIES):
             arrays = self._arrays(arguments)
             key, given, needed = self._given(arrays)
@@ -160,36 +164,36 @@ class JitFunction:
             new = dict(zip(self._assigned, results[count:], strict=True))
             streams = {i: new.pop(i) for i in self._assigned if i >= len(self.graph.inputs)}
             if exchange([arguments[i] for i in new], [arrays[i] for i in new], [*new.values()]):
-                for i, state in streams.items():  # of which `run` keeps others away
+                for i, state in streams.items():  # `run` holds the lock of streams
                     arguments[i]._array = state
                 return found
-        return _FAILED  # other threads change the variables all the time: the plan waits for none of them
+        return _FAILED  # other threads keep changing the variables, which the plan does not wait for
 
     def _has_twins(self, arguments: Sequence[Any]) -> bool:
-        """Whether one variable has two names."""
+        """Return whether one variable is passed twice."""
         count = len(self._variables)
         return count > 1 and len({id(arguments[i]) for i in self._variables}) < count
 
     def _described(self, results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
-        """The results as users of the graph get them."""
+        """Return the results, with descriptors converted to lists and tensors."""
         if not described:
             return results
         return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
 
     def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
-        """The inputs, with the present values of variables."""
+        """Return the inputs, with the current values of variables."""
         arrays = list(arguments)
         for i in self._variables:
             arrays[i] = arguments[i]._array
         return arrays
 
     def _given(self, arrays: Sequence[Any]) -> tuple[Any, Sequence[Any], Any]:
-        """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
+        """Return the key of the code for these inputs, the code's arguments, and objects to keep alive."""
         if not (self._lists or self.by_value):
             return _shapes(arrays), arrays, None
         if not self._code:
             for spec in self._lists.values():
-                demand_compiled(spec)  # what is refused has no description, either
+                demand_compiled(spec)  # refused lists have no descriptor
         needed: list[Any] = []
         key: list[Any] = list(_shapes(arrays))
         arrays = list(arrays)
@@ -204,7 +208,7 @@ class JitFunction:
         return tuple(key), [x for i, x in enumerate(arrays) if i not in values], needed
 
     def compiled(self, arguments: Sequence[Any]) -> Compiled:
-        """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
+        """Return the code for inputs like these. Unexpected errors of the compiler raise CompilerFaultError."""
         return self._compiled([*arguments, *self._streams])
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
@@ -231,7 +235,10 @@ class JitFunction:
         )
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
-        """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
+        """Return the function of a unit.
+
+        It copies arrays that native code cannot read, and compiles anew for other shapes.
+        """
         from . import runtime_library
         from .compilation_unit import content
         from .loader import Loader
@@ -270,7 +277,7 @@ class JitFunction:
         return code
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run the plan, which raises the error that the native code has met."""
+        """Run the plan, which raises the error that native code has detected."""
         if self._plan is None:
             self._plan = Plan(self.graph)
         return self._plan.run(arguments)

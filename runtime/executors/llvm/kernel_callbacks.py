@@ -1,11 +1,11 @@
-"""Kernels as functions that compiled code can call: they read and write arrays at the addresses that they are given.
+"""Kernels as callbacks of native code: they read and write arrays at given addresses.
 
-    compute(sizes, inputs…, results…)    0, or why not          `sizes` are those that show only while the code runs
-    compute(sizes, inputs…)              where those of results do: they are written behind those of the inputs,
-    hand_over(results…)                  and the results are copied when there is memory for them
+    compute(sizes, inputs…, results…)    returns 0 or an error code     `sizes` are the dynamic sizes of inputs
+    compute(sizes, inputs…)              for results of dynamic size: their sizes are appended to `sizes`,
+    hand_over(results…)                  and the results are copied once there is memory for them
 
-Whoever has let go of Python's lock gets it for the call. An error of a kernel is not handed on: the run fails, and the
-plan runs the same inputs, which raises it again with the user's line.
+A caller that has released the GIL takes it for the call. An error of a kernel is not propagated: the run
+fails, and the plan runs the same inputs. The plan raises the error again with the line of user code.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..plan.kernel_results import returns_many
 from .codegen.function_builder import FAILED
 
 Sizes: TypeAlias = tuple[int | None, ...]
-"""A shape, with None for sizes that show only while the code runs."""
+"""A shape, with None for dynamic sizes."""
 
 
 class Callback:
-    """The kernel of an operation whose inputs that are no constants have these shapes."""
+    """The kernel of an operation, for non-constant inputs of these shapes."""
 
     def __init__(self, operation: Operation, shapes: Sequence[Sizes]) -> None:
         self._op, self._attrs = operation.op, operation.attrs
@@ -49,7 +49,7 @@ class Callback:
         self._waiting = threading.local()
 
     def functions(self) -> Iterator[tuple[str, Callable[[int], int]]]:
-        """What can be called, and the names: functions of the address where the addresses of their arguments stand."""
+        """Yield the names and functions to call. Each function takes the address of an array of its arguments."""
         count = len(self._given) + (0 if self._is_apart else len(self._made))
         yield "compute", _guarded(self.compute, 1 + count)
         if self._is_apart:
@@ -86,7 +86,7 @@ class Callback:
         _array(sizes + 8 * self._counted, (len(found),), dtypes.int64)[:] = found
 
     def hand_over(self, *addresses: int) -> None:
-        """Copy the results of the run that this thread has just made."""
+        """Copy the results of this thread's last `compute`."""
         results, self._waiting.results = self._waiting.results, None
         self._put(results, addresses)
 
@@ -96,7 +96,7 @@ class Callback:
 
 
 def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
-    """A function that gives 0, or FAILED for an error; an interrupt is nobody's error, and passes."""
+    """Return a function that returns 0, or FAILED for an error; interrupts propagate."""
     arguments = ctypes.c_size_t * count
 
     def guarded(address: int) -> int:
@@ -110,7 +110,7 @@ def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
 
 
 def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
-    """Raise ValueError for a result that is not what the operation's rule says."""
+    """Raise ValueError for a result whose type differs from the operation's inferred type."""
     is_like = array.dtype == dtype.numpy and array.ndim == len(shape)
     if not is_like or (
         array.shape != shape
@@ -120,7 +120,7 @@ def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
 
 
 def _array(address: int, shape: Sequence[Any], dtype: dtypes.DType) -> Any:
-    """The array that stands at an address."""
+    """Return the array at an address, without a copy."""
     size = math.prod(shape) * dtype.size
     if not size:
         return np.zeros(shape, dtype.numpy)

@@ -1,10 +1,10 @@
-"""Lists at the ends of a graph: an address and a length in compiled code, `PersistentArray` outside of it.
+"""The ABI of lists: an address and a length in native code, a `PersistentArray` outside of it.
 
-    h: array float32[2, 3]          int64[2]: where the elements stand, and how many there are
-    hs: array array float32[2]      int64[4]: the elements of all lists, and how many each of them has
+    h: array float32[2, 3]          int64[2]: the address of the elements, and their number
+    hs: array array float32[2]      int64[4]: the elements of all lists, and the length of each list
 
-What goes in is only read; a list that comes out takes the memory with it in which it was made. It is freed with the
-last array of its elements.
+Input lists are read only. A resulting list owns the memory that it was computed in. The memory is freed with
+the last array of its elements.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from .lowering.list_memory import COUNT, List, Lists, View, made, parts_of
 
 
 def description(spec: ListType) -> TensorType:
-    """What stands for a list of this kind at the end of a graph."""
+    """Return the type of a list's descriptor at the boundary of a graph."""
     return TensorType(dtypes.int64, (2 * len(parts_of(spec)),))
 
 
-# In compiled code
+# In native code
 
 
 def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
-    """The list that an argument describes."""
+    """Import the list that an argument's descriptor refers to."""
     parts = []
     size = spec.size if isinstance(spec, SizedSpec) else None
     for number, element in enumerate(parts_of(spec)):
@@ -51,9 +51,9 @@ def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
 def export_list(
     e: Emitter, nodes: Sequence[LazyValue], specs: Sequence[Any], targets: Sequence[Buffer]
 ) -> list[ListType]:
-    """Write the descriptions of lists that are results. Nothing may fail behind this but for want of memory.
+    """Store the descriptors of resulting lists. After this point a run may fail only for lack of memory.
 
-    Gives the specs of the results.
+    Return the types of the results.
     """
     lists = [made(e, node, spec.element) for node, spec in zip(nodes, specs, strict=True)]
     all_parts = [cells for found in lists for cells in found.parts]
@@ -76,12 +76,12 @@ def export_list(
 
 
 def sizes_described(spec: TensorType) -> TensorType:
-    """What stands for a tensor whose size is known only while the code runs: an address, and its shape."""
+    """Return the type of the descriptor of a tensor of dynamic size: an address, and its shape."""
     return TensorType(dtypes.int64, (1 + len(spec.shape or ()),))
 
 
 def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequence[Buffer]) -> None:
-    """Write the descriptions of such tensors. Nothing may fail behind this but for want of memory."""
+    """Store the descriptors of tensors of dynamic size. After this point a run may fail only for lack of memory."""
     slots = [node.slot for node in nodes if isinstance(node, Buffer) and node.is_own]
     for node, target in zip(nodes, targets, strict=True):
         if isinstance(node, Buffer) and node.is_own and node.slot and slots.count(node.slot) == 1:
@@ -96,16 +96,16 @@ def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequenc
             e.store(dtypes.int64, target.address, e.word(place), number)
 
 
-# Outside
+# In Python
 
 
 def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """An array of this dtype in memory that it owns."""
+    """Return an array of this dtype that owns its memory."""
     return np.asarray(_Memory(address, shape, dtype)).view(dtype)
 
 
 class Rows(PersistentArray):
-    """A list whose elements are the rows of an array; of lists, where `counts` says how many rows each has."""
+    """A list of the rows of an array, or of lists of rows, if `counts` has the number of rows of each list."""
 
     __slots__ = ("counts", "rows")
 
@@ -128,7 +128,10 @@ class Rows(PersistentArray):
 
 
 class _Memory:
-    """Memory that compiled code has handed over, as NumPy reads it: as bytes, for not all dtypes have a name there."""
+    """Memory from native code in NumPy's array interface.
+
+    Its type is bytes, since not all dtypes have a type string.
+    """
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._address = address
@@ -144,7 +147,7 @@ class _Memory:
 
 
 def received(description: Any, spec: ListType | TensorType) -> Any:
-    """The list, or the tensor, that a result describes."""
+    """Return the list or tensor that a result's descriptor refers to."""
     if isinstance(spec, TensorType):
         address, *shape = description.tolist()
         return _owned(address, tuple(shape), spec.dtype.numpy)
@@ -160,7 +163,7 @@ def received(description: Any, spec: ListType | TensorType) -> Any:
 def described(
     value: PersistentArray, spec: ListType, by_length: bool = False
 ) -> tuple[Any, ListType, list[Any]]:
-    """What stands for a list that goes in, its spec with the shape of its elements, and the arrays that it reads."""
+    """Return the descriptor of an input list, its type with the elements' shape, and the arrays that it refers to."""
     if isinstance(spec.element, ListType):
         rows, counts = _rows_of_lists(value, spec)
         arrays = [rows, counts]
@@ -208,7 +211,7 @@ def _all_items(lists: Sequence[PersistentArray]) -> Iterator[Any]:
 
 
 def demand_compiled(spec: ListType) -> None:
-    """Refuse lists that compiled code does not have."""
+    """Refuse lists that native code does not support."""
     try:
         elements = parts_of(spec)
     except RefusedError as refusal:

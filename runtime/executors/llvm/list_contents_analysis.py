@@ -1,12 +1,12 @@
-"""What is in a list, where that is known: nothing yet, or one constant again and again.
+"""Analysis of list contents: whether a list is still empty, or contains one constant only.
 
     s = list_new                     : array float32[?, 2]        array, nothing yet, float32[?, 2]
     s.1 = list_append s, x           : array float32[?, 2]  ==>   array float32[3, 2]
     t.1 = list_append t, [3, 2]      : array int32[2]             array of [3, 2] only, int32[2]
     t.2, shape = list_pop t.1, -1                                 shape is [3, 2]
 
-Loops that are differentiated keep what their rounds compute in lists, and the shapes of it, to which gradients are
-summed. Where all sizes are known by now, these are the same in each round.
+Loops that are differentiated keep residuals of their iterations in lists, and also shapes to which gradients
+are summed. If all sizes are static, these shapes are equal in all iterations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...ir.value_types import AnySpec, ListType, TensorType
 
 
 class SameSpec(ListType):
-    """A list with one constant again and again; or, where that is None, with nothing yet."""
+    """The type of a list that contains one constant only, or nothing if `constant` is None."""
 
     __slots__ = ("constant",)
 
@@ -49,7 +49,7 @@ _EMPTY = frozenset({"list_new", "list_of_lists"})
 
 
 def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]) -> Sequence[AnySpec]:
-    """The specs of an operation's results, with what is known to be in lists."""
+    """Return the types of an operation's results, refined by the contents of lists."""
     if operation.type in _TAKING:
         return specs
     if operation.type in _EMPTY:
@@ -64,7 +64,7 @@ def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnyS
 
 
 def _sum(one: AnySpec, other: AnySpec, spec: AnySpec) -> AnySpec:
-    """The spec of the sum of two lists: that of the other where there is nothing in one of them yet."""
+    """Return the type of the sum of two lists: the type of one list if the other is empty."""
     for first, second in ((one, other), (other, one)):
         if isinstance(first, SameSpec) and first.constant is None:
             return plain(second)
@@ -82,7 +82,7 @@ def _appended(held: ListType, value: Operand, spec: AnySpec) -> AnySpec:
 
 
 def plain(spec: AnySpec) -> AnySpec:
-    """A spec that knows nothing of what is in lists."""
+    """Return a type without knowledge of list contents."""
     if not isinstance(spec, ListType) or not (
         isinstance(spec, SameSpec) or isinstance(spec.element, SameSpec)
     ):
@@ -91,9 +91,9 @@ def plain(spec: AnySpec) -> AnySpec:
 
 
 def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Operand]:
-    """The results of an operation, with a constant for what is taken from a list of nothing else.
+    """Return the results of an operation, with a constant for an element taken from a list of this constant only.
 
-    Gradients take as many as were put there. What a line of the user's takes may not be there, which is an error.
+    Gradients take as many elements as were appended. In user code, taking an element may be an error.
     """
     held = inputs[0].spec if inputs else None
     is_gradient = operation.type == "list_pop" and operation.origin is None
@@ -103,7 +103,7 @@ def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Ope
 
 
 def of_both(one: ListType, other: ListType) -> ListType | None:
-    """The spec of lists that are the one or the other, where what is in them decides it."""
+    """Return the type of a list that is either of two lists, if their contents determine the type, else None."""
     for first, second in ((one, other), (other, one)):
         if isinstance(first, SameSpec) and first.constant is None:
             return second

@@ -1,10 +1,11 @@
-"""How many elements TensorArrays have, where that is known; and the order in which versions of lists are made.
+"""Analysis of TensorArray lengths, and the order in which versions of lists are read and made.
 
     a = array_new 4                  : array float32[2]        array of 4 float32[2]
     b = array_write a, i, x          : array float32[2]   ==>  array of 4 float32[2]
     y = array_stack b                : float32[?, 2]           float32[4, 2]
 
-A write makes a new version of a list, and what reads the old one comes before it: then the new one can take its place.
+A write makes a new version of a list. Operations that read the old version are scheduled before the write, so
+that the new version can reuse its memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from . import list_contents_analysis
 
 
 class SizedSpec(ListType):
-    """A TensorArray whose number of elements is known."""
+    """The type of a TensorArray with a static number of elements."""
 
     __slots__ = ("size",)
 
@@ -40,17 +41,17 @@ class SizedSpec(ListType):
 
 
 class GrowingSpec(ListType):
-    """A TensorArray that comes into a graph, and may be written past its end."""
+    """The type of a TensorArray that is an input of a graph, and may be written past its end."""
 
     __slots__ = ()
 
 
 KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
-"""Operations whose result has as many elements as their first operand, unless that may grow."""
+"""Operations with as many elements in the result as in the first operand, unless the first operand may grow."""
 
 
 def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]) -> Sequence[AnySpec]:
-    """The specs of an operation's results, with the numbers of elements that are known."""
+    """Return the types of an operation's results, refined by static list lengths."""
     if not specs:
         return specs
     first, *rest = specs
@@ -84,7 +85,7 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
 
 
 def of_both(element: TensorType, one: ListType, other: ListType) -> ListType:
-    """The spec of lists of such elements that are the one or the other: as long as both, where both are as long."""
+    """Return the type of a list that is either of two lists, with the length if both have the same."""
     if isinstance(one, SizedSpec) and isinstance(other, SizedSpec) and one.size == other.size:
         return SizedSpec(element, one.size)
     return list_contents_analysis.of_both(one, other) or ListType(list_contents_analysis.plain(element))
@@ -98,7 +99,7 @@ MAKING = frozenset({
 
 
 def readers_first(operations: list[Operation]) -> list[Operation]:
-    """The operations in an order in which a list is read before a new version of it is made."""
+    """Reorder operations so that each list is read before a new version of it is made."""
     users: dict[Operand, list[Operation]] = defaultdict(list)
     for operation in operations:
         for operand in operation.inputs:
@@ -117,7 +118,7 @@ def readers_first(operations: list[Operation]) -> list[Operation]:
 
 
 def _dependents(operation: Operation, users: Mapping[Operand, Sequence[Operation]]) -> set[Operation]:
-    """What needs the results of an operation, directly or not."""
+    """Return the operations that depend on the results of `operation`, directly or indirectly."""
     found: set[Operation] = set()
     pending = [operation]
     while pending:
@@ -147,7 +148,7 @@ def _ordered(operations: Sequence[Operation], waits: Mapping[Operation, list[Ope
 
 
 def _is_an_order(operations: Sequence[Operation]) -> bool:
-    """Whether everything is made before it is used."""
+    """Return whether every value is defined before its uses."""
     all_made = {value for operation in operations for value in operation.outputs}
     made: set[Operand] = set()
     for operation in operations:

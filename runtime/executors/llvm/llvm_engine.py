@@ -1,10 +1,10 @@
-"""From LLVM's text to code in memory: the host's processor, the optimiser's passes, object files, loading.
+"""The interface to LLVM: target machine, pass pipelines, object files and loading.
 
-    text ──parse──► module ──passes──► module ──emit──► object file ──load──► addresses
-                                                            │
-                                                        kept on disk (object_cache.py)
+    IR text ──parse──► module ──passes──► module ──emit──► object file ──load──► addresses
+                                                               │
+                                                           kept on disk (object_cache.py)
 
-llvmlite is imported when something is compiled for the first time.
+llvmlite is imported at the first compilation.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .opt_levels import ALL, Level
 from .parallel_codegen import Emission, OwnModule
 
 INSTALL = "pip install 'agc-autograph[jit]'"
-"""The command that brings the compiler."""
+"""The command that installs the compiler."""
 
 _loading = threading.Lock()
 
 
 @functools.cache
 def missing() -> str | None:
-    """Why nothing can be compiled here; None when it can."""
+    """Return why compilation is impossible here, or None if it is possible."""
     if importlib.util.find_spec("llvmlite") is None:
         return f"llvmlite is not installed: {INSTALL}"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
@@ -49,20 +49,20 @@ def _binding() -> Any:
 
 @functools.cache
 def _processor() -> tuple[str, str]:
-    """Its name and its features."""
+    """Return the name and the features of the host CPU."""
     binding = _binding()
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
 @functools.cache
 def vector_bytes() -> int:
-    """How wide the vectors are that this machine computes with at full speed."""
+    """Return the width in bytes of the vectors that this machine computes with at full speed."""
     features = _binding().get_host_cpu_features()
     return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
 
 
 _HOW = {"opt": 3, "reloc": "default", "codemodel": "jitdefault", "jit": True}
-"""How code is generated: it is told where things stand when it is loaded, also those in files loaded with it."""
+"""Options of code generation. Relocations are resolved at load time, also between files that are loaded together."""
 
 
 def _machine() -> Any:
@@ -72,7 +72,7 @@ def _machine() -> Any:
 
 @functools.cache
 def _host() -> str:
-    """What object files depend on, besides the text that they are made of."""
+    """Return everything that object files depend on, besides the IR text."""
     import llvmlite
 
     from ...version import GIT_VERSION
@@ -81,11 +81,11 @@ def _host() -> str:
 
 
 _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate"
-"""For code whose loops are in lanes already."""
+"""The passes for code with loops that are already vectorized."""
 
 
 def optimised(text: str, level: Level = ALL) -> OwnModule:
-    """The module of an IR text after LLVM's passes, which is to be closed."""
+    """Return the optimized module of an IR text. The caller must close it."""
     own = OwnModule(text, _machine())
     try:
         _optimise(own.module, own.machine, level)
@@ -109,17 +109,17 @@ def _optimise(module: Any, machine: Any, level: Level) -> None:
         return
     tuning.slp_vectorization = level.packs
     tuning.loop_vectorization = tuning.loop_interleaving = True
-    tuning.loop_unrolling = False  # but where it is asked for (codegen/function_builder.py)
+    tuning.loop_unrolling = False  # only on request in loop metadata (codegen/function_builder.py)
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
-    # What vectorised loops call (libm/slow_paths.py) is inlined when they are.
+    # Functions called in vectorized loops (libm/slow_paths.py) are inlined after vectorization.
     after = binding.create_new_module_pass_manager()
     after.add_always_inliner_pass()
     after.run(module, passes)
 
 
 class Assembly:
-    """The object file of an IR text, from the disk where it is known there."""
+    """The object file of an IR text, from the object cache if possible."""
 
     def __init__(self, text: str, level: Level = ALL) -> None:
         import hashlib
@@ -129,13 +129,13 @@ class Assembly:
         self._emission = None if self._known is not None else Emission(optimised(text, level))
 
     def begin(self) -> Assembly:
-        """Have another thread make it."""
+        """Start code generation in another thread."""
         if self._emission is not None:
             self._emission.begin()
         return self
 
     def data(self) -> bytes:
-        """The object file, as soon as it is made."""
+        """Return the object file; wait for it if necessary."""
         if self._known is None:
             assert self._emission is not None
             self._known = self._emission.data()
@@ -144,17 +144,17 @@ class Assembly:
 
 
 def assembled(text: str, level: Level = ALL) -> bytes:
-    """The object file of an IR text, made by this thread."""
+    """Return the object file of an IR text, made by this thread."""
     return Assembly(text, level).data()
 
 
 def known_as(name: str, address: int) -> None:
-    """Tell the loader where a function stands that code calls by this name."""
+    """Register the address of a symbol with the loader."""
     _binding().add_symbol(name, address)
 
 
 class Code:
-    """Object files in memory, which may call each other; their addresses are valid as long as this lives."""
+    """Loaded object files, linked with each other. Their addresses are valid during the lifetime of this object."""
 
     def __init__(self, *files: bytes) -> None:
         binding = _binding()
@@ -165,9 +165,9 @@ class Code:
             self._engine.finalize_object()
 
     def function(self, name: str) -> int:
-        """The address of a function."""
+        """Return the address of a function."""
         return int(self._engine.get_function_address(name))
 
     def variable(self, name: str) -> int:
-        """The address of a global variable."""
+        """Return the address of a global variable."""
         return int(self._engine.get_global_value_address(name))

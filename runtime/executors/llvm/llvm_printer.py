@@ -1,10 +1,11 @@
-"""LLVM's language from llvmlite's objects: what `str(module)` gives, in a fraction of the time.
+"""A fast printer of llvmlite modules: it prints the same text as `str(module)`, in a fraction of the time.
 
     %".9" = fadd float %".7", %".8"
     store float %".9", ptr %".3", !llvm.access.group !4
 
-llvmlite takes as long to print a module as LLVM takes to optimise it. Here instructions of the frequent kinds are
-printed in one step each, others as llvmlite does, and functions that many modules share (libm/registry.py) once.
+llvmlite takes as long to print a module as LLVM takes to optimize it. Here instructions of frequent classes
+are printed with one f-string each, and others by llvmlite. Functions that many modules share
+(libm/registry.py) are printed once.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from weakref import WeakKeyDictionary
 from .codegen.llvm_types import ir
 
 _WEIGHTS = "prof"
-"""How often a jump goes where: the only notes that are not about loops."""
+"""The branch weights: the only metadata that is not about loops."""
 
 _shared: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def printed(module: Any, with_loops: bool = True) -> str:
-    """The text of a module; `with_loops` with what is noted about loops and the accesses in them."""
+    """Return the text of a module; `with_loops` includes the metadata of loops and access groups."""
     used: dict[Any, None] = {}
     parts = [_global(each, module, used, with_loops) for each in module.globals.values()]
     notes: Iterable[Any] = module.metadata if with_loops else _with_all_within(used)
@@ -48,7 +49,7 @@ def _global(value: Any, module: Any, used: dict[Any, None], with_loops: bool) ->
     if value.module is module:
         return _function(value, used, with_loops)
     if value not in _shared:
-        _shared[value] = _function(value, used, with_loops)  # it has no notes
+        _shared[value] = _function(value, used, with_loops)  # it has no metadata
     return _shared[value]
 
 
@@ -76,7 +77,7 @@ Name = Callable[[Any], str]
 
 
 def _names(function: Any) -> Name:
-    """What tells how a value is called: those of the function are not asked each for itself."""
+    """Return a function that maps a value to its name. The names of local values are precomputed."""
     known = {
         id(each): f'%"{each.name}"' for block in function.blocks for each in (block, *block.instructions)
     }
@@ -94,11 +95,11 @@ def _as_llvmlite(each: Any, name: Name) -> str:
     return str(told)
 
 
-# One instruction
+# Printers of single instructions
 
 
 def _how(each: Any) -> str:
-    """The operation, and in which way."""
+    """Return the opcode with its flags."""
     return " ".join([each.opname, *each.flags]) if each.flags else str(each.opname)
 
 
@@ -156,7 +157,7 @@ def _jump(each: Any, name: Name) -> str:
 
 @functools.cache
 def _writers() -> dict[type, Callable[[Any, Name], str]]:
-    """What prints the instructions of a class."""
+    """Return the printer of each instruction class."""
     llvm = ir().instructions
     return {
         llvm.Instruction: _plain,
@@ -177,13 +178,13 @@ def _writers() -> dict[type, Callable[[Any, Name], str]]:
     }
 
 
-# Notes
+# Metadata
 
 _DISTINCT = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
 
 
 def distinct(text: str) -> str:
-    """Loops and groups of accesses are what LLVM calls distinct nodes; a loop's refers to itself."""
+    """Make loops and access groups distinct metadata nodes; the node of a loop refers to itself."""
 
     def node(found: re.Match[str]) -> str:
         name, kind, rest = found.groups()

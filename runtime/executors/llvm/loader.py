@@ -1,4 +1,4 @@
-"""A compiled unit in memory: the built-in function that takes arrays, and the kernel behind it.
+"""Load a compiled unit: fill its table of host addresses, and make its entry and its kernel.
 
 entry([array, …])  ->  (array, …)
 """
@@ -27,24 +27,24 @@ _TAKES_ONE = 8  # METH_O
 
 
 class Kernel(NamedTuple):
-    """Machine code for inputs of some shapes: `address` is that of a function of their addresses and the results'."""
+    """Native code for inputs of given shapes. `address` is a function of the addresses of inputs and results."""
 
     address: int
     inputs: Sequence[TensorType]
     results: Sequence[TensorType]
     assigned: Sequence[int]
-    """The inputs, variables, whose new values are the last results."""
+    """The variable inputs whose new values are the last results."""
     is_long: bool
-    """Whether Python's lock is given up meanwhile."""
+    """Whether the kernel runs without the GIL."""
     spares: dict[int, int]
-    """Where the array for the next result is kept, by the number of the result."""
+    """Addresses of the slots with arrays for the next results, by index of the result."""
     fail: Callable[[Sequence[Any]], Any]
-    """What runs instead where a check fails, and says why."""
+    """The fallback that runs when a check fails, and reports the error."""
     needed: Sequence[Any]
 
 
 class Table(np.ndarray[Any, Any]):
-    """What the entry is told of a kernel, which belongs to the built-in function, and what that needs."""
+    """The table of an entry stub for one kernel. It keeps alive everything that the built-in function needs."""
 
     needed: Any
     kernel: Kernel
@@ -54,7 +54,7 @@ class Table(np.ndarray[Any, Any]):
 
 
 class Loader:
-    """Fills the table of a unit's code with what is known only now."""
+    """Fills the host table of a unit's code."""
 
     def __init__(
         self, unit: CompilationUnit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]
@@ -92,20 +92,20 @@ class Loader:
         return array.ctypes.data
 
     def _data(self, holder: Any) -> int:
-        """Where the numbers are that belong to an object."""
+        """Return the address of the numbers in `holder.table`, and keep the object alive."""
         table: np.ndarray[Any, Any] = holder.table
         self.needed += [holder, table]
         return table.ctypes.data
 
     def kernel(self, fail: Callable[[Sequence[Any]], Any]) -> Kernel:
-        """The kernel of the unit, for those who call it themselves."""
+        """Return the kernel of the unit, for callers without the entry."""
         unit, address = self.unit, self.code.function("run")
         return Kernel(
             address, self.inputs, unit.results, unit.assigned, unit.is_long, self.spares, fail, self.needed
         )
 
     def entry(self, kernel: Kernel) -> Callable[[Any], Any]:
-        """The built-in function, or what takes its place where machine code cannot read objects."""
+        """Return the built-in function, or a ctypes entry if native code cannot read objects."""
         mismatch, failed = self.functions
         if unknown_layout():
             return CtypesEntry(kernel, mismatch, failed)

@@ -1,11 +1,11 @@
-"""A graph that cannot be compiled as a whole: its loops become native code within the plan.
+"""Compile the loops of a graph that cannot be compiled as a whole.
 
     x = sort y                              x = sort y
     n, z = while 0, x     …         ==>     n, z = native_part 0, x [part=<the loop, compiled>]
     print z                                 print z
 
-A loop is compiled when it is first run, for the shapes that it then has; one that cannot be is run by a plan of its
-own, and so is a run in which a check fails.
+A loop is compiled when it is first run, for its shapes at that time. If compilation or a check fails, a
+separate plan runs the loop.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class JitLoop:
 
     def __init__(self, graph: Graph) -> None:
         self._native = JitFunction(graph)
-        self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans keep numbers as Python's own
+        self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans use Python numbers
         self._plan: Plan | None = None
         self._is_trusted = False
-        self._doubting: Plan | None = None  # what native code is compared with until it is trusted
+        self._doubting: Plan | None = None  # the plan that native code is compared with until it is trusted
 
     def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The results, as the plan has them: numbers where the rank is 0."""
+        """Return the results in the form of plans: rank-0 results as scalars."""
         if self._plan is None:
             try:
                 given = [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
@@ -57,7 +57,7 @@ class JitLoop:
         return self._plan.run(inputs)
 
     def _first(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Run the plan, and compare what native code gives before it is trusted."""
+        """Return the plan's results, and compare the native results with them before native code is trusted."""
         if self._doubting is None:
             self._native.compiled(inputs)
             self._doubting = Plan(self._native.graph)
@@ -70,9 +70,9 @@ class JitLoop:
 
 
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-    """The plan of a graph whose loops are native code; None where it has none that could be."""
+    """Return the plan of a graph with native loops, or None if no loop can be compiled."""
     from ...optimize import optimise
-    from . import lowering  # noqa: F401  (the table of operations is filled)
+    from . import lowering  # noqa: F401  (registers the lowering rules)
 
     found = optimise(graph)
     written = _with_parts(found)
@@ -80,7 +80,7 @@ def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] 
 
 
 def _with_parts(graph: Graph) -> Graph:
-    """A graph whose loops are parts, also those within branches and within other loops; itself if it has none."""
+    """Return a graph with native loops, also within branches and loops; the graph itself if it has none."""
     operations = [_replaced(operation) for operation in graph.operations]
     if all(new is old for new, old in zip(operations, graph.operations, strict=True)):
         return graph
@@ -102,7 +102,7 @@ def _replaced(operation: Operation) -> Operation:
 
 
 def _is_plain(operation: Operation) -> bool:
-    """Whether a loop has no effects, takes and gives tensors, and has native code for all that it does."""
+    """Return whether a loop has no effects, has only tensors as inputs and results, and can be lowered."""
     specs = [each.spec for each in (*operation.inputs, *operation.outputs)]
     inside = Graph("loop", (), [operation]).walk()
     return (

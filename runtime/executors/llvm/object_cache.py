@@ -1,4 +1,4 @@
-"""Object files on disk, so that the next process need not compile the same again."""
+"""The object cache: object files on disk, so that other processes need not compile the same module again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _STORE = Store("native", files=100_000, size=64 << 20)
 
 
 def read(key: str) -> bytes | None:
-    """The object file that was written under this key; None where there is none to be trusted."""
+    """Return the object file stored under `key`, or None if there is no valid one."""
     return _STORE.read(f"{key}.o")
 
 
 def write(key: str, data: bytes) -> None:
-    """Keep an object file under a key. A disk that cannot be written to is no error."""
+    """Store an object file under `key`. Failures to write are ignored."""
     _STORE.write(f"{key}.o", data)

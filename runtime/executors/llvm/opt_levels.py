@@ -1,15 +1,15 @@
-"""How many of LLVM's passes the code of a graph goes through.
+"""Selection of LLVM's optimization level for a graph.
 
-    while i < n:                 loops with branches: all passes, above all those that lead a jump on to where it goes
-        if x[i] > 0: …           in the end, past the tests of flags that were set on the way
+    while i < n:                 loops with branches: all passes, mainly for jump threading past tests of flags
+        if x[i] > 0: …
 
-    while i < n:                 a few numbers, in registers: LLVM looks which of them one vector can hold
+    while i < n:                 few scalars in registers: the SLP vectorizer packs them into vectors
         x = x * y + 1.0
 
-    anything else                those of level 1
+    anything else                the passes of level 1
 
-Loops become vectors at level 1 as well, and run no slower. Where those that matter are written as vectors (vectors/),
-few passes are left to do. What is written as it shall run goes through none.
+Loops are vectorized at level 1 as well, and run as fast. If the important loops are already vectorized
+(vectorize/), a few passes suffice. IR that is already in its final form is not optimized at all.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ...ir.graph import Graph, Operation
 
 
 class Level(NamedTuple):
-    """LLVM's own number, and whether numbers that are computed alike are looked for, to be packed into vectors."""
+    """LLVM's speed level, and whether the SLP vectorizer runs."""
 
     speed: int
     packs: bool
     is_done: bool = False
-    """Whether loops are vectors already, and functions are to be inlined and registers to be found, no more."""
+    """Whether loops are already vectorized, so that only inlining and promotion to registers are left."""
 
 
 ALL = Level(3, True)
@@ -38,22 +38,22 @@ NONE = Level(0, False)
 
 
 _BUSY = 256
-"""Elements, so many of which take longer than all jumps of a round."""
+"""Number of elements whose computation takes longer than all branches of an iteration."""
 
 
 def level(graph: Graph) -> Level:
-    """The level for a graph that is compiled."""
+    """Return the level for a graph that is compiled."""
     return _level_for([each for each in graph.walk() if each.type == "while"])
 
 
 def can_be_done(graph: Graph) -> bool:
-    """Whether few passes are enough where loops over elements are vectors already: no time is spent on jumps."""
+    """Return whether a few passes suffice if loops over elements are already vectorized: branches take no time."""
     loops = [each for each in graph.walk() if each.type == "while" and not _is_busy(each.regions)]
     return _level_for(loops) == FEWEST
 
 
 def _is_busy(regions: Iterable[Graph]) -> bool:
-    """Whether each round of a loop computes many elements."""
+    """Return whether each iteration of a loop computes many elements."""
     from .codegen.rule_registry import ELEMENTWISE
 
     return any(
@@ -65,7 +65,7 @@ def _is_busy(regions: Iterable[Graph]) -> bool:
 
 
 def _elements(spec: Any) -> int:
-    """How many elements a result has; 0 where that is not known."""
+    """Return the number of elements of a result; 0 if it is unknown."""
     shape = getattr(spec, "shape", None)
     return 0 if shape is None or None in shape else math.prod(shape)
 
@@ -78,7 +78,7 @@ def _level_for(loops: Sequence[Operation]) -> Level:
 
 
 def _is_few(spec: Any) -> bool:
-    """Whether a result is a few numbers that are no integers, or as many as there turn out to be."""
+    """Return whether a result consists of few floats, not counting dynamic sizes."""
     from .codegen import function_builder
 
     dtype, shape = getattr(spec, "dtype", None), getattr(spec, "shape", None)

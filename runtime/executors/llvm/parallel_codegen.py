@@ -1,10 +1,10 @@
-"""Object files that LLVM makes of modules: in this thread, or in another one while this one goes on.
+"""Code generation for modules: in this thread, or concurrently in another thread.
 
     first  ──parse──passes──code generation, in a thread──────┐
-    second          ──written──parse──passes──code generation─┴──► two object files
+    second          ──print──parse──passes──code generation───┴──► two object files
 
-LLVM may do several things at once, each in a context of its own. llvmlite lets one thread at a time into LLVM, whatever
-it does there; so what takes long, code generation, is called as llvmlite itself would, but without its lock.
+LLVM can work on several modules at once if each has its own context. llvmlite serializes all calls of LLVM
+with a lock. So code generation, which takes longest, calls the same C function without that lock.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 
 
 class OwnModule:
-    """A module in a context of its own, for a machine.
+    """A module in its own context, with a target machine.
 
-    It is to be closed: where both are garbage, Python may let go of the context before the module, which needs it.
+    It must be closed explicitly: the garbage collector might free the context before the module, which needs
+    it.
     """
 
     def __init__(self, text: str, machine: Any) -> None:
@@ -42,7 +43,7 @@ class OwnModule:
 
 
 class Emission:
-    """The code generation for a module, which is closed then."""
+    """The code generation of a module, which is closed afterwards."""
 
     def __init__(self, own: OwnModule) -> None:
         self._own = own
@@ -51,14 +52,14 @@ class Emission:
         self._error: Exception | None = None
 
     def begin(self) -> None:
-        """Have another thread do it, which ends before Python does: LLVM must not be cut off."""
+        """Start a thread. The thread is joined before the process exits, since LLVM must not be interrupted."""
         thread = threading.Thread(target=self._run, name="agc-emission", daemon=False)
-        with contextlib.suppress(RuntimeError):  # where there can be no more threads, `data` does it
+        with contextlib.suppress(RuntimeError):  # if no thread can be started, `data` does the work
             thread.start()
             self._thread = thread
 
     def data(self) -> bytes:
-        """The object file; raises what LLVM complains of."""
+        """Return the object file; raise LLVM's error if there was one."""
         if self._thread is None:
             self._run()
         else:
@@ -95,7 +96,7 @@ def _emitted(machine: Any, module: Any) -> bytes:
 
 @functools.cache
 def _emit() -> Callable[..., Any] | None:
-    """LLVM's function as llvmlite declares it, without a lock; None where llvmlite is made in another way."""
+    """Return LLVM's function with llvmlite's signature, without its lock; None if llvmlite has another structure."""
     from llvmlite.binding import ffi
 
     try:

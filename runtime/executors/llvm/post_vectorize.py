@@ -1,4 +1,4 @@
-"""The last that is done to a module whose loops are in lanes, before LLVM has few passes left to do.
+"""Simplify a module after its loops have been vectorized, so that LLVM needs few passes only.
 
     run(addresses, thread state):                       run(addresses, thread state):
         kernel(addresses[0], …, thread state)               x, y = addresses
@@ -6,8 +6,8 @@
         a, b = take(slot, 65536), take(other, 32768)        …
         …
 
-That pieces of memory are apart, and arguments as well, helps LLVM to change loops. Where it changes none, what says so
-is only in its way.
+Separate allocations and `noalias` arguments help LLVM to transform loops. If LLVM transforms none, they only
+cost time.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .codegen.outlining import instructions_of, redirect
 from .codegen.shared_functions import declared
 
 _MANY = 3
-"""Pieces from which on it takes less code to take them at once."""
+"""Number of allocations from which a joint allocation takes less code."""
 
 Piece = tuple[Register, Register, int]
-"""The slot where memory is kept between calls, what takes it from there, and the bytes."""
+"""The slot of kept memory, the instruction that takes the memory, and the bytes."""
 
 
 def addresses_read(b: Any, addresses: Register, count: int) -> list[Register]:
-    """The addresses of inputs and outputs, which stand beside each other."""
+    """Load the addresses of inputs and outputs from consecutive memory."""
     places = [b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(count)]
     return [b.load(place, typ=pointer()) for place in places]
 
 
 def finish(kernel: Any, run: Any, pieces: Sequence[Piece]) -> None:
-    """Let `run` be all there is, and memory one piece."""
+    """Inline the kernel into `run`, and join its allocations."""
     top = kernel.blocks[0]
     b = ir().IRBuilder(top)
     b.position_at_start(top)
@@ -52,7 +52,7 @@ def finish(kernel: Any, run: Any, pieces: Sequence[Piece]) -> None:
 
 
 def fitting(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Pieces that may become one, in their order: what is too large is not kept."""
+    """Yield groups of consecutive pieces that may become one allocation: memory that is too large is not kept."""
     some: list[Piece] = []
     for piece in [*pieces, None]:
         if piece is None or sum(map(_room, [*some, piece])) > LARGEST:
@@ -63,14 +63,14 @@ def fitting(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
 
 
 def _room(piece: Piece) -> int:
-    """The bytes of a piece, and some before the next, lest all begin at the same lines of their pages."""
+    """Return the bytes for a piece, with padding, so that not all pieces start at the same offset in a page."""
     return (piece[2] + 2 * LINE - 1) // LINE * LINE
 
 
 def _joined(kernel: Any, pieces: Sequence[Piece]) -> dict[Register, Register]:
-    """Take all pieces at once; gives what stands for each of them from now on.
+    """Take all pieces in one allocation; return the replacement of each address.
 
-    Their addresses are read from memory: LLVM shall not look what it could make of their distances.
+    The addresses are loaded from memory, so that LLVM does not analyze their differences.
     """
     count = len(pieces)
     starts = list(itertools.accumulate(map(_room, pieces), initial=0))

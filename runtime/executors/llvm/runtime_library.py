@@ -1,8 +1,8 @@
-"""What all compiled code shares, in memory: compiled when the first function is, and found by the loader by its names.
+"""The runtime library: functions shared by all compiled code, compiled once in a process and linked by name.
 
 f.o ──┐
-g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, on disk as others
-h.o ──┘   agc_run_part                       another one for who has loops for several threads
+g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, in the object cache
+h.o ──┘   agc_run_part                       another one, loaded only for parallel loops
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .llvm_engine import Code, assembled, known_as
 _loading = threading.Lock()
 
 _READS_OBJECTS = {"agc_entry", dispatch_stub.DISPATCH, "agc_called"}
-"""What needs the layout of Python's and NumPy's objects."""
+"""Functions that need the layout of Python's and NumPy's objects."""
 
 
 @functools.cache
@@ -50,18 +50,18 @@ def _threads() -> Code:
 
 
 def load(names: Container[str] = ()) -> None:
-    """See that code can be loaded which calls shared functions, and what has one of these names."""
-    with _loading:  # by one thread: what another one has loaded as well would be gone again
+    """Load the library, so that its symbols resolve; load the thread pool if its function is in `names`."""
+    with _loading:  # by one thread: code that a second thread loads as well would be unloaded again
         _code()
         if thread_pool_ir.RUN in names:
             _threads()
 
 
 def threads() -> worker_threads.Pool:
-    """The pool of threads of this process."""
+    """Return the thread pool of this process."""
     return worker_threads.Pool(_threads().variable(thread_pool_ir.MEMORY))
 
 
 def address(name: str) -> int:
-    """Where a shared function stands."""
+    """Return the address of a shared function."""
     return (_threads() if name == thread_pool_ir.RUN else _code()).function(name)

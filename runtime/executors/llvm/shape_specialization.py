@@ -1,13 +1,13 @@
-"""A graph for one combination of shapes: every shape is known, and what follows from shapes is a constant.
+"""Shape specialization: a copy of a graph with static shapes and the constants that follow from them.
 
     graph f(x: float32[?]) -> float32[?]          graph f(x: float32[4]) -> float32[4]
       shape = shape x         : int32[1]     ==>    zeros = zeros_like x    : float32[4]
       zeros = fill shape, 0.0 : float32[?]          ...
 
-Each operation's own rule gives the specs again, but where it is given what it was, and all is known of its results
-already. Pure operations on constants are computed; calls are written in place, and so are branches whose predicate is
-known; constants go into regions. A loop's state keeps its shapes, or the graph is refused, and so is a shape that
-depends on values.
+The inference rule of each operation computes its types anew, unless its inputs are unchanged and its results
+are fully static. Pure operations on constants are folded. Calls are inlined, and so are branches with a
+constant predicate. Constants are propagated into regions. A graph is refused if a loop's state changes its
+shape, or if a shape depends on values.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .diagnostics import CannotCompileError, NeverRunsError, Reason
 from .list_length_analysis import of_both, readers_first, sized
 
 _ROUNDS = 8
-"""How often what is known of the lists in a loop's state may change."""
+"""Maximum number of iterations to a fixed point of the list types in a loop's state."""
 
 
 def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
-    """The graph for inputs of these specs, or with constants in their places. Raises `CannotCompileError`.
+    """Return the graph for inputs of these types or constants. Raise `CannotCompileError` if that is impossible.
 
-    With `with_sizes` there may be sizes that are known only while it runs.
+    With `with_sizes`, dynamic sizes are allowed.
     """
     operands = [
         given if isinstance(given, Constant) else _input(value, given)
@@ -50,12 +50,12 @@ def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_size
 
 
 def _input(value: Value, spec: AnySpec) -> Value:
-    """An input of this spec: the same one, where that is what it has."""
+    """Return `value` if it already has this type, else a copy that has it."""
     return value if _is_settled(value) and value.spec == spec else Value(value.name, spec)
 
 
 class _Writer:
-    """Writes the operations of one graph."""
+    """Writes the specialized operations of one graph."""
 
     def __init__(self, with_sizes: bool) -> None:
         self._with_sizes = with_sizes
@@ -63,14 +63,14 @@ class _Writer:
         self._makers: dict[Value, Operation] = {}
 
     def region(self, graph: Graph, arguments: Sequence[Operand]) -> Graph:
-        """A graph for these arguments, by itself."""
+        """Specialize a region for these arguments, as a separate graph."""
         writer = _Writer(self._with_sizes)
         outputs = writer.inlined(graph, arguments)
         inputs = [operand for operand in arguments if isinstance(operand, Value)]
         return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
 
     def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
-        """Write a graph's operations for these arguments; its outputs."""
+        """Write a graph's operations for these arguments inline; return its outputs."""
         known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
         for operation in graph.live_operations():
             inputs = [known.get(operand, operand) for operand in operation.inputs]
@@ -102,7 +102,7 @@ class _Writer:
         return list_contents_analysis.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:
-        """The spec of part of a tensor; the lengths of slices are known where their ends move together."""
+        """Return the type of a slice; lengths are static if the bounds differ by a constant."""
         whole: Any = inputs[0].spec
         if spec.shape is None or None not in spec.shape:
             return spec  # type: ignore[no-any-return]
@@ -179,7 +179,7 @@ class _Writer:
         return self._add(operation, [*state, *passed], specs, (tested, region))
 
     def _meeting(self, operation: Operation, outcomes: Sequence[Operand]) -> AnySpec:
-        """The spec of a result of branches."""
+        """Return the common type of a result of branches."""
         first, *others = [each for each in outcomes if not isinstance(each, _Blank)] or outcomes
         spec = first.spec
         for other in others:
@@ -206,7 +206,7 @@ class _Writer:
         return found
 
     def _of_both(self, one: AnySpec, other: AnySpec) -> AnySpec | None:
-        """The spec of tensors that are the one or the other; None where their rank is not the same."""
+        """Return the common type of two tensors, or None if their ranks or dtypes differ."""
         if one == other:
             return one
         if not self._with_sizes or not (isinstance(one, TensorType) and isinstance(other, TensorType)):
@@ -225,13 +225,13 @@ _STRUCTURES: dict[str, Any] = {
 
 
 class _Blank(Constant):
-    """What nobody reads, where another branch has a value: it gets the shape that this has."""
+    """An unused result of a branch. It gets the shape of the other branch's result."""
 
     __slots__ = ()
 
 
 def _says_all(operation: Operation) -> bool:
-    """Whether nothing more can be said of the results of an operation unless something else is given to it."""
+    """Return whether the types of an operation are final as long as its inputs are unchanged."""
     return (
         not operation.regions
         and not all(isinstance(operand, Constant) for operand in operation.inputs)
@@ -247,7 +247,7 @@ def _is_settled(value: Value) -> bool:
 
 
 def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
-    """A branch with zeros of these shapes for what is blank."""
+    """Replace blank results of a branch by zeros of the common shapes."""
     if not any(isinstance(output, _Blank) for output in region.outputs):
         return region
     outputs = [
@@ -260,7 +260,7 @@ def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
 
 
 def _afresh(region: Graph, arguments: Sequence[Operand], skip: int = 0) -> list[Operand]:
-    """New inputs of a region for what it is given; constants need none."""
+    """Return new inputs of a region for its non-constant arguments; constants are passed through."""
     return [
         operand if isinstance(operand, Constant) else _like(operand, value.name)
         for operand, value in zip(arguments, region.inputs[skip:], strict=True)

@@ -1,12 +1,12 @@
-"""A part of a module becomes one of its own, which LLVM compiles while the rest is still being written.
+"""Split a module, so that LLVM compiles one part in another thread.
 
     kernel: …                           kernel: …
             for i: y[i] ← f(x[i])  ==>          agc_apart(x, y)       agc_apart(x, y): for i: y[i] ← f(x[i])
             …                                   …                     …
     part: …
 
-Functions that threads run may go, and nests of loops that give nothing but what they write to memory: the largest
-first, as long as they are less than the rest.
+Functions for the thread pool can be moved, and loop nests without live-out values. The largest ones are moved
+first, as long as the part is smaller than the rest.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .codegen.parallel_loops import count as count_of_threads
 from .libm.registry import shared
 
 LEAST = 300
-"""Instructions from which on a module is taken apart: LLVM takes longer for them than all this does."""
+"""Number of instructions from which splitting pays off."""
 
 _PART = 0.4
-"""How much is set apart: loops are more work than they seem, as they are in lanes then, and their rests as well."""
+"""The share of instructions to move. Loops cost more than their size suggests: vectorization adds epilogue loops."""
 
 
 def split_module(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], users: Users) -> Any:
-    """A new module with functions of this one, and with nests of its kernel; None where one is enough."""
+    """Move functions and nests of the kernel to a new module; return it, or None if splitting is not worth it."""
     if count_of_threads() == 1:
         return None
     total = sum(map(_size, _own_functions(module)))
@@ -48,7 +48,7 @@ def split_module(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], u
         return None
     slots = {id(nest): set(users.own_slots(nest)) for nest in chosen if isinstance(nest, OutermostLoopNest)}
     apart = ir().Module("agc apart")
-    apart.metadata, apart._metadatacache = module.metadata, module._metadatacache  # notes keep their numbers
+    apart.metadata, apart._metadatacache = module.metadata, module._metadatacache  # keep metadata numbers
     apart.host = module.host
     for each in chosen:
         _move(
@@ -66,7 +66,7 @@ def _size(function: Any) -> int:
 
 
 def _weight(blocks: Iterable[Any]) -> int:
-    """Instructions, with those of our own functions, which are inlined."""
+    """Return the number of instructions, including those of the project's own functions, which are inlined."""
     return sum(
         1 + (_size(each.callee) if each.opname == "call" and each.callee.name.startswith("agc.") else 0)
         for each in instructions_of(blocks)
@@ -74,7 +74,7 @@ def _weight(blocks: Iterable[Any]) -> int:
 
 
 def _chosen(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], most: float) -> list[Any]:
-    """The largest functions and nests that can be moved, no more than so many instructions."""
+    """Return the largest functions and nests that can be moved, with at most `most` instructions in total."""
     there = set(kernel.blocks)
     sizes = [
         (each, _size(each)) for each in _own_functions(module) if each is not kernel and _is_called(each)
@@ -89,12 +89,12 @@ def _chosen(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], most: 
 
 
 def _is_called(function: Any) -> bool:
-    """Whether it stays a function, other than what is inlined, and than what the entry calls."""
+    """Return whether a function stays a function: it is neither inlined nor called by the entry."""
     return function.linkage == "internal" and not function.name.startswith("agc.")
 
 
 def _can_move(module: Any, blocks: Sequence[Any]) -> bool:
-    """Whether blocks refer to nothing that only this module has."""
+    """Return whether blocks refer only to symbols that are available in another module."""
     return all(
         each.module is not module or each.is_declaration
         if isinstance(each, ir().Function)
@@ -114,7 +114,7 @@ def _globals_of(blocks: Iterable[Any]) -> Iterator[Any]:
 
 
 def _outlined(kernel: Any, nest: OutermostLoopNest, slots: set[Any]) -> Any:
-    """A function of a nest of the kernel."""
+    """Outline a nest of the kernel."""
     given = captured(nest.blocks, slots)
     part = new_part(kernel.module, kernel.scope, [value.type for value in given], "agc_apart")
     part.attributes.add("noinline")
@@ -126,7 +126,7 @@ def _outlined(kernel: Any, nest: OutermostLoopNest, slots: set[Any]) -> Any:
 
 
 def _move(function: Any, apart: Any) -> None:
-    """Let another module define a function, which its own one only declares then."""
+    """Move a function's definition to another module; a declaration stays in its own module."""
     made = ir().Function(apart, function.function_type, function.name)
     made.scope, made.attributes = function.scope, function.attributes
     for argument, other in zip(function.args, made.args, strict=True):

@@ -1,14 +1,15 @@
-"""`jit_compile=None`: the plan runs a graph until that has taken long enough, then native code is tried.
+"""Tiering for `jit_compile=None`: the plan runs a graph until it is hot, then native code is tried.
 
     plan, measured ──50 ms──► compiled in the background ──► a few calls of each, measured ──► the faster one
-                                                             three where one takes a fifth of the other's time
+                                                             three calls if one is five times as fast
 
-Nothing waits for the compiler: one thread compiles, while calls go on. The first call with native code is run by both,
-and native code whose results differ is left (first_call_check.py). Others are run by the one or by the other,
-and what fails in native code is run again by the plan, as always. Each combination of shapes is decided about
-by itself. What cannot be compiled as a whole has its loops compiled (loop_compilation.py), or stays with the plan.
+Calls never wait for the compiler, which runs in a background thread. The first call with native code runs
+both, and native code with different results is discarded (first_call_check.py). Later trial calls run one of
+the two. As always, the plan runs a call again if a check fails in native code. Each combination of shapes is
+decided separately. If a graph cannot be compiled as a whole, its loops are compiled (loop_compilation.py), or
+the plan stays.
 
-AGC_JIT=0 in the environment and `tf.config.optimizer.set_jit(False)` switch this off.
+`AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ if TYPE_CHECKING:
     from .jit_function import JitFunction
 
 HOT = 0.05
-"""Seconds that a graph must have run for before it is compiled."""
+"""Seconds that a graph must have run before it is compiled."""
 
 FEWEST = 3
-"""Calls that it must have had."""
+"""The minimum number of calls before compilation."""
 
 TRIALS = 5
-"""Calls of either kind that are measured before one is chosen."""
+"""Measured calls of each kind before one is chosen."""
 
 MOST_VALUES = 16
-"""Combinations of shapes and values of a graph whose shapes depend on values; the plan runs all others."""
+"""Maximum number of combinations if shapes depend on values; the plan runs all others."""
 
 CLEAR = 5
-"""How many times as long each call of one kind must take as each of the other, that three calls in all are enough."""
+"""The factor between the times of all calls from which three calls suffice for a decision."""
 
 _MOST_SHAPES = 64
 _LARGEST = 4000
@@ -57,12 +58,12 @@ Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def is_wanted() -> bool:
-    """Whether graphs are compiled without being asked."""
+    """Return whether graphs are compiled automatically."""
     return os.environ.get("AGC_JIT") != "0" and optimizer.is_jit_allowed() and llvm_engine.missing() is None
 
 
 class TieredRunner:
-    """A graph that may become native code while it is used."""
+    """A graph that starts in the plan, and may be compiled while it is in use."""
 
     def __init__(self, graph: Graph, plan: Runner) -> None:
         self._graph = graph
@@ -71,37 +72,37 @@ class TieredRunner:
         self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
         self._only: TierState | None = None
         self._waiting: list[Callable[[], None]] = []
-        self._by_value: tuple[int, ...] = ()  # the inputs whose values native code is compiled for
+        self._by_value: tuple[int, ...] = ()  # the inputs that native code is specialized for by value
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The outputs for the values of the inputs."""
+        """Return the outputs for the values of the inputs."""
         trial = self._only or self._trial(arguments)
         if trial.chosen is not None:
             return trial.chosen(arguments)
         return trial.run(arguments)
 
     def chosen_for(self, arguments: Sequence[Any]) -> Runner | None:
-        """What runs such arguments from now on, once that is decided."""
+        """Return the runner that was chosen for such arguments, or None if there is no decision yet."""
         return self._trial(arguments).chosen
 
     def kernel_for(self, arguments: Sequence[Any]) -> Any:
-        """The machine code for such arguments, once it is decided that it runs them."""
+        """Return the native kernel for such arguments if native code was chosen for them, else None."""
         chosen = self.chosen_for(arguments)
         return None if chosen is None else kernel_for(chosen, arguments)
 
     def plan_for(self, arguments: Sequence[Any]) -> Plan | None:
-        """The plan, once it is decided that it runs all arguments, for then nothing needs to be asked."""
+        """Return the plan if it was chosen for all arguments, else None. Then callers can skip the runner."""
         is_chosen = self._has_one_shape and self.chosen_for(arguments) == self._plan
         owner = getattr(self._plan, "__self__", None)
         return owner if is_chosen else None
 
     def when_decided(self, arguments: Sequence[Any], call: Callable[[], None]) -> None:
-        """Have `call` called when something is decided, if nothing is about such arguments yet."""
+        """Register `call` for the next decision, unless there is already a decision for such arguments."""
         if self.chosen_for(arguments) is None:
             self._waiting.append(call)
 
     def decided(self) -> None:
-        """Tell those who wait."""
+        """Call the registered callbacks."""
         waiting, self._waiting = self._waiting, []
         for call in waiting:
             call()
@@ -126,14 +127,14 @@ class TieredRunner:
         return (*shapes, *[_value(arguments[i]) for i in self._by_value])
 
     def depends_on(self, by_value: tuple[int, ...], trial: TierState, arguments: Sequence[Any]) -> None:
-        """From now on this trial is for the values of these inputs in these arguments, too; others begin anew."""
+        """Extend the key of `trial` to the values of these inputs; all other states are discarded."""
         if by_value != self._by_value:
             self._by_value, self._has_one_shape, self._only = by_value, False, None
             self._trials = {self._key(arguments): trial}
 
 
 def _value(argument: Any) -> Any:
-    """What native code knows of an input whose value it is for; of a list that is its length."""
+    """Return the key of an input specialized by value: the length of a list, or the bytes of an array."""
     return len(argument.items()) if isinstance(argument, PersistentArray) else np.asarray(argument).tobytes()
 
 
@@ -144,9 +145,9 @@ def _is_fixed(spec: Any) -> bool:
 
 
 class TierState:
-    """What is known of a graph with inputs of some shapes: how long the plan took, and native code if there is any.
+    """The state of a graph for one combination of shapes: times of the plan, and native code if there is any.
 
-    `chosen` is what runs it from now on, once that is decided.
+    `chosen` is the final runner, once that is decided.
     """
 
     def __init__(self, owner: TieredRunner, graph: Graph, plan: Runner, is_decided: bool = False) -> None:
@@ -159,11 +160,11 @@ class TierState:
         self._calls = 0
         self._spent = 0.0
         self._asked = False
-        self._vain = 0  # calls in which native code gave up before it could be compared
+        self._vain = 0  # calls in which native code gave up before the comparison
         self._times: tuple[list[float], list[float]] = ([], [])
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run, measure, and decide when enough has been measured."""
+        """Run, measure, and decide after enough measurements."""
         native, doubted = self.native, self.doubted
         if doubted is not None:
             return self._trusted(doubted, arguments)
@@ -179,7 +180,7 @@ class TierState:
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Run both, and leave native code that gives other results."""
+        """Run both, and discard native code with different results."""
         from .first_call_check import compared
 
         plan = functools.partial(_measured, self._plan, self._times[0])
@@ -206,12 +207,12 @@ class TierState:
         self.owner.decided()
 
     def give_up(self) -> None:
-        """Leave it to the plan for good."""
+        """Choose the plan for good."""
         self._choose(self._plan)
 
 
 def _measured(run: Runner, times: list[float], arguments: Sequence[Any]) -> Sequence[Any]:
-    """Run, and note how long that takes."""
+    """Run, and record the time."""
     start = time.perf_counter()
     results = run(arguments)
     times.append(time.perf_counter() - start)
@@ -219,7 +220,7 @@ def _measured(run: Runner, times: list[float], arguments: Sequence[Any]) -> Sequ
 
 
 def _is_clear(*times: Sequence[float]) -> bool:
-    """Whether three calls have shown which of two kinds is faster by far."""
+    """Return whether three calls suffice to show which runner is faster by far."""
     if sum(map(len, times)) < 3 or not all(times):
         return False
     faster, slower = sorted(times, key=max)
@@ -227,7 +228,7 @@ def _is_clear(*times: Sequence[float]) -> bool:
 
 
 class Compiler:
-    """The thread that compiles, one graph after the other."""
+    """The background thread that compiles one graph after another."""
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -236,7 +237,7 @@ class Compiler:
         self._is_closing = False
 
     def ask(self, trial: TierState, graph: Graph, arguments: list[Any]) -> None:
-        """Compile a graph for arguments like these, some time soon."""
+        """Queue a graph for compilation with arguments like these."""
         self._jobs.put((trial, graph, arguments))
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="agc-compiler", daemon=True)
@@ -253,7 +254,7 @@ class Compiler:
             del job
 
     def close(self) -> None:
-        """Wait for what is being compiled: LLVM must not be cut off when Python ends."""
+        """Wait for the current compilation: LLVM must not be interrupted when Python exits."""
         self._is_closing = True
         with self._busy:
             pass
@@ -268,7 +269,7 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
         return
     try:
         trial.native = _compiled(trial, graph, arguments)
-    except Exception as fault:  # it must not stop a program that did not ask for it
+    except Exception as fault:  # a failed optimization must not stop the program
         tell(fault if isinstance(fault, CompilerFaultError) else CompilerFaultError(graph.name, fault))
     if trial.native is None:
         trial.give_up()
@@ -276,7 +277,7 @@ def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
 
 def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | None:
     from .jit_function import (
-        JitFunction,  # and the rules of all operations: most programs end before anything is hot
+        JitFunction,  # imported late with all lowering rules: most programs end before a graph is hot
     )
     from .loop_compilation import with_native_parts
 

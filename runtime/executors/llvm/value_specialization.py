@@ -1,10 +1,10 @@
-"""Integers that shapes depend on: a graph is compiled for their values, as it is for the shapes of tensors.
+"""Value specialization: compile a graph for the values of integers that shapes depend on, as for shapes of tensors.
 
     graph f(x: float32[6], n: int32[]) -> float32[?, ?]          f with n = 2
       shape = stack n, -1            : int32[2]             ==>    y = reshape x, [2, -1]   : float32[2, 3]
       y = reshape x, shape           : float32[?, ?]
 
-Which inputs these are shows when the graph is compiled: it cannot be with only their shapes, and can be with values.
+The inputs to specialize are found by attempts: those without which the graph cannot be compiled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .diagnostics import CannotCompileError, NeverRunsError
 from .list_abi import described
 
 MOST_ELEMENTS = 8
-"""Of a vector, such as a shape, that may be known by its values."""
+"""Maximum number of elements of a vector, such as a shape, that is specialized by value."""
 
 
 def lowered_for(
@@ -34,9 +34,9 @@ def lowered_for(
     is_measured: bool = False,
     sizes_first: bool = False,
 ) -> tuple[Any, tuple[int, ...]]:
-    """The unit of a graph for such inputs, and the numbers of those whose values it is for: `by_value` at least.
+    """Compile a graph for these inputs. Return the unit, and the inputs it is specialized for, `by_value` included.
 
-    Of a list it is the length that counts. With `sizes_first` sizes are found while the code runs, if that can be.
+    Lists are specialized by length. With `sizes_first`, dynamic sizes are preferred if possible.
     """
 
     def attempt(chosen: Sequence[int], with_sizes: bool) -> Any:
@@ -61,7 +61,7 @@ def lowered_for(
 def _first(
     attempt: Callable[[Sequence[int]], Any], by_value: tuple[int, ...], candidates: Sequence[int]
 ) -> tuple[Any, tuple[int, ...]]:
-    """What is compiled with as few inputs known by their values as it takes, and which these are."""
+    """Return the unit with a minimal set of inputs specialized by value, and this set."""
     try:
         return attempt(by_value), by_value
     except NeverRunsError:
@@ -80,7 +80,7 @@ def _first(
 
 
 def _known(spec: Any, argument: Any, by_value: bool) -> Any:
-    """What a graph is specialised to."""
+    """Return the type or constant that an input is specialized to."""
     if isinstance(spec, ListType):
         return described(argument, spec, by_value)[1]
     array = getattr(argument, "_array", argument)

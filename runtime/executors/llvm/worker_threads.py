@@ -1,12 +1,11 @@
-"""The threads of the pool (codegen/thread_pool_ir.py) and the process: they end before it forks, and begin
-anew when there is work.
+"""The threads of the pool (codegen/thread_pool_ir.py) when a process forks: they end before, and restart on demand.
 
-    os.fork()    before                the threads finish what they do, and end; no other is started
-                 after, parent         they may be started again
-                 after, child          the pool is as it was in the beginning
+    os.fork()    before                the threads finish their work, and end; no other thread is started
+                 after, in the parent  threads may be started again
+                 after, in the child   the pool is in its initial state
 
-What forks without Python is not told to: its child has no threads, and does all work itself. Nobody waits for threads
-where a process exits: they sleep, or work for somebody, and their code stays where it is.
+A fork outside of Python goes unnoticed: the child has no threads, and does all work itself. A process exits
+without a wait for its threads: they sleep or work, and their code stays loaded.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .codegen.thread_pool_ir import Place
 
 
 def begin(address: int) -> None:
-    """Make a pool ready, which has no threads yet."""
+    """Initialize a pool without threads."""
     pool = Pool(address)
     pool.begin()
     os.register_at_fork(
@@ -27,21 +26,21 @@ def begin(address: int) -> None:
 
 
 class Pool:
-    """The memory of a pool. Python's lock is kept meanwhile, which its threads never need."""
+    """The memory of a pool. These methods hold the GIL, which pool threads never need."""
 
     def __init__(self, address: int) -> None:
         self._address = address
         self._system = ctypes.PyDLL(None)
 
     def begin(self) -> None:
-        """There are no threads, and nobody has asked for anything."""
+        """Reset the pool: no threads, and no requests."""
         ctypes.memset(self._address, 0, Place.END)
         self._call("pthread_mutex_init", Place.LOCK)
         for place in (Place.CALL, Place.DONE):
             self._call("pthread_cond_init", place)
 
     def end_threads(self) -> None:
-        """Have all threads end, and wait for them. Who asks meanwhile does the work itself."""
+        """End all threads and wait for them. In the meantime, callers do all work themselves."""
         self._system.pthread_mutex_lock(self._at(Place.LOCK))
         self._word(Place.ENDS).value = 1
         self._word(Place.CALLS).value += 1
@@ -53,7 +52,7 @@ class Pool:
         self._word(Place.STARTED).value = 0
 
     def allow_threads(self) -> None:
-        """Let threads be started again."""
+        """Allow threads to be started again."""
         self._word(Place.ENDS).value = 0
 
     def _call(self, name: str, place: Place) -> None:

@@ -33,8 +33,8 @@ RESULT = ("rank", "sizes", "number", "spare", "later", "kept")
 """The fields of a result.
 
 `kept` is the index, among inputs and results, of the array to keep, or `AS_TENSOR`. `spare` and `later` are
-the addresses of arrays kept for the next call and the call after that, or 0 for large arrays. A small array
-is reused by the call after the next one, so that `y = f(y)` finds a free array.
+the addresses of arrays kept for the next call and the call after that, or 0 for arrays that are too large to
+keep. A small array is reused by the call after the next one, so that `y = f(y)` finds a free array.
 """
 
 RUN = "agc_run"

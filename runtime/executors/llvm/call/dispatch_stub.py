@@ -79,9 +79,7 @@ class _Dispatch(ArgumentUnpacker):
         self.drop_all(self.objects, self.owned, self.count)
 
     def is_free(self, kept: Register) -> Register:
-        """Return whether there is no other reference to a kept array or tensor, to its array, and no weak
-        reference to it.
-        """
+        """Return whether a kept array or tensor, and its array, have no other reference, not even a weak one."""
         array = self.array_of(kept)
         watched = self.r.cell(null())
         with self.r.where(self._is_tensor(kept)):

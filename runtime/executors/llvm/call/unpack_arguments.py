@@ -36,8 +36,8 @@ IS_TENSOR, IS_ARRAY, IS_OBJECT, IS_ALIVE, IN_TUPLE, IN_LIST, IN_DICT = range(7)
 """The modes of a part.
 
 A part is a tensor or an array, which is input `number`; a given object; the target of a weak reference; or a
-tuple, list or dict with `number` items, which become parts after all parts before them. A dict must have the
-given keys in order.
+tuple, list or dict with `number` items. The items become parts after all parts before them. A dict must have
+the given keys in order.
 """
 
 

@@ -51,9 +51,7 @@ def assign_buffers(
     small: int,
     addresses: Addresses,
 ) -> list[BufferSlot]:
-    """Assign the buffers of a function to slots; buffers up to `small` bytes never share a slot with larger
-    ones.
-    """
+    """Assign the buffers of a function to slots; buffers up to `small` bytes never share a slot with larger ones."""
     live = Liveness(blocks, addresses)
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
@@ -96,9 +94,7 @@ def _meet(conflicts: list[int], number: int, others: int) -> None:
 def _replacing(
     blocks: Sequence[Any], nests: Sequence[ElementwiseNest], addresses: Addresses, live: Liveness
 ) -> dict[int, int]:
-    """Return for each buffer the buffers that it may overwrite while it is computed: they are dead after the
-    nest.
-    """
+    """Return for each buffer the buffers that it may overwrite while it is computed: they are dead after the nest."""
     births: dict[Any, list[Any]] = {}
     for block in blocks:
         for each in block.instructions:

@@ -40,7 +40,7 @@ SEPARABLE = 512
 """Number of elements from which the overhead of a call for each run of a nest is negligible."""
 
 OFTEN = 1 << 20
-"""Branch weight of the likely successor of a branch."""
+"""Branch weight of the likely successor of a branch; the other one has weight 1."""
 
 WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
 """Loop metadata that makes LLVM unroll a loop fully after vectorization."""
@@ -86,13 +86,12 @@ class Emitter(Storage):
         each_once: bool = False,
         in_registers: bool = False,
     ) -> Iterator[list[Register]]:
-        """Emit nested loops with these trip counts; yield the induction variables. The body is skipped if a
-        count is 0.
+        """Emit nested loops with these trip counts, and yield the induction variables.
 
-        `parallel` means that no iteration reads what another one writes; with `threads`, the thread pool may
-        run the nest. An iteration processes about `inner` elements. With `each_once`, no element is written
-        by two iterations. With `in_registers`, the loops are unrolled, so that values stay in registers
-        throughout a long surrounding loop.
+        The body is skipped if a count is 0. `parallel` means that no iteration reads what another one writes;
+        with `threads`, the thread pool may run the nest. An iteration processes about `inner` elements. With
+        `each_once`, no element is written by two iterations. With `in_registers`, the loops are unrolled, so
+        that values stay in registers throughout a long surrounding loop.
         """
         outer_memo, self.memo = self.memo, {}
         outermost = not self._groups

@@ -5,10 +5,10 @@
     row 2      matmul, train.py:5         own 800 µs   100 calls
     row 3      fused add+tanh, train.py:5 own 210 µs   100 calls
 
-Each measured part of the code has a row in a table, and a parent row. On a transition between rows, the time
-since the last transition is added to the own time of the first row, and a call of the second row is counted.
-Rank-0 computations are measured together with the code around them, since reading a clock takes longer than
-they do. A function without instrumentation has none of this.
+Each measured part of the code has a row in a table, and a parent row. At a transition, the elapsed time is
+added to the own time of the old row, and a call of the new row is counted. Rank-0 computations are measured
+together with the code around them, since reading a clock takes longer than they do. A function without
+instrumentation has none of this.
 """
 
 from __future__ import annotations

@@ -29,9 +29,7 @@ _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_wi
 
 
 def has_kernel(operation: Operation) -> bool:
-    """Return whether the kernel can be called: it has no effects, and all types are numeric tensors of known
-    rank.
-    """
+    """Return whether the kernel can be called: it has no effects, and all types are numeric tensors of known rank."""
     values = [*(operand for operand in operation.inputs if isinstance(operand, Value)), *operation.outputs]
     return (
         not operation.stateful
@@ -86,9 +84,7 @@ def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> lis
 
 
 def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
-    """Call a host function with these addresses; leave the function if it was interrupted, and check its
-    code.
-    """
+    """Call a host function with these addresses; leave the function if it was interrupted, and check its code."""
     addresses = e.slot(pointer(), len(arguments))
     for number, argument in enumerate(arguments):
         e.b.store(argument, e.b.gep(addresses, [e.word(number)], source_etype=pointer()))

@@ -95,9 +95,7 @@ class Index:
 
 
 def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
-    """Return the axes of `wide` before which loops cannot be collapsed: between broadcast and other axes of
-    `shape`.
-    """
+    """Return the axes of `wide` before which loops cannot be collapsed, if `shape` is broadcast to it."""
     skipped = len(wide) - len(shape)
     used = [axis >= skipped and shape[axis - skipped] == size for axis, size in enumerate(wide)]
     relevant = [axis for axis, size in enumerate(wide) if size != 1]

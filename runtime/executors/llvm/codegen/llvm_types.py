@@ -35,9 +35,7 @@ COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
 """Dtypes that LLVM computes with."""
 
 STORED = COMPILED | frozenset(dtypes.NARROW_FLOATS)
-"""Dtypes that native code keeps in memory: those not in `COMPILED` are only moved, and kernels compute with
-them.
-"""
+"""Dtypes that native code keeps in memory. Those not in `COMPILED` are only moved."""
 
 
 @functools.cache

@@ -105,9 +105,7 @@ class Values:
         return self.stored(node) if node.is_lazy else (node.storage or node)
 
     def replace(self, pairs: Sequence[tuple[LazyValue, Buffer]]) -> None:
-        """Store small tensors in buffers that may alias their operands: all elements are read before any is
-        written.
-        """
+        """Store small tensors in buffers that may alias their operands: all elements are read before any is written."""
         found = []
         with self.e.nest([]):
             for node, where in pairs:
@@ -121,9 +119,7 @@ class Values:
     # Computing lazy values
 
     def compute(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
-        """Emit one loop nest that computes nodes of one shape into buffers, and also stores values that are
-        read later.
-        """
+        """Emit one loop nest that computes nodes of one shape, and also stores values that are read later."""
         order = self.prepared([node for node, _ in wanted])
         wanted = [*wanted, *self.kept(order, [node for node, _ in wanted])]
         self._fill(wanted, order)
@@ -137,9 +133,7 @@ class Values:
             self.readers.stands(node)
 
     def prepared(self, roots: Sequence[LazyValue]) -> list[LazyValue]:
-        """Return the lazy nodes that are read at the same index as `roots`, operands first; make the others
-        readable.
-        """
+        """Return the lazy nodes read at the same index as `roots`, operands first; make the others readable."""
         order: dict[LazyValue, None] = {}
         pending = [(root, False) for root in reversed(roots)]
         while pending:
@@ -168,9 +162,7 @@ class Values:
             self._make_readable(inner, operand)
 
     def kept(self, order: Sequence[LazyValue], roots: Sequence[LazyValue]) -> list[tuple[LazyValue, Buffer]]:
-        """Return the nodes of a nest, other than `roots`, that are worth storing for later readers, with new
-        buffers.
-        """
+        """Return the nodes of a nest that are worth storing for later readers, with new buffers."""
         inside = set(order)
         return [
             (node, Buffer.new(self.e, node.dtype, node.shape))

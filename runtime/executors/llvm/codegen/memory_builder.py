@@ -120,9 +120,7 @@ class Storage(Measuring):
         return slot
 
     def growing(self, size: int) -> Register:
-        """Allocate a slot with the address of growing memory: a header with the capacity, then elements of
-        `size` bytes.
-        """
+        """Allocate a slot with the address of growing memory: a header with the capacity, then the elements."""
         kept, made = self._taken(HEAD + FIRST * size)
         slot = self.slot(pointer())
         self._top.store(made, slot)
@@ -144,7 +142,7 @@ class Storage(Measuring):
         return found
 
     def release(self, slot: Register) -> Register:
-        """Transfer ownership of growing memory to the caller; the slot gets new memory."""
+        """Transfer ownership of growing memory to the caller of the compiled function; the slot gets new memory."""
         address = self.b.load(slot, typ=pointer())
         other = self.new_memory(self.word(HEAD + FIRST))
         self.b.store(self.word(FIRST), other)

@@ -1,5 +1,4 @@
-"""Function merging: loop nests that differ only in addresses and sizes become one function, compiled once by
-LLVM.
+"""Function merging: loop nests that differ only in addresses and sizes become one function.
 
     for i < 1000: w[i] ← w[i] - 0.1 * g[i]               twins(w, g, 1000)
     …                                            ==>     …
@@ -87,9 +86,7 @@ class Users:
         return [slot for slot, users in self._found.slots.items() if users <= blocks]
 
     def is_apart(self, nest: OutermostLoopNest) -> bool:
-        """Return whether a nest has no live-out values, shares no slots, and exits only to the block after
-        it.
-        """
+        """Return whether a nest has no live-out values, shares no slots, and exits only to the block after it."""
         blocks = set(nest.blocks)
         around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
         return all(
@@ -219,9 +216,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
-    """Emit a size from its argument, which is divided by the greatest common divisor, so that LLVM sees that
-    divisor.
-    """
+    """Emit a size as the product of an argument and the common divisor, which LLVM can then see."""
     divisor = math.gcd(*sizes)
     return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
 

@@ -108,9 +108,7 @@ def replace_by(before: Any) -> Any:
 
 def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
     """Replace values and blocks in the operands of instructions."""
-    known = {
-        id(old): new for old, new in stand_ins.items()
-    }  # by `id`: constants would be compared by their text
+    known = {id(old): new for old, new in stand_ins.items()}  # constants would be compared by their text
     for each in instructions:
         if each.opname == "phi":
             each.incomings = [(known.get(id(x), x), known.get(id(y), y)) for x, y in each.incomings]

@@ -1,5 +1,4 @@
-"""Parallel loops: the body of a large loop is outlined, and each thread of a pool runs a range of the
-iterations.
+"""Parallel loops: the body of a large loop is outlined, and each thread of a pool runs a range of the iterations.
 
     for i in 0 … n: body              part(around, first, last):  for i in first … last: body
                               ==>     run part on 0 … n/2 here, and on n/2 … n in a thread; wait
@@ -87,9 +86,7 @@ def taken_apart(
 
 
 def _meets_others(instruction: Any, slots: set[Any]) -> bool:
-    """Return whether threads would race: on a slot of the outer function, or a buffer that each iteration
-    needs anew.
-    """
+    """Return whether threads would race on a slot of the outer function, or on a buffer of one iteration."""
     if instruction.opname == "store":
         target = instruction.operands[1]
         return is_slot(target) and target not in slots

@@ -131,9 +131,7 @@ class Region(Values):
         found = self._nodes.get(operand)
         if found is None:
             assert isinstance(operand, Constant), operand
-            if (
-                operand.dtype not in STORED
-            ):  # read only by operations that are not compiled, for example as a message
+            if operand.dtype not in STORED:  # read only by what is not compiled, such as messages
                 found = self._nodes[operand] = LazyValue(operand.dtype, operand.shape)
                 return found
             found = self._nodes[operand] = Known(operand.value)
@@ -153,9 +151,7 @@ class Region(Values):
         self.readers.leave(operation, nodes)
 
     def own(self, operation: Operation, node: LazyValue) -> Buffer:
-        """Return a buffer with the elements of `node` that `operation` may overwrite; copy it if there are
-        other readers.
-        """
+        """Return a buffer with the elements of `node` that `operation` may overwrite: a copy if others read it."""
         found = self.stored(node)
         if found.is_own and self.is_given_up(operation, node):
             return found
@@ -169,9 +165,7 @@ class Region(Values):
         return region
 
     def is_given_up(self, operation: Operation, node: LazyValue) -> bool:
-        """Return whether `operation` may overwrite the memory of `node`: nothing reads or aliases the memory
-        later.
-        """
+        """Return whether `operation` may overwrite the memory of `node`: nothing reads or aliases the memory later."""
         return self.is_last_read(operation, node) and self.readers.is_alone(operation, node)
 
     def is_last_read(self, operation: Operation, node: LazyValue) -> bool:
@@ -207,9 +201,7 @@ def _can_be_nothing(value: Value) -> bool:
 
 
 def _nothing(value: Value) -> LazyValue:
-    """Return a placeholder for the result of a refused operation, so that the remaining operations can be
-    checked.
-    """
+    """Return a placeholder for the result of a refused operation, so that the remaining operations can be checked."""
     shape = tuple(size or 0 for size in value.shape or ())
     number = Scalar(value.dtype, constant(value.dtype, 0))
     return IndexMap(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number

@@ -24,9 +24,7 @@ from .llvm_types import Element
 
 
 class Site(NamedTuple):
-    """Description of an operation for elementwise rules: dtypes of the first operand and of the result, and
-    attributes.
-    """
+    """Description of an operation for elementwise rules: dtypes of first operand and result, and attributes."""
 
     type: str
     dtype: dtypes.DType
@@ -58,9 +56,10 @@ def elementwise(
     takes: Callable[[Operation], str | None] = lambda operation: None,
     moves: bool = False,
 ) -> Callable[[Callable[..., Element]], Callable[..., Element]]:
-    """Register an elementwise rule. `takes` returns a reason if the rule does not support an operation.
+    """Return a decorator that registers an elementwise rule.
 
-    A rule that `moves` accepts any dtype, and does not compute with the elements. This is a decorator.
+    `takes` returns a reason if the rule does not support an operation. A rule that `moves` accepts any dtype,
+    and does not compute with the elements.
     """
     fails = may_fail if callable(may_fail) else lambda operation: bool(may_fail)
 
@@ -77,8 +76,7 @@ def elementwise(
 def lowers(
     *names: str, sized: bool = False, moves: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a rule `(region, operation, *nodes)` that returns a node or a list of nodes. This is a
-    decorator.
+    """Return a decorator that registers a rule `(region, operation, *nodes)`, which returns one or more nodes.
 
     A rule that is `sized` supports dynamic sizes (dynamic_sizes.py). A rule that `moves` accepts operands of
     any dtype: it moves their elements, or does not read them.

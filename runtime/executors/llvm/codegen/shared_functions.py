@@ -1,11 +1,10 @@
-"""Functions shared by all compiled code: they are emitted and compiled once in a process
-(runtime_library.py).
+"""Functions shared by all compiled code, emitted and compiled once in a process (runtime_library.py).
 
-    @shared("agc_take", "address", "address", "word")        the name, the result type, the parameter types
-    def _(r):
-        ...                                                  emits the body
+@shared("agc_take", "address", "address", "word")        the name, the result type, the parameter types
+def _(r):
+    ...                                                  emits the body
 
-    declared(module, "agc_take")                             the declaration for modules that call it
+declared(module, "agc_take")                             the declaration for modules that call it
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ WRITERS: dict[str, tuple[tuple[str, ...], Write]] = {}
 
 
 def shared(name: str, *kinds: str, where: bool = True) -> Callable[[Write], Write]:
-    """Register a shared function, if `where` is true. This is a decorator."""
+    """Return a decorator that registers a shared function, if `where` is true."""
 
     def enter(write: Write) -> Write:
         if where:

@@ -17,8 +17,8 @@ computes about the same elements, which are in its cache.
 A slot's tickets are one atomic word: a use count, and the range of available parts. The use count prevents
 that a thread claims a part of another loop than the one that was read (the ABA problem). worker_threads.py
 initializes the mutexes, and ends the threads when a process forks. All atomic accesses are sequentially
-consistent. So a thread that goes to sleep increments the count of sleepers and then checks for work again,
-and a caller publishes its work before it checks for sleepers.
+consistent. So a thread increments the count of sleepers before it checks for work a last time, and a caller
+publishes its work before it checks for sleepers.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ RUN = "agc_run_part"
 MEMORY = "agc_pool"
 
 _SLOTS = 4
-_SLOT = (
-    128  # bytes: one cache line for the request, and one for the counters that change as parts are completed
-)
+_SLOT = 128  # bytes: one cache line for the request, and one for counters that change as parts are completed
 
 
 class Place(IntEnum):

@@ -56,9 +56,7 @@ class UseLists:
         self._done.add(operation)
 
     def end(self, operation: Operation, lazy: list[LazyValue]) -> None:
-        """Record the `lazy` results of `operation`; while they are not computed, it keeps reading its
-        operands.
-        """
+        """Record the `lazy` results of `operation`; while they are not computed, it keeps reading its operands."""
         if lazy:
             self._results[operation] = lazy
             self._done.discard(operation)
@@ -69,9 +67,7 @@ class UseLists:
             self._readers[node].discard(operation)
 
     def has_others(self, node: LazyValue, inside: set[LazyValue]) -> bool:
-        """Return whether an operation will still read `node`, not counting readers whose results are all in
-        `inside`.
-        """
+        """Return whether an operation will still read `node`, except those with all results in `inside`."""
         return any(
             not inside.issuperset(self._results.get(reader, _ELSEWHERE)) and self._is_open(reader)
             for reader in self._readers[node]
@@ -118,9 +114,7 @@ class UseLists:
 
 
 def memory_of(node: LazyValue) -> frozenset[Register]:
-    """Return the addresses that elements of `node` are read from: its own memory, or its operands' if it is
-    lazy.
-    """
+    """Return the addresses that elements of `node` are read from; those of its operands if it is lazy."""
     found = _noted(node)
     if found is None:
         parts = [_noted(operand) for operand in node.operands]
