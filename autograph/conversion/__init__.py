@@ -1,1 +1,1 @@
-"""From a live function to its converted form, and to whatever stands for it."""
+"""Conversion of live functions to converted code."""

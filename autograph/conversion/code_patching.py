@@ -1,9 +1,9 @@
-"""While a function is traced: what Python and libraries call is converted where it is.
+"""Code patching: while a function is traced, functions that Python or a library calls are converted in place.
 
-    with converter.in_sight(f, arguments):     Angle.__add__, by_size, …    their code is exchanged, for good
-        f(*arguments)                          Angle(x), angle.turn()       classes met on the way: likewise
+    with converter.in_sight(f, arguments):     Angle.__add__, by_size, …    their code is replaced permanently
+        f(*arguments)                          Angle(x), angle.turn()       classes found on the way: likewise
 
-Only tracing does this. In plain Python the converted code does what the original did.
+This happens only during tracing. In plain Python the converted code has the behavior of the original.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..errors import ConversionError
 from ..introspection.code_objects import CodeMap
 from .conversion_log import LISTING
 
-FRAMES_FOR_ONE = 8  # of the stack, for one of the user's: while a staged block is traced
-_DEEP = 8_000  # Python's own frames take no C stack, but those of the libraries in between may
+FRAMES_FOR_ONE = 8  # stack frames per frame of user code, while a staged block is traced
+_DEEP = 8_000  # Python frames take no C stack, but those of the libraries in between may
 
 
 class CodePatcher:
-    """Exchanges the code of functions, once for each."""
+    """Replaces the code of functions, once for each function."""
 
     def __init__(
         self,
@@ -34,20 +34,20 @@ class CodePatcher:
         is_exempt: Callable[[FunctionType], bool],
         adopt: Callable[[CodeType], CodeType],
     ) -> None:
-        self._limit = 0  # of the recursion, when nothing is traced
-        self.depth = 0  # how many functions are being traced; a hint, which any thread may change
+        self._limit = 0  # the recursion limit when nothing is traced
+        self.depth = 0  # how many functions are being traced; a hint that any thread may change
         self._operators = operators
         self._is_exempt = is_exempt
         self._adopt = adopt
         self._lock = threading.RLock()
-        self._codes: CodeMap[CodeType] = CodeMap()  # the user's code → the converted one
-        self._stays: CodeMap[bool] = CodeMap()  # code that has nothing to convert, or cannot be converted
-        self.refused: CodeMap[ConversionError] = CodeMap()  # of these, what cannot be converted, and why
+        self._codes: CodeMap[CodeType] = CodeMap()  # the user's code → the converted code
+        self._stays: CodeMap[bool] = CodeMap()  # code that needs no conversion, or cannot be converted
+        self.refused: CodeMap[ConversionError] = CodeMap()  # code that cannot be converted → the error
         self._met: CodeMap[bool] = CodeMap()
 
     @contextmanager
     def tracing(self, roots: Iterable[Any]) -> Iterator[None]:
-        """Convert what is in sight of these functions, classes and arguments; then what comes into sight."""
+        """Convert the functions reachable from `roots`, and those of classes met during the trace."""
         self._look(roots)
         with self._lock:
             self.depth += 1
@@ -63,7 +63,7 @@ class CodePatcher:
                     sys.setrecursionlimit(self._limit)
 
     def meet(self, cls: type) -> None:
-        """Converted code makes an instance, or calls a method of one."""
+        """Convert the methods of a class that converted code instantiates or calls a method of."""
         if cls not in self._met:
             self._met[cls] = True
             if policy.is_user_class(cls):
@@ -100,12 +100,13 @@ class CodePatcher:
             return in_place_code.code_in_place(f, self._operators)
         except ConversionError as error:
             LISTING.note(f.__code__, "left alone", error.diagnostic.title)
-            self.refused[f.__code__] = error  # Python runs it as it is; for a traced tensor this will be said
+            # Python runs the function unconverted. The error is reported if it needs a traced tensor's value.
+            self.refused[f.__code__] = error
             return None
 
 
 def needs_conversion(code: CodeType) -> bool:
-    """Whether conversion would change anything: the code branches or calls."""
+    """Return whether conversion would change anything: the code has control flow or calls."""
     from ..syntax import source
 
     return source.has_control_flow(code) or _calls(code)

@@ -1,4 +1,4 @@
-"""What was converted, what was not, and why: kept for who asks.
+"""Conversion log: the functions that were converted or left alone, and the reasons.
 
 autograph.conversions()   ==>   converted           fit, at train.py:12
                                 with its module     relu, at layers.py:4
@@ -16,7 +16,7 @@ from ..introspection.code_objects import CodeMap
 
 
 class Conversion(NamedTuple):
-    """What was decided about one function."""
+    """The decision about one function."""
 
     outcome: str  # 'converted', 'with its module', 'converted in place' or 'left alone'
     function: str
@@ -30,7 +30,7 @@ class Conversion(NamedTuple):
 
 
 class Listing:
-    """The decisions, for as long as the code lives."""
+    """The decisions about all functions, kept for as long as their code lives."""
 
     def __init__(self) -> None:
         self._known: CodeMap[Conversion] = CodeMap()
@@ -40,14 +40,15 @@ class Listing:
         self._known[code] = Conversion(outcome, name, code.co_filename, code.co_firstlineno, why)
 
     def note_module(self, codes: Iterable[CodeType]) -> None:
-        """Of the code of a converted module, the functions: neither class bodies nor comprehensions."""
+        """Record the functions of a converted module, but not class bodies and comprehensions."""
         for code in codes:
             if code.co_flags & _OF_FUNCTIONS == _OF_FUNCTIONS and not code.co_name.startswith(_NAMELESS):
                 self.note(code, _WITH_MODULE)
 
     def __iter__(self) -> Iterator[Conversion]:
         decisions = set(self._known.facts())
-        # `do_not_convert` gives a function its own code back. That of the module may live on for a while.
+        # `do_not_convert` restores the original code of a function. The converted code may live on for a
+        # while.
         alone = {_place(found) for found in decisions if found.outcome != _WITH_MODULE}
         last = [found for found in decisions if found.outcome != _WITH_MODULE or _place(found) not in alone]
         return iter(sorted(last, key=lambda found: (found.file, found.line, found)))
@@ -66,5 +67,5 @@ LISTING = Listing()
 
 
 def conversions() -> list[Conversion]:
-    """What has been converted so far, in order of files and lines, and what was met and left alone."""
+    """Return what has been converted or left alone so far, in order of files and lines."""
     return list(LISTING)

@@ -1,10 +1,9 @@
-"""Live conversion: from a callable to what stands for it in converted code.
+"""Live conversion: map a callable to the callable that converted code calls in its place.
 
     f(x)   ==>   ag__.converted(f)(x)
 
-What is to be done with a callable depends on its type: that is one lookup. A function of the user's is
-converted the first time it is met, once for each code object; library code, classes and C functions stand for
-themselves.
+The type of the callable selects a handler: one lookup. A user function is converted on its first call, once
+for each code object. Library code, classes and C functions are called as they are.
 """
 
 from __future__ import annotations
@@ -49,21 +48,21 @@ class Converter:
     def __init__(
         self, operators: ModuleType, options: Options = USUAL, usual: Converter | None = None
     ) -> None:
-        """`usual` is the converter with the usual options, if that is another one."""
+        """Initialize; `usual` is the converter with the default options, if that is another converter."""
         self._operators = operators
         self.options = options
         self._handlers = _Handlers(self)
         self._lock = threading.RLock()
         self._loaded: CodeMap[ConvertedCode] = CodeMap()
-        # code that came out of a conversion, with whatever options
+        # code that is the result of a conversion, with any options
         self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
         self._verdicts: CodeMap[Handler] = CodeMap()
         self._in_place: CodePatcher = (
             CodePatcher(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
         )
-        # What printed conversions import.
+        # The module that printed conversions import.
         self._printed: ModuleType = operators if usual is None else usual._printed
-        # function → what stands for it, and what of the function that depends on
+        # function → its converted form, and the code and defaults for which that is valid
         self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
 
     @property
@@ -71,11 +70,11 @@ class Converter:
         return Feature.BUILTIN_FUNCTIONS in self.options.features
 
     def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
+        """Return the callable to call in place of `f`: `f` itself if there is nothing to convert."""
         return self._handlers[type(f)](f)  # type: ignore[no-any-return]
 
     def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
+        """Convert a callable that the user names, in user code or a library; raise ConversionError on failure."""
         if isinstance(f, FunctionType):
             return f if self.is_exempt(f) or _is_straight(f) else self._load(f).function(f)
         if isinstance(f, (staticmethod, classmethod)):
@@ -91,23 +90,26 @@ class Converter:
         return MethodType(self.convert(function), f.__self__ if isinstance(f, MethodType) else f)
 
     def adopt(self, code: CodeType) -> CodeType:
-        """Remember that `code`, and all functions inside it, came out of a conversion."""
+        """Record that `code`, and all functions inside it, are results of a conversion."""
         for inner in nested_code_objects(code):
             self._made[inner] = True
         return code
 
     def in_sight(self, *roots: Any) -> AbstractContextManager[None]:
-        """While a function is traced: convert where they are the functions that it sees but does not call."""
+        """Return a context that converts in place the functions reachable from `roots` while one is traced."""
         return self._in_place.tracing(roots)
 
     def unconverted(self, label: str) -> Diagnostic | None:
-        """Why the user's code that is running, and needs a traced tensor's value, was not converted, or staged."""
+        """Return the diagnostic for running user code that needs a traced tensor's value.
+
+        It says why the code was not converted or staged.
+        """
         from .diagnose_unconverted import unconverted
 
         return unconverted(label, self._made.__contains__, self._in_place.refused)
 
     def forget(self) -> None:
-        """Decide anew about every function: other packages are converted now."""
+        """Discard all decisions, because the set of converted packages has changed."""
         for known in (self._loaded, self._verdicts, self._permanent):
             known.clear()
 
@@ -158,7 +160,7 @@ class Converter:
         function = self.converted(call)
         return f if function is call else MethodType(function, f)
 
-    # What to do with a function, decided once for each code object.
+    # The handler of a function, determined once per code object.
 
     def _verdict(self, f: FunctionType) -> Handler:
         if not self.options.recursive or self.is_exempt(f) or not policy.is_user_code(f):
@@ -170,8 +172,8 @@ class Converter:
 
         if source.exists(f):
             return self._load(f).function
-        # Code without source, such as the methods that dataclasses write. Without a branch or a loop there is
-        # nothing to stage in it; otherwise Python may run it, as long as it is not given a backend's values.
+        # Code without source, such as the generated methods of a dataclass. Without control flow it has
+        # nothing to stage. Otherwise Python may run it, as long as no argument is a backend's value.
         return (
             functools.partial(guarded, source.missing(f))
             if source.has_control_flow(f.__code__)
@@ -184,7 +186,7 @@ class Converter:
         return "recursive=False" if not self.options.recursive else "a library's"
 
     def is_exempt(self, f: FunctionType) -> bool:
-        """Whether `f` stays as it is, whoever's it is: it is converted already, or it shall not be."""
+        """Return whether `f` must not be converted: it is converted already, or excluded, or agc's own."""
         return (
             policy.is_excluded(f.__code__)
             or f.__code__ in self._made
@@ -210,7 +212,7 @@ class Converter:
 
 
 class _Handlers(dict[type, Handler]):
-    """type of callable → what `converted` does with it."""
+    """type of callable → the handler that `converted` calls."""
 
     def __init__(self, converter: Converter) -> None:
         self.converter = converter
@@ -228,18 +230,18 @@ class _Handlers(dict[type, Handler]):
         handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else unchanged
         if handler is unchanged and issubclass(kind, type):
             handler = self.converter.any_class
-        if len(self) < 10_000:  # types made on the fly must not pile up here
+        if len(self) < 10_000:  # types created dynamically must not accumulate here
             self[kind] = handler
         return handler
 
 
 def unchanged(f: Any) -> Any:
-    """For what needs no conversion."""
+    """Return `f` unchanged; the handler for callables that need no conversion."""
     return f
 
 
 def _is_permanent(f: FunctionType) -> bool:
-    """Whether `f` lives as long as its module, so that remembering it forever costs nothing."""
+    """Return whether `f` lives as long as its module, so that it can be cached without a leak."""
     if f.__closure__ is not None or "<locals>" in f.__qualname__:
         return False
     module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
@@ -247,7 +249,7 @@ def _is_permanent(f: FunctionType) -> bool:
 
 
 def _is_straight(f: FunctionType) -> bool:
-    """Whether `f` has no source, but no branch or loop either: there is nothing to stage in it."""
+    """Return whether `f` has neither source nor control flow, so that there is nothing to stage."""
     from ..syntax import source
 
     return not source.has_control_flow(f.__code__) and not source.exists(f)
@@ -258,7 +260,7 @@ def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> fu
 
 
 def is_native(f: Any) -> bool:
-    """Whether calling `f` runs C code, which has no source and nothing to stage but itself."""
+    """Return whether calling `f` runs C code, which cannot be converted."""
     if not callable(f) or isinstance(f, type):
         return False
     call = _call_of(type(f))
@@ -266,7 +268,7 @@ def is_native(f: Any) -> bool:
 
 
 def function_behind(f: Any) -> FunctionType:
-    """The Python function that runs when `f` is called; ConversionError if `f` is not that kind of thing."""
+    """Return the Python function that runs when `f` is called; raise ConversionError if there is none."""
     while not isinstance(f, FunctionType):
         if isinstance(f, (MethodType, staticmethod, classmethod)):
             f = f.__func__
@@ -282,20 +284,20 @@ def function_behind(f: Any) -> FunctionType:
 
 
 def unwrapped(f: Any) -> Any:
-    """The user's function inside of an object that traces it: a runtime's `function`, with TensorFlow's attribute."""
+    """Return the user's function in a runtime's `function` object, as `python_function` of TensorFlow does."""
     call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
     return getattr(f, "python_function", None) if _is_runtimes(call) else None
 
 
 def _is_runtimes(call: Any) -> bool:
-    """Whether a `__call__` is agc's own: a function, or a slot that holds what is called."""
+    """Return whether a `__call__` belongs to agc: a function, or a slot that holds the callable."""
     if isinstance(call, MemberDescriptorType):
         return policy.is_own_class(call.__objclass__)
     return isinstance(call, FunctionType) and policy.is_own(call)
 
 
 def _call_of(kind: type) -> Any:
-    """What the class says `__call__` is."""
+    """Return the `__call__` of a class."""
     return next((vars(base)["__call__"] for base in policy.bases_of(kind) if "__call__" in vars(base)), None)
 
 
@@ -309,7 +311,7 @@ def _not_a_function(f: Any) -> ConversionError:
 
 @functools.cache
 def overload(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A built-in function that calls a backend's version of itself when an argument is the backend's."""
+    """Return a wrapper of a built-in function that calls the backend's version on a backend's values."""
     if f in STAND_INS:
         return STAND_INS[f]
 
@@ -329,7 +331,7 @@ def overload(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded(reason: ConversionError, f: FunctionType) -> FunctionType:
-    """`f`, run by Python, for as long as it is not called with a backend's value."""
+    """Return a wrapper of `f` that raises `reason` if it is called with a backend's value."""
 
     @functools.wraps(f)
     def plain(*args: Any, **kwargs: Any) -> Any:

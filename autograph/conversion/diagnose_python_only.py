@@ -1,4 +1,4 @@
-"""Which part of converted code is Python's own, and asked for the value of a traced tensor: AGC282.
+"""Diagnostic AGC282: converted code that Python runs unstaged, and that needs the value of a traced tensor.
 
 if x in table:              error[AGC282]: `in` needs the value of a traced tensor
                      ==>      --> words.py:3, in known
@@ -27,7 +27,7 @@ _IN = (
 
 
 def undecided(frame: FrameType, label: str) -> Diagnostic | None:
-    """The error for a converted function's frame, or None if it shows nothing special. `label` names the value."""
+    """Return the error for a converted function's frame, or None if none applies. `label` names the value."""
     code = frame.f_code
     if dis.opname[code.co_code[frame.f_lasti]] == "CONTAINS_OP":
         what, why, fix = _IN

@@ -1,4 +1,4 @@
-"""Why code that needs the value of a traced tensor was not converted: said in the error, AGC281.
+"""Diagnostic AGC281: why code that needs the value of a traced tensor was not converted.
 
 @do_not_convert                        error[AGC281]: `sign` was not converted, and needs the value of a tensor
 def sign(x):                ==>        why: `do_not_convert` marks it
@@ -22,9 +22,9 @@ _ELSEWHERE = "decide with tf.where or tf.cond"
 def unconverted(
     label: str, is_made: Callable[[CodeType], bool], refused: CodeMap[ConversionError]
 ) -> Diagnostic | None:
-    """The error for the code that is running, or None if nothing special is to be said of it.
+    """Return the error for the running code, or None if none applies.
 
-    `label` says which value is asked for.
+    `label` names the value that the code needs. `is_made` returns whether code is the result of a conversion.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own_file(frame.f_code.co_filename):
@@ -71,7 +71,7 @@ def _reason(
 
 
 def _is_printed(frame: FrameType) -> bool:
-    """Whether a frame's module was converted ahead of time: such a module imports the operators."""
+    """Return whether a frame's module was converted ahead of time: such a module imports the operators."""
     operators = sys.modules.get("agc.autograph.operators")
     is_known = any(value is operators for value in list(frame.f_globals.values()))
     return is_known and not policy.is_excluded(frame.f_code)
@@ -82,7 +82,7 @@ def _module(frame: FrameType) -> object:
 
 
 def _user(frame: FrameType) -> FrameType:
-    """The innermost frame of the user's that led to a library's."""
+    """Return the innermost frame of user code that led to a library's frame."""
     callers = _outwards(frame)
     users = (f for f in callers if not policy.is_library_file(f.f_code.co_filename, _module(f)))
     return next(users, frame)

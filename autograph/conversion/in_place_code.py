@@ -1,13 +1,13 @@
-"""A function that becomes its own converted form: the object stays, its code is exchanged.
+"""In-place conversion: the function object stays, and its code is replaced by the converted code.
 
     class Angle:                                      before       Angle.__add__.__code__   the user's
-        def __add__(self, other): …            ==>    afterwards   Angle.__add__.__code__   the converted code
+        def __add__(self, other): …            ==>    after        Angle.__add__.__code__   the converted code
 
-Converted code converts what it calls. What Python calls by itself, or a library, never passes there: operator
-methods, properties, the `key` of `sorted`. Such a function is converted where it is, so that whoever holds it
-holds the converted form: no class is changed, no decorator bypassed, and `is` says what it said before.
+Converted code converts what it calls. Operator methods, properties and the `key` of `sorted` are called by
+Python or a library instead. Such a function is converted in place, so that every reference to it gets the
+converted form. No class is changed, no decorator bypassed, and `is` returns what it returned before.
 
-The closure of a function cannot grow, so the code has the operators among its constants.
+The closure of a function cannot grow, so the operators are a constant of the code.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .operator_constants import with_operators
 
 
 def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
-    """The converted code for `f.__code__`; None if it cannot have the closure of `f`."""
+    """Return the converted code for `f.__code__`, or None if its closure differs from that of `f`."""
     wanted = f.__code__.co_freevars
 
     code = loader.converted_code(f, halves=True)
-    if code.co_freevars != wanted:  # a variable that only an annotation names, for instance
+    if code.co_freevars != wanted:  # for example, a variable that only an annotation names
         code = loader.converted_code(f, lambda tree: _mention(tree.body[0], wanted), halves=True)
     return with_operators(code, operators) if code.co_freevars == wanted else None
 
 
 def _mention(function: Any, names: tuple[str, ...]) -> None:
-    """Let a function refer to variables around it, in code that is not even compiled."""
+    """Make a function refer to the variables `names`, in code that the compiler eliminates."""
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return
     never = ast.parse(f"if False: {', '.join(names)}").body[0]

@@ -1,15 +1,15 @@
-"""From a converted tree to a live function that takes the place of the original.
+"""Loader: turn a converted tree into a live function that replaces the original.
 
     def __factory__(x):                  the free variables of f
         class ________:                  names bound in a class body are invisible to functions in it
             class Model:                 private names are mangled as in the original
                 def f(self, y): …   ==>  only the code object of f is taken out; nothing here is ever run
 
-A function without free variables, outside of classes, stands alone.
+A function without free variables, outside of classes, is compiled without wrappers.
 
-The code gets the original's globals, closure cells, defaults and attributes; the operators are a constant of it, so
-that `locals()` does not show them. Nothing of the `def` statement is evaluated again: no decorator, no default, no
-annotation.
+The new function gets the original's globals, closure cells, defaults and attributes. The operators are a
+constant of its code, so that `locals()` does not contain them. The rest of the `def` statement is not
+evaluated again: no decorator, no default, no annotation.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from .multiversioning import with_both_versions
 from .operator_constants import with_operators, without_name
 
 FACTORY = "__factory__"
-CLASSLESS = "________"  # a class whose name is nothing but underscores mangles no names
+CLASSLESS = "________"  # names are not mangled in a class that is named by underscores only
 
 _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
 
 
 class ConvertedCode:
-    """The converted code of one code object, ready to be made into functions."""
+    """The converted code of one code object, from which functions can be made."""
 
     def __init__(self, code: CodeType, original: CodeType) -> None:
         self.code = code
-        # For each cell of the new function its number among those of the original.
+        # For each cell of the new function, its index among those of the original.
         self._cells = [original.co_freevars.index(name) for name in code.co_freevars]
 
     def function(self, f: FunctionType) -> FunctionType:
-        """The converted twin of `f`. It shares the closure cells and the attributes of `f`."""
+        """Return the converted twin of `f`, which shares the closure cells and the attributes of `f`."""
         cells = f.__closure__ or ()
         closure = tuple(cells[number] for number in self._cells)
         twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
@@ -67,7 +67,7 @@ class ConvertedCode:
 
 def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
     if sys.version_info >= (3, 14):
-        twin.__annotate__ = f.__annotate__  # evaluated when somebody asks, as for the original
+        twin.__annotate__ = f.__annotate__  # evaluated lazily, as for the original
     else:
         twin.__annotations__ = f.__annotations__
     if sys.version_info >= (3, 12):
@@ -86,10 +86,10 @@ def converted_code(
     features: frozenset[Feature] = NO_FEATURES,
     halves: bool = False,
 ) -> CodeType:
-    """The converted code of `f`, which has a text in the place of the operators: see `embedded.with_operators`.
+    """Return the converted code of `f`, with a string constant in place of the operators.
 
-    `finish` may change the tree before it is compiled. With `halves` it is the user's own code as long as nothing
-    is staged.
+    `operator_constants.with_operators` replaces that constant. `finish` may change the tree before it is
+    compiled. With `halves` the function runs the user's own code as long as nothing is staged.
     """
     definition = source.find(f)
     context = live_context(f, definition, features)
@@ -113,11 +113,11 @@ class LocatedTree(NamedTuple):
 
     tree: ast.Module
     generated: Collection[str]  # the names of generated functions
-    lambdas: Collection[Extent]  # where the bodies of generated lambdas are
+    lambdas: Collection[Extent]  # the extents of the bodies of generated lambdas
 
 
 def settled(translation: Translation, after: gast.Module, context: Context) -> LocatedTree:
-    """A converted tree on its way to Python's compiler."""
+    """Return a converted tree with positions, ready for Python's compiler."""
     tree: ast.Module = translation.back(after)
     new = translation.new
     functions = {function.name for function in (*new[ast.FunctionDef], *new[ast.AsyncFunctionDef])}
@@ -130,7 +130,7 @@ def settled(translation: Translation, after: gast.Module, context: Context) -> L
 def live_context(
     f: FunctionType, definition: Definition, features: frozenset[Feature] = NO_FEATURES
 ) -> Context:
-    """What the globals of a function tell about its names."""
+    """Return the conversion context of a function: names are resolved in its globals."""
     return Context(
         filename=definition.filename,
         source=definition.text,
@@ -148,13 +148,13 @@ def _is_library(module_globals: Mapping[str, Any], name: str) -> bool:
 
 
 def _is_directive(module_globals: Mapping[str, Any], dotted: str) -> bool:
-    """Whether a name, or a chain of attributes, stands for `set_loop_options`."""
+    """Return whether a name, or a chain of attributes, refers to `set_loop_options`."""
     first, *rest = dotted.split(".")
-    if first not in module_globals:  # a variable of the function, or of one around it
+    if first not in module_globals:  # a variable of the function, or of an enclosing one
         return looks_like_directive(dotted)
     found = module_globals[first]
     if rest and rest[-1] != set_loop_options.__name__:
-        return False  # nobody's attributes are asked for without need
+        return False  # avoid reading attributes, which may run code
     for name in rest:
         found = getattr(found, name, None)
     return found is set_loop_options
@@ -165,7 +165,7 @@ def _is_builtin(module_globals: Mapping[str, Any], name: str) -> bool:
 
 
 def without_decorators(definition: Definition) -> ast.stmt:
-    """The definition without what is evaluated outside of the function: decorators, defaults, annotations.
+    """Return the definition without decorators, defaults and annotations, which are evaluated outside of it.
 
     A lambda becomes the value of an assignment, because a tree holds statements.
     """
@@ -194,12 +194,13 @@ def _unannotated(arg: ast.arg) -> ast.arg:
 
 
 def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> CodeType:
-    """The code object of the one function that `tree` defines."""
+    """Return the code object of the one function that `tree` defines."""
     *before, function = tree.body
     if before or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign)):
         raise ValueError("the passes must leave one function as one statement")
     if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        # The line of a function is that of its first decorator. It is compiled, but never run.
+        # The first line of a function is that of its first decorator. The decorator is compiled, but never
+        # run.
         mark = ast.Constant(None, lineno=original.co_firstlineno, col_offset=0)
         mark.end_lineno, mark.end_col_offset = original.co_firstlineno, 0
         function.decorator_list = [mark] if original.co_firstlineno < function.lineno else []
@@ -220,14 +221,17 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> Co
 
 @functools.lru_cache(maxsize=256)
 def _wrappers(free: str, owner: str) -> tuple[Any, Any, Any]:
-    """What stands around a function, from the innermost on; parsed, as the fields differ between versions of Python."""
+    """Return the wrappers of a function, innermost first.
+
+    They are parsed, because the fields of nodes differ between versions of Python.
+    """
     factory: Any
     (factory,) = ast.parse(f"def {FACTORY}({free}):\n class {CLASSLESS}:\n  class {owner}: pass").body
     return factory.body[0].body[0], factory.body[0], factory
 
 
 def function_names(tree: gast.AST) -> set[str]:
-    """The names of all functions that a tree defines."""
+    """Return the names of all functions that a tree defines."""
     names: set[str] = set()
     pending: list[gast.AST] = [tree]
     while pending:
@@ -241,15 +245,15 @@ def function_names(tree: gast.AST) -> set[str]:
 
 
 class Renaming(NamedTuple):
-    """Gives code the names that the user knows: those of the original, everywhere inside.
+    """Renames code and all code inside it to the names of the original.
 
-    Code of a generated function, such as `if_true`, is part of the user's function and goes by its name in
-    tracebacks, logs and profiles. Only its qualified name tells that it is a block: `f.<locals>.if_true`.
+    Code of a generated function, such as `if_true`, is part of the user's function, and has its name in
+    tracebacks, logs and profiles. Only its qualified name shows that it is a block: `f.<locals>.if_true`.
     """
 
     generated: Collection[str]  # the names of generated functions
-    lambdas: Collection[Extent] = ()  # where the bodies of generated lambdas are
-    old: str = ""  # what qualified names begin with now, and what they shall begin with
+    lambdas: Collection[Extent] = ()  # the extents of the bodies of generated lambdas
+    old: str = ""  # the prefix of qualified names, to be replaced by `new`
     new: str = ""
 
     def __call__(self, code: CodeType, name: str) -> CodeType:
@@ -260,7 +264,7 @@ class Renaming(NamedTuple):
     def constant(self, constant: Any, code: CodeType, name: str) -> Any:
         if isinstance(constant, CodeType):
             return self(constant, name if self.is_generated(constant) else constant.co_name)
-        # The code of a class body names its class.
+        # The code of a class body contains the qualified name of its class.
         is_name = isinstance(constant, str) and constant == code.co_qualname
         return self.qualified(constant) if is_name else constant
 

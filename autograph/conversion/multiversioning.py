@@ -1,17 +1,18 @@
-"""Two halves of a function: the converted one while values are staged, the user's own at all other times.
+"""Function multiversioning: the converted version runs while values are staged, else the user's own code.
 
     def f(x):                          def f(x):
         while x > 1:                       if ag__.live:
-            x = step(x)          ==>           (x,) = ag__.while_loop(…)      as `agc convert` shows it
+            x = step(x)          ==>           (x,) = ag__.while_loop(…)      the output of `agc convert`
         return x                               return x
                                            else:
-                                               while x > 1:                   the user's very own code
+                                               while x > 1:                   the user's own code
                                                    x = step(x)
                                                return x
 
-For code that is converted where it is: a module that is imported or run, a method that Python calls. It runs far
-more often with plain values than while a graph is built, and then it is as fast as before, as deep on the stack, and
-the same for every tool. This is how such code is compiled; what is printed is the conversion alone.
+This is for code that is converted in place: a module that is imported or run, or a method that Python calls.
+Such code runs far more often with plain values than while a graph is built. Then its speed, its stack depth
+and its lines for tools are the same as before. Only compiled code has both versions; printed code has the
+converted version.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ LIVE = Template("$ag.live")
 
 
 def with_both_versions(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
-    """The tree before a conversion, in which the functions that it changed have both halves."""
+    """Return the tree before a conversion, with both versions in the functions that the conversion changed."""
     before: gast.Module = translation.tree
     functions = (node for node in translation.made(after) if isinstance(node, FUNCTIONS))
-    # What has no position of its own was generated.
+    # A node without a position was generated.
     changed = {_key(function): function for function in functions if "lineno" in function.__dict__}
     if not changed:
         return before
@@ -55,12 +56,12 @@ def with_both_versions(translation: Translation, after: gast.Module, ag: str) ->
 
 
 def _key(function: Any) -> Key:
-    """What a function keeps when it is converted."""
+    """Return the properties of a function that conversion preserves."""
     return type(function), getattr(function, "name", ""), function.lineno, function.col_offset
 
 
 class _Join:
-    """Goes over the user's own tree, to where the functions that were changed begin."""
+    """Traverses the user's tree down to the functions that the conversion changed."""
 
     def __init__(self, converted: dict[Key, Any], ag: str) -> None:
         self.converted = converted
@@ -78,9 +79,9 @@ class _Join:
         return new
 
     def reaches(self, node: Any) -> bool:
-        """Whether a function that was changed begins on one of the lines of a node."""
+        """Return whether a changed function begins on one of the lines of a node."""
         first = node.__dict__.get("lineno")
-        if first is None:  # such as the signature of a function
+        if first is None:  # for example, the signature of a function
             return True
         next_one = bisect_left(self.starts, first)
         return next_one < len(self.starts) and self.starts[next_one] <= node.end_lineno
@@ -100,7 +101,10 @@ class _Join:
         return evolve(node, **changes) if changes else node
 
     def function(self, own: Any, converted: Any) -> Any:
-        """The function with both halves; `own` is the user's, with the functions inside it joined."""
+        """Return the function with both versions.
+
+        `own` is the user's version, in which the nested functions have both versions already.
+        """
         if isinstance(own, gast.Lambda):
             choice = gast.IfExp(self.test(own.body), converted.body, own.body)
             return evolve(own, body=at(choice, own.body))
@@ -117,13 +121,16 @@ class _Join:
         return evolve(own, body=[*head, *declared, at(choice, first)])
 
     def test(self, first: Any) -> Any:
-        """`ag__.live`, on the line where the function's own code starts, so that no tool sees a line more."""
+        """Return `ag__.live`, on the first line of the function's own code: no tool sees an additional line."""
         start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
         return LIVE.expression(start, ag=self.ag)
 
 
 def _declarations(body: Statements) -> Statements:
-    """The `global` and `nonlocal` statements, which hold for the whole function and may stand there once."""
+    """Return the `global` and `nonlocal` statements.
+
+    They apply to the whole function and may occur only once.
+    """
     found: Statements = []
     for statement in body:
         if isinstance(statement, DECLARATIONS):

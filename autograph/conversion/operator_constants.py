@@ -1,9 +1,9 @@
-"""The operators as a constant of converted code, so that it needs no name for them.
+"""Operator constants: converted code has the operators as a constant, so that it needs no name for them.
 
     ag__.cond(…)    ==>    "\\0agc.autograph.operators\\0".cond(…)    ==>    <module agc.autograph.operators>.cond(…)
-    the tree               the compiled code, as it is kept on disk         the code that runs
+    the tree               the compiled code, as cached on disk              the code that runs
 
-A global would be seen by the program: in `vars(module)`, and in whatever says `from module import *`.
+A global variable would be visible to the program: in `vars(module)`, and to `from module import *`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _OPERATORS = "\0agc.autograph.operators\0"
 
 
 def without_name(new: NewNodes, ag: str) -> None:
-    """Put a constant in the place of the name of the operators, in the nodes that are not the user's."""
-    import ast  # whoever has a tree has loaded it, and what is about trees
+    """Replace the name of the operators by a constant, in the generated nodes."""
+    import ast  # already loaded by the code that made the tree
 
     from ..syntax.tree_queries import position
 
@@ -31,9 +31,9 @@ def without_name(new: NewNodes, ag: str) -> None:
 
 
 def with_operators(code: CodeType, operators: ModuleType) -> CodeType:
-    """The code with the operators themselves as that constant."""
+    """Return the code with the operators in place of that constant."""
     nested = [code]
-    for part in nested:  # the list grows meanwhile; recursion would end at some 300 lambdas inside each other
+    for part in nested:  # the list grows during iteration; recursion would fail at some 300 nested lambdas
         nested += [constant for constant in part.co_consts if isinstance(constant, CodeType)]
     new: dict[int, CodeType] = {}
     for part in reversed(nested):

@@ -1,13 +1,13 @@
-"""What a function can see: the functions and classes that may run when it is called.
+"""Reachable callables: the functions and classes that may run when a function is called.
 
     @tf.function                     names      scores, Angle, sorted
-    def best(scores):                follows    Angle: all methods, what these name, the bases, …
+    def best(scores):                follows    Angle: all methods, the names in these, the bases, …
         a = Angle(scores)     ==>    uncalled   Angle.__init__ (Python calls it), by_size (sorted calls it)
         return sorted(a, key=by_size)
 
 A function is followed through its globals, closure, defaults and arguments, an object through its attributes.
-`uncalled` are the functions that are not called by converted code: special methods, what a descriptor or a
-library's wrapper holds, what is passed on as a value.
+`uncalled` are the functions that converted code does not call: special methods, functions held by a
+descriptor or a library's wrapper, and functions that are passed as values.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from ..staging import PYTHON, backends
 from ..syntax import source
 from ..syntax.tree_queries import INNER
 
-_ENOUGH = 50_000  # objects looked at
-_ENOUGH_IN_ONE = 1_000  # parts of one container
+_ENOUGH = 50_000  # visited objects
+_ENOUGH_IN_ONE = 1_000  # visited parts of one container
 
 _ATOMS = frozenset(
     {int, float, complex, bool, str, bytes, NoneType, range, slice, BuiltinFunctionType, CodeType}
@@ -46,7 +46,7 @@ _ATOMS = frozenset(
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _WRAPPERS = (FunctionType, MethodType, functools.partial, staticmethod, classmethod, property, dict)
 
-# Special methods that no tensor's value decides about.
+# Special methods whose results do not depend on the value of a tensor.
 _PLAIN = frozenset(
     f"__{name}__"
     for name in (
@@ -55,12 +55,12 @@ _PLAIN = frozenset(
         "subclasshook", "instancecheck", "subclasscheck", "prepare", "fspath", "mro_entries", "buffer",
     )
 )  # fmt: skip
-# Where what wraps a function keeps it: properties, partial methods, cached properties, decorators.
+# Attributes in which wrappers hold a function: properties, partial methods, cached properties, decorators.
 _HELD = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel", "dispatcher", "registry")
 
 
 class Names:
-    """The names in a function, and those among them that it does more with than call them."""
+    """The names in a function, and those of them that it uses for more than a call."""
 
     def __init__(self, code: CodeType) -> None:
         names = {name for inner in nested_code_objects(code) for name in inner.co_names}
@@ -68,9 +68,10 @@ class Names:
         self._passed_on: frozenset[str] | None = None
 
     def passed_on(self, f: FunctionType) -> frozenset[str]:
-        """What `f`, the function, does more with than call it: looked for when there is something to call."""
+        """Return the names that `f` uses for more than a call; computed lazily."""
         if self._passed_on is None:
-            # Without source a function is not converted, so nothing that it calls is called by converted code.
+            # Without source a function is not converted, so nothing that it calls is called by converted
+            # code.
             self._passed_on = frozenset(_passed_on(f)) if source.exists(f) else self.all
         return self._passed_on
 
@@ -79,18 +80,18 @@ _names: CodeMap[Names] = CodeMap()
 
 
 class ReachableCallables:
-    """A walk over what is in sight."""
+    """A walk over the callables reachable from some roots."""
 
     def __init__(self) -> None:
         self.uncalled: dict[FunctionType, None] = {}
-        self._seen: dict[int, Any] = {}  # by identity; the objects are kept, so that the numbers stay theirs
+        self._seen: dict[int, Any] = {}  # by id; keeps the objects alive, so that ids stay unique
         self._pending: list[Any] = []
         self._by_name: dict[str, list[Any]] = {}  # methods, and functions that are attributes
-        self._followed: list[FunctionType] = []  # since it was last asked what they pass on
+        self._followed: list[FunctionType] = []  # not yet searched for names that they pass on
         self._passed_on: set[str] = set()
 
     def look(self, roots: Iterable[Any]) -> Iterable[FunctionType]:
-        """The functions that are in sight and that converted code does not call itself."""
+        """Return the reachable functions that converted code does not call itself."""
         for root in roots:
             self._see(root)
         while self._pending and len(self._seen) < _ENOUGH:
@@ -100,7 +101,7 @@ class ReachableCallables:
         return self.uncalled
 
     def _see_passed_on(self) -> None:
-        """What the functions so far do more with than call it, among what is called by its name."""
+        """Visit the callables whose names the followed functions use for more than a call."""
         while self._followed:
             f = self._followed.pop()
             self._passed_on |= names_of(f).passed_on(f)
@@ -118,7 +119,7 @@ class ReachableCallables:
             self._pending.append(value)
 
     def _hold(self, value: Any) -> Any:
-        """Note a function that somebody else calls."""
+        """Record a function that code other than converted code calls."""
         if _is(value, (staticmethod, classmethod)):
             value = value.__func__
         function = value.__func__ if _is(value, MethodType) else value
@@ -152,7 +153,7 @@ class ReachableCallables:
         if is_own_file(f.__code__.co_filename):
             return
         if not policy.is_user_code(f):
-            # A library's wrapper calls what it holds.
+            # A library's wrapper calls the functions that it holds.
             for value in (*_contents(cells), *vars(f).values()):
                 if _is(value, (*_WRAPPERS, MappingProxyType)):
                     self._held_in(value)
@@ -199,7 +200,7 @@ class ReachableCallables:
                     self._by_name.setdefault(name, []).append(part)
                 self._see(part)
             return
-        # What a library's object holds of the user's: a property, a cache, a partial, a traced function.
+        # A library's object may hold user code: a property, a cache, a partial, a traced function.
         python_function = getattr(value, "python_function", None) if policy.is_own_class(cls) else None
         if python_function is not None:
             self._see(python_function)
@@ -213,15 +214,15 @@ class ReachableCallables:
 
 
 def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    """`isinstance` by what a value is, not by what its `__class__` says: that may be the user's code."""
+    """Return `isinstance(value, kinds)` by the actual type: `__class__` may run user code."""
     return issubclass(type(value), kinds)
 
 
 def _is_open(kind: type) -> bool:
-    """Whether there may be anything to see in a value of this type."""
+    """Return whether a value of this type may lead to callables."""
     try:
         return kind not in _ATOMS and backends[kind] is PYTHON
-    except TypeError:  # a class that its metaclass has made unhashable
+    except TypeError:  # a class made unhashable by its metaclass
         return True
 
 
@@ -238,12 +239,12 @@ def _named(cells: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _globals(f: FunctionType, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
-    """What the names of a function stand for, in its module and in the user's modules that it names."""
+    """Yield the global variables that a function names, also those of user modules that it names."""
     space = f.__globals__
     package = space.get("__package__")
     for name in names:
         value: Any = space.get(name)
-        if value is None:  # imported by the function itself, perhaps
+        if value is None:  # possibly imported by the function itself
             value = sys.modules.get(name) or sys.modules.get(f"{package}.{name}")
         if _is(value, ModuleType):
             if not policy.is_library_module(value):
@@ -254,7 +255,7 @@ def _globals(f: FunctionType, names: frozenset[str]) -> Iterator[tuple[str, Any]
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    """The state of an object, read past properties and `__getattr__`."""
+    """Yield the attributes of an object, without running properties or `__getattr__`."""
     yield from list(policy.attributes_of(value).items())
     for base in policy.bases_of(type(value)):
         for name, member in vars(base).items():
@@ -266,7 +267,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def names_of(f: FunctionType) -> Names:
-    """The names in a function and all functions inside it."""
+    """Return the names in a function and all functions inside it."""
     code = f.__code__
     known = _names.get(code)
     if known is None:
@@ -275,7 +276,7 @@ def names_of(f: FunctionType) -> Names:
 
 
 def _passed_on(f: FunctionType) -> Iterator[str]:
-    """The names that a function reads for more than a call: `key` in `sorted(xs, key=key)`."""
+    """Yield the names that a function uses for more than a call: `key` in `sorted(xs, key=key)`."""
     node = source.find(f).node
     pending: list[Any] = [*node.body] if isinstance(node.body, list) else [node.body]
     called = set()

@@ -1,7 +1,7 @@
-"""Built-in functions that use up what they are given: while a function is traced, a list may hold a backend's values.
+"""Reducing built-in functions on iterables of a backend's values, while a function is traced.
 
-max([a, b])                  the backend's `max` of the list, if `a` or `b` is the backend's
-sum(f(x) for x in xs)        likewise, of what the generator gives
+max([a, b])                  the backend's `max` of the list, if `a` or `b` is a backend's value
+sum(f(x) for x in xs)        likewise, for the values of the generator
 any(x > 0 for x in xs)       x[0] > 0 or …, as lazily as Python
 """
 
@@ -21,7 +21,7 @@ GATHERING = frozenset({any, all, sum, min, max, sorted})
 
 @functools.cache
 def gathering(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, for arguments among which, or in which, a backend's values may be."""
+    """Return a wrapper of `f` that handles a backend's values as arguments or elements."""
 
     @functools.wraps(f, updated=())
     def dispatch(*args: Any, **kwargs: Any) -> Any:
@@ -49,12 +49,12 @@ def gathering(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _owner(values: Iterable[Any]) -> Backend:
-    """The backend of the first value that has one other than Python."""
+    """Return the backend of the first value that belongs to a backend other than Python."""
     return next((owner for owner in map(backend_of, values) if owner is not PYTHON), PYTHON)
 
 
 def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
-    """`any` or `all`: items are taken until one decides."""
+    """Return `any` or `all` of `items`, taking elements until one decides."""
     for item in items:
         backend = backend_of(item)
         if backend is not PYTHON:
@@ -68,7 +68,7 @@ def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
 
 
 def _functions(items: Iterator[Any]) -> list[Callable[..., Any]]:
-    """What runs when an iterator is asked for its next element: the code of a generator, what a `map` calls."""
+    """Return the functions that run when an iterator advances, such as the function of a `map`."""
     if isinstance(items, (map, filter)):
         return [part for part in items.__reduce__()[1] if callable(part)]
     if not isinstance(items, GeneratorType) or items.gi_frame is None:
