@@ -1,1 +1,1 @@
-"""The stack and the lines of the user, in code that has more frames than its author wrote."""
+"""Introspection of frames, source lines and code objects, with the frames that conversion adds left out."""

@@ -1,8 +1,8 @@
 """Facts about code objects, kept for as long as the code lives.
 
-Code objects compare by value: two modules that hold the same text have *equal* code. What is known about one
-function must not be taken for another's, so a `CodeMap` goes by identity. It does not keep the code alive.
-Classes may stand for code: their metaclass says what is equal.
+Code objects compare by value: two modules with the same source have *equal* code. Facts about one function
+must not apply to the other, so a `CodeMap` compares by identity. It does not keep the code alive. Classes may
+be keys too, as their metaclass may define equality.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CodeMap(Generic[Fact]):
         key, entries = id(code), self._entries
 
         def forget(dead: weakref.ref[Subject]) -> None:
-            # The number may have passed on to a new code object in the meantime.
+            # The id may belong to a new code object in the meantime.
             if key in entries and entries[key][0] is dead:
                 del entries[key]
 
@@ -49,7 +49,7 @@ class CodeMap(Generic[Fact]):
         self._entries.clear()
 
     def facts(self) -> Iterator[Fact]:
-        """The facts about all code that is alive."""
+        """Return the facts about all code that is alive."""
         return iter([fact for _, fact in self._entries.values()])
 
     def __len__(self) -> int:
@@ -57,13 +57,13 @@ class CodeMap(Generic[Fact]):
 
 
 def is_block(code: CodeType) -> bool:
-    """Whether code is a block of a converted function: that goes by the name of the function around it."""
+    """Return whether code is a block of a converted function: a block has the name of the enclosing function."""
     around, _, own = code.co_qualname.rpartition(".<locals>.")
     return own != code.co_name and around.endswith(code.co_name)
 
 
 def nested_code_objects(code: CodeType) -> Iterator[CodeType]:
-    """`code` and the code of all functions, classes and comprehensions inside it."""
+    """Yield `code` and the code of all functions, classes and comprehensions inside it."""
     pending = [code]
     while pending:
         current = pending.pop()

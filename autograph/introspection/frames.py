@@ -1,13 +1,13 @@
-"""The stack as the user wrote it: one frame for a function, however deep in blocks it is, and none of agc's.
+"""Frames: the stack as the user wrote it, with one frame per function and none of agc's.
 
     helper                        helper           sys._getframe(1)     f's, at the line that calls helper
-    f.<locals>.if_true            f                                     (where the block is)
+    f.<locals>.if_true            f                                     (the line in the block)
     cond               (agc) ==>                   sys._getframe(2)     main's
     f                             main
     main
 
-Code that looks at frames is given this stack wherever it is converted: `sys._getframe`, `frame.f_back`, the
-`stacklevel` of `warnings` and `logging`, and the functions it gives to `sys.settrace` and `sys.setprofile`.
+Converted code that inspects frames gets this stack: in `sys._getframe`, `frame.f_back`, the `stacklevel` of
+`warnings` and `logging`, and the functions that it passes to `sys.settrace` and `sys.setprofile`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 def caller_of(frame: FrameType) -> FrameType | None:
-    """The frame of the function that called the one that this frame is of."""
+    """Return the frame of the function that called the function of `frame`."""
     above = _above(frame)
     while above is not None and is_block(frame.f_code) and belongs(frame.f_code, above.f_code):
         frame, above = above, _above(above)
@@ -40,7 +40,7 @@ def _above(frame: FrameType) -> FrameType | None:
 
 
 def f_back(frame: Any) -> Any:
-    """`frame.f_back`."""
+    """Return `frame.f_back` of the user's stack, or the attribute of any other object."""
     try:
         return caller_of(frame) if isinstance(frame, FrameType) else frame.f_back
     except BaseException as error:
@@ -49,9 +49,9 @@ def f_back(frame: Any) -> Any:
 
 
 def untraced(work: Callable[..., Result], *arguments: Any) -> Result:
-    """Do work that no debugger or profiler written in Python is told of, because it is none of the user's."""
+    """Call `work` with Python debuggers and profilers disabled, because it is no user code."""
     trace, profile = sys.gettrace(), sys.getprofile()
-    if not callable(profile):  # that of cProfile is written in C, and cannot be set again
+    if not callable(profile):  # the profiler of cProfile is written in C, and cannot be set again
         profile = None
     if trace is None and profile is None:
         return work(*arguments)
@@ -67,7 +67,7 @@ def untraced(work: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def _getframe(depth: int = 0, /) -> FrameType:
-    """Stands for `sys._getframe`."""
+    """Replace `sys._getframe` in converted code."""
     try:
         frame: FrameType | None = sys._getframe(1)
         for _ in range(depth):
@@ -81,7 +81,7 @@ def _getframe(depth: int = 0, /) -> FrameType:
 
 
 def _getframemodulename(depth: int = 0) -> str | None:
-    """Stands for `sys._getframemodulename`, which Python has from 3.12 on."""
+    """Replace `sys._getframemodulename`, which Python has from 3.12 on."""
     try:
         level = 1 + depth + _hidden(sys._getframe(1), depth)
         name: str | None = sys._getframemodulename(level)  # type: ignore[attr-defined]
@@ -94,7 +94,7 @@ def _getframemodulename(depth: int = 0) -> str | None:
 def _warn(
     message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any
 ) -> None:
-    """Stands for `warnings.warn`."""
+    """Replace `warnings.warn` in converted code."""
     try:
         skipped = options.get("skip_file_prefixes", ())
         steps = max(index(stacklevel), 2 if skipped else 1) - 1
@@ -106,12 +106,12 @@ def _warn(
 
 
 def leveled(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f`, or what is called in its place with `stacklevel=`, when it is a function of `logging`."""
+    """Return a callable that corrects `stacklevel=` if `f` is a function of `logging`, else `f` itself."""
     return _Leveled(f) if getattr(f, "__module__", None) == "logging" else f
 
 
 class _Leveled:
-    """A function of `logging` that is told a `stacklevel` which counts the frames it must not count."""
+    """A function of `logging` that is called with a `stacklevel` corrected for hidden frames."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -126,9 +126,9 @@ class _Leveled:
 
 
 def _hidden(frame: FrameType, steps: int, skipped: tuple[str, ...] = ()) -> int:
-    """How many frames Python would count too many on the way from a frame to a caller further out.
+    """Return the number of hidden frames between `frame` and the caller `steps` levels further out.
 
-    What `warnings` does not count itself does not count here.
+    Frames that `warnings` does not count are not counted here either.
     """
     hidden = 0
     for _ in range(steps):
@@ -151,7 +151,7 @@ def _is_passed_over(frame: FrameType, skipped: tuple[str, ...]) -> bool:
 
 
 class _Observer:
-    """A function for `sys.settrace` or `sys.setprofile` that is told nothing of what agc does."""
+    """A function for `sys.settrace` or `sys.setprofile` that gets no events of agc's own code."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -163,28 +163,28 @@ class _Observer:
 
 
 def _settrace(function: Any, /) -> None:
-    """Stands for `sys.settrace`."""
+    """Replace `sys.settrace` in converted code."""
     sys.settrace(function if function is None else _Observer(function))
 
 
 def _setprofile(function: Any, /) -> None:
-    """Stands for `sys.setprofile`."""
+    """Replace `sys.setprofile` in converted code."""
     sys.setprofile(function if function is None else _Observer(function))
 
 
 def _gettrace() -> Any:
-    """Stands for `sys.gettrace`."""
+    """Replace `sys.gettrace` in converted code."""
     found = sys.gettrace()
     return found.function if isinstance(found, _Observer) else found
 
 
 def _getprofile() -> Any:
-    """Stands for `sys.getprofile`."""
+    """Replace `sys.getprofile` in converted code."""
     found: Any = sys.getprofile()
     return found.function if isinstance(found, _Observer) else found
 
 
-# What looks at frames → what does so in its place.
+# Function that inspects frames → its replacement.
 STAND_INS: dict[Callable[..., Any], Callable[..., Any]] = {
     sys._getframe: _getframe,
     warnings.warn: _warn,

@@ -1,11 +1,12 @@
-"""Where the user's program is: the expression that is running, and where a variable gets its value.
+"""Source locations in user code: the expression that is running, and the line that assigns a variable.
 
     if loss < best:            line 12      running()                    the `if`, when its branches disagree
         step = 1               line 13      assigned_in(then, 'step')    line 13
     else:
         step = 0.5             line 15      assigned_in(orelse, 'step')  line 15
 
-Read off the code objects, for error messages only. Generated code has the user's lines and columns.
+The locations are read from code objects, for error messages only. Generated code has the user's lines and
+columns.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _STORES = ("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL", "STORE_ATT
 
 
 def running() -> Where:
-    """The expression of the user's that is being executed, up to the end of its line."""
+    """Return the location of the user's expression that is being executed, up to the end of its line."""
     frame = _user_frame()
     if frame is None:
         return Where("<unknown>")
@@ -36,9 +37,9 @@ def running() -> Where:
 
 
 def assigned_before(name: str) -> Where | None:
-    """Where the running function of the user's has last assigned a variable, above the line that is running.
+    """Return the line above the running one at which the user's running function last assigned a variable.
 
-    Of a branch or loop that gave it the value, this is the line in there.
+    If a branch or loop assigned the variable, this is the line in that block.
     """
     frame = _user_frame()
     if frame is None:
@@ -57,9 +58,11 @@ def assigned_before(name: str) -> Where | None:
 
 
 def assigned_in(block: Any, name: str) -> Where | None:
-    """Where a branch or a loop body that a backend got last assigns a variable; None where it keeps its value.
+    """Return the line at which a staged branch or loop body last assigns a variable.
 
-    What a generated variable is given, such as the result of a function, is where the block returns it.
+    The result is None if the variable keeps its value.
+
+    A generated variable, such as the result of a function, is assigned at the block's return.
     """
     found = None
     for code in chain.from_iterable(map(_blocks_in, _codes(block))):
@@ -79,7 +82,7 @@ def _user_frame() -> FrameType | None:
 
 
 def _codes(block: Any) -> Iterator[CodeType]:
-    """The code of a function, and of the functions that it was wrapped around or bound together from."""
+    """Yield the code of a function, and of the functions that it wraps or that partial application binds."""
     if isinstance(block, partial):
         yield from _codes(block.func)
         yield from _codes(block.args)
@@ -95,7 +98,7 @@ def _codes(block: Any) -> Iterator[CodeType]:
 
 
 def _blocks_in(code: CodeType) -> Iterator[CodeType]:
-    """The code and that of the blocks inside it, which go by the name of the same function."""
+    """Yield the code, and that of the blocks inside it, which have the name of the same function."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType) and inner.co_name == code.co_name:
@@ -103,7 +106,7 @@ def _blocks_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def _made(code: CodeType, start: int, stop: int) -> list[CodeType]:
-    """The blocks of a function that its instructions between two offsets make."""
+    """Return the blocks of a function that its instructions between two offsets create."""
     import dis
 
     return [
@@ -116,7 +119,7 @@ def _made(code: CodeType, start: int, stop: int) -> list[CodeType]:
 
 
 def _stores(code: CodeType, name: str) -> list[Instruction]:
-    """The instructions that assign `name`, or the attribute of `self.name`, in the order of the program."""
+    """Return the instructions that assign `name`, or the attribute of `self.name`, in program order."""
     import dis
 
     base, _, last = name.rpartition(".")
@@ -130,7 +133,10 @@ def _stores(code: CodeType, name: str) -> list[Instruction]:
 
 
 def _stored(instruction: Instruction) -> tuple[str, ...]:
-    """The names that an instruction assigns; some of Python 3.13 store two, or store one and load another."""
+    """Return the names that an instruction assigns.
+
+    Some instructions of Python 3.13 store two names, or store one and load another.
+    """
     if not instruction.opname.startswith(_STORES):
         return ()
     value = instruction.argval
@@ -152,9 +158,9 @@ def _reads(code: CodeType, name: str) -> bool:
 def _returned(code: CodeType) -> Where | None:
     import dis
 
-    # The value has its own line also in a lambda, whose `return` stands where the lambda stands.
+    # The value has its own line also in a lambda, where the `return` has the line of the whole lambda.
     *_, value, end = [None, *dis.get_instructions(code)]
-    # Python 3.12 leaves a NOP where a constant was.
+    # Python 3.12 leaves a NOP in place of a constant.
     has_value = value is not None and (end.opname == "RETURN_VALUE" or value.opname == "NOP")
     found = value if has_value else end
     return _place(code, found) if _line(found) is not None else None
