@@ -23,8 +23,7 @@ def staged(
     gives: Sequence[str] | None = None,
     besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
-    """Stage `blocks` by calling `run`, and carry every location that the blocks mutate; return the results of
-    `run`.
+    """Stage `blocks` by calling `run` and return its results; carry every location that the blocks mutate.
 
     `state` and `names` are the variables that all blocks take. `gives` names the results of a conditional; it
     is None for a loop. `besides` are further objects that are passed to the blocks.

@@ -147,8 +147,9 @@ class CarriedState:
         return carrying
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the test of a loop with the locations as parameters. If it assigns some, the block is traced
-        again.
+        """Return the test of a loop with the locations as parameters.
+
+        If the test assigns some of them, the block is traced again.
         """
 
         def carrying(*state: Any) -> Any:
@@ -175,8 +176,9 @@ class CarriedState:
 
 
 class _Run:
-    """One traced call of a block's function: locations and containers get the incoming values, and are
-    restored at the end.
+    """One traced call of a block's function.
+
+    Locations and containers get the incoming values for the call, and are restored afterwards.
     """
 
     def __init__(self, carried: CarriedState, state: State, key: Any) -> None:
@@ -216,8 +218,9 @@ class _Run:
             self.carried.watch.undo()
 
     def _check(self) -> None:
-        """Raise an error if an object was mutated that may alias another; in a loop, try select indices
-        first.
+        """Raise an error if an object was mutated that may alias another.
+
+        In a loop, the objects are first carried by select indices if that is possible.
         """
         try:
             self.scope.check()
@@ -232,8 +235,9 @@ class _Run:
         self.carried.aliases.put_back(self.held)
 
     def places_now(self) -> State:
-        """Return the values of the locations. One that may have a value stays so if it had none before and
-        after the call.
+        """Return the current values of the locations.
+
+        A location that came in as `Maybe`, and had no value before and after the call, keeps its `Maybe`.
         """
         places = zip(self.incoming, self.were, self.carried.read(), strict=True)
         return tuple(

@@ -1,8 +1,7 @@
-"""Custom setters: assignments that are calls of properties, other descriptors, `__setattr__` or
-`__setitem__`.
+"""Custom setters: assignments that call properties, other descriptors or methods of the user's class.
 
-    self.v = self.v + 1      If `v` is a property, this calls two functions. Their mutations are found as those of any
-                             other function. There is no location that could be set to the incoming value.
+self.v = self.v + 1      If `v` is a property, this calls two functions. Their mutations are found as those of any
+                         other function. There is no location that could be set to the incoming value.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ def sets_attribute(base: Any, name: str) -> bool:
 
 
 def sets_items(base: Any) -> bool:
-    """Return whether `base[key] = value` calls a function of the user's, or writes to memory, which holds no
-    tensors.
-    """
+    """Return whether `base[key] = value` calls user code, or writes to memory, which holds no tensors."""
     return is_memory(base) or _is_users(getattr(type(base), "__setitem__", None))
 
 

@@ -69,8 +69,9 @@ def hidden(spot: MutatedLocation, what: str) -> StagingError:
 
 
 def presence(place: Location, was_there: bool) -> StagingError:
-    """Return the error for a location that gets its first value or loses its value in a block, if code tests
-    for that.
+    """Return the error for code that tests for a value which a block may add or remove.
+
+    The location `place` gets its first value in the block, or loses its value there.
     """
     if was_there:
         what = f"`{place.name}` is removed on one way through a block of the graph, and may still be there"
@@ -115,8 +116,9 @@ def _changed(places: Sequence[Where]) -> tuple[Note, ...]:
 
 
 def compared(name: str) -> StagingError:
-    """Return the error for an identity comparison of an object that the graph selects, or that each iteration
-    replaces.
+    """Return the error for an identity comparison of an object that the graph selects.
+
+    The graph selects it in a conditional, or each iteration of a loop replaces it.
     """
     return _refusal(
         f"which object `{name}` is gets decided in a block that the graph runs, and is asked for with `is`",

@@ -45,9 +45,8 @@ _PROXIES = weakref.ProxyType, weakref.CallableProxyType
 _VIEWS: tuple[type, ...] = types.MappingProxyType, type({}.keys()), type({}.values()), type({}.items())
 
 _FILES = io.TextIOWrapper, io.BufferedIOBase, io.RawIOBase
-_EVERYTHING = frozenset(
-    {"globals", "exec", "eval"}
-)  # with these names, code reaches all variables of its module
+# With these names, code reaches all variables of its module.
+_EVERYTHING = frozenset({"globals", "exec", "eval"})
 LARGEST_ARRAY = 1 << 26  # bytes
 
 Follow = Callable[["HeapWalker", Any, AccessPath], None]
@@ -433,9 +432,7 @@ _FOLLOW: tuple[tuple[Any, Follow], ...] = (
 
 @functools.lru_cache(maxsize=1024)
 def _role_of(cls: type) -> str:
-    """Return the kind of further snapshot for instances of a class: a file position, an opaque state, or
-    none.
-    """
+    """Return the role of instances of a class: a file, an object with readable state, or neither."""
     if issubclass(cls, _FILES) and not issubclass(cls, io.BytesIO):
         return "file"
     return "state" if has_state(cls) else ""

@@ -43,8 +43,9 @@ class IteratorPosition(ObjectSnapshot):
 
 
 def _is_hidden(iterator: Any) -> bool:
-    """Return whether the position of an iterator is hidden: it calls a function written in C, as iterators of
-    `re` do.
+    """Return whether the position of an iterator is hidden.
+
+    An iterator that calls a function written in C hides it, such as those of `re`.
 
     From Python 3.14 on, `itertools.tee` hides its position too.
     """

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 
 class LaterUses:
-    """The code that can observe a block's mutations: the code that the block calls, and the enclosing
-    functions.
+    """The code that can observe a block's mutations: its callees and the enclosing functions.
 
     `frame` is running for as long as the block is being staged. So the enclosing functions are found lazily,
     as most blocks do not need them.
@@ -37,9 +36,7 @@ class LaterUses:
 
     def __init__(self, frame: FrameType) -> None:
         self._frame = frame
-        self._in_modules: ReferrerSearch | None = (
-            None  # the objects reachable from modules, while that is valid
-        )
+        self._in_modules: ReferrerSearch | None = None  # what modules reach, while that is valid
         self.codes: list[CodeType] = []
         self.own: Sequence[CodeType] = ()  # the block's functions
 
@@ -71,9 +68,7 @@ class LaterUses:
 
     @functools.cached_property
     def _later(self) -> HeapWalker:
-        """Return the walk of the objects that the enclosing functions use after the block, and of the code
-        that they call.
-        """
+        """Return a heap walk from what the enclosing functions use after the block, including their callees."""
         roots, names = [], set[str]()
         for frame, (code, position) in zip(self._frames, self.around, strict=True):
             named = bytecode_effects.names_after(code, position)
@@ -98,8 +93,9 @@ class LaterUses:
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
     def asks_for(self, place: Location, is_over: bool) -> bool:
-        """Return whether code may test if `place` has a value, without reading it; `is_over` says that the
-        block has ended.
+        """Return whether code may test if `place` has a value without reading it.
+
+        `is_over` says that the block has ended.
         """
         if _has_defaults(place):
             return True
@@ -114,8 +110,9 @@ class LaterUses:
         )
 
     def changes_later(self, names: Sequence[str]) -> Iterator[Where]:
-        """Yield the later lines of the enclosing functions that mutate the object of one of `names`, or pass
-        it to a mutator.
+        """Yield the later lines that mutate the object of one of `names`, or pass it to a function that does.
+
+        Only lines of the enclosing functions count.
         """
         for name in names:
             for frame, (code, position) in zip(self._frames, self.around, strict=True):
@@ -149,9 +146,7 @@ class LaterUses:
         return self._compares_around(None) or any(map(bytecode_effects.compares, self._codes_later(values)))
 
     def _codes_later(self, values: Sequence[Any]) -> list[CodeType]:
-        """Return the code that may run later, including methods of `values`, without the enclosing functions
-        themselves.
-        """
+        """Return the code that may run later, including methods of `values`, but not the enclosing functions."""
         later = self._later
         methods = HeapWalker(
             [(value, AccessPath(None, "", "")) for value in values], later.names, later.reflects
@@ -167,9 +162,7 @@ class LaterUses:
         )
 
     def target(self, item: int = 0) -> str:
-        """Return the variable that gets the value, or an item, of the expression that the innermost function
-        evaluates.
-        """
+        """Return the variable to which the innermost function assigns the current expression, or an item of it."""
         return bytecode_effects.stored_after(*self.around[0], item) if self.around else ""
 
     def names_outside(self, name: str) -> Iterator[str]:
@@ -181,8 +174,7 @@ class LaterUses:
             yield name
 
     def holders_later(self, container: Any, assigned: Set[str]) -> Iterator[str]:
-        """Yield the variables through which an object is reachable: of enclosing functions, modules and
-        loops.
+        """Yield the variables of enclosing functions, modules and loops from which an object is reachable.
 
         Of the block's own function, variables in `assigned` and variables that are not used again are left
         out. A caller may have passed the values of its variables on, so all of these count.
@@ -301,9 +293,7 @@ class LaterUses:
         )
 
     def tells_later(self, place: Location) -> bool:
-        """Return whether later code inspects objects, and so may tell an instance attribute from a class
-        attribute.
-        """
+        """Return whether later code may distinguish an instance attribute from a class attribute."""
         codes = [code for code, _ in self.around]
         return any(
             not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in codes
@@ -334,17 +324,16 @@ class LaterUses:
         return any(not stored.isdisjoint(bytecode_effects.facts(code).stored) for code in codes)
 
     def _code_done(self) -> set[CodeType]:
-        """Return the code that does not run again: the block's own, unless it is in a loop or its function is
-        called again.
+        """Return the code that does not run again after the block.
+
+        This is the block's own code, unless it is in a loop or its function is called again.
         """
         functions = [code for code, _ in self.around if not is_block(code)]
         may_return = self._is_repeated() or len(functions) > 1 or self._is_called_back()
         return set() if may_return else self.blocks
 
     def _is_called_back(self) -> bool:
-        """Return whether a library function is on the stack between the enclosing functions and other
-        converted code.
-        """
+        """Return whether a library's frame is between the enclosing functions and other converted code."""
         frame = self._frames[-1].f_back if self._frames else None
         while frame is not None and (is_own_file(frame.f_code.co_filename) or not is_converted(frame.f_code)):
             frame = frame.f_back
@@ -357,9 +346,7 @@ def _is_handed_on(mention: bytecode_effects.Mention, frame: FrameType) -> bool:
 
 
 def _functions_beside(mention: bytecode_effects.Mention, frame: FrameType) -> Iterator[FunctionType]:
-    """Yield the functions that the line of a mention names: one of them may be called with the mentioned
-    object.
-    """
+    """Yield the functions named on the line of a mention; one may be called with the mentioned object."""
     for name in bytecode_effects.named_beside(mention):
         found = frame.f_locals.get(name, frame.f_globals.get(name))
         if isinstance(found, FunctionType):

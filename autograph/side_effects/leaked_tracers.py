@@ -1,9 +1,8 @@
-"""Leaked tracers: values that are no longer usable, such as those that a finished graph has left in an
-attribute.
+"""Leaked tracers: values that a finished graph has left in objects, and that are no longer usable.
 
-    def call(self, x):             Traced twice: in the second graph the attribute still holds a value of the
-        self.last = x * 2          first one. For a block that assigns the attribute, it has no value before.
-        return self.last           If the block may skip the assignment, the attribute has no usable value after it.
+def call(self, x):             Traced twice: in the second graph the attribute still holds a value of the
+    self.last = x * 2          first one. For a block that assigns the attribute, it has no value before.
+    return self.last           If the block may skip the assignment, the attribute has no usable value after it.
 """
 
 from __future__ import annotations

@@ -142,8 +142,9 @@ def _frozen(value: Any, depth: int) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _readers(cls: Any) -> tuple[Reader, ...]:
-    """Return the functions that read the state of instances of a class; none if they are immutable, or may be
-    large.
+    """Return the functions that read the state of instances of a class.
+
+    There are none if the instances are immutable, or if the state may be large.
     """
     if issubclass(cls, _OTHERWISE):
         return ()

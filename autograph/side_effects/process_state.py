@@ -156,8 +156,9 @@ def _uses(code: CodeType, variables: Variables) -> Iterator[_Found]:
 
 
 def _may_use(code: CodeType, variables: Variables) -> bool:
-    """Return whether a global name in `code` may lead to process state; hardly any does, and scanning
-    bytecode is slow.
+    """Return whether a global name in `code` may lead to process state.
+
+    This check is cheap and mostly fails. It saves a scan of the bytecode, which is slow.
     """
     names = bytecode_effects.facts(code).names
     return any(

@@ -78,8 +78,7 @@ def stage_tracking_side_effects(
     gives: Sequence[str] | None = None,
     besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
-    """Stage `blocks` by calling `run`, and carry every location that the blocks mutate; return the results of
-    `run`.
+    """Stage `blocks` by calling `run` and return its results; carry every location that the blocks mutate.
 
     `state` and `names` are the variables that all blocks take. `gives` names the results of a conditional; it
     is None for a loop. `besides` are further objects that are passed to the blocks.
@@ -145,9 +144,7 @@ class SideEffectTracker:
     def __init__(self, roots: Sequence[tuple[str, Any]], reach: LaterUses, is_choice: bool = False) -> None:
         self.survey = HeapSnapshot(roots)
         self._is_choice = is_choice
-        self.is_open = (
-            True  # False once staging is over: then a call of a block's function is an ordinary call
-        )
+        self.is_open = True  # once it is False, a backend's call of a block's function is an ordinary call
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
         self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
@@ -175,8 +172,9 @@ class SideEffectTracker:
         _memory.found.setdefault(self._code, []).extend(spots)
 
     def ends(self, places: Sequence[Location]) -> None:
-        """Check, at the end of a function of the block, list lengths and key orders against the other
-        functions.
+        """Check list lengths and key orders at the end of a function of the block.
+
+        They must be the same after each of the block's functions.
         """
         for place in places:
             if isinstance(place, Items):
@@ -212,8 +210,9 @@ class SideEffectTracker:
                 record.reorder(keys)
 
     def look_at_memory(self, carried: CarriedState) -> None:
-        """Raise an error if a loop updates an array or list by `+=` that has an alias: in the graph it is a
-        new object.
+        """Raise an error if a loop updates an array or list by `+=` that has an alias.
+
+        In the graph the updated value is a new object.
         """
         if self._is_choice:
             return
@@ -236,8 +235,9 @@ class SideEffectTracker:
             self.survey.restore()
 
     def look(self, key: Any) -> None:
-        """Compare the heap with its snapshot, after a function of the block has run and the locations are
-        restored.
+        """Compare the heap with its snapshot after a function of the block has run.
+
+        The carried locations have been restored before the call.
         """
         self.reach.forget()
         changed = self.survey.changed() if self.is_open else []
@@ -262,9 +262,7 @@ class SideEffectTracker:
         self._gains[key] = gains
 
     def _look_at_caches(self, changed: Sequence[ObjectSnapshot]) -> None:
-        """Refuse cached properties that the trace has computed, if later code can observe that they are
-        discarded.
-        """
+        """Refuse cached properties that a trace has computed, if discarding them is observable later."""
         for record in changed:
             for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
                 names = bytecode_effects.facts(cached.func.__code__).names
@@ -274,17 +272,16 @@ class SideEffectTracker:
                     raise presence(place, False)
 
     def _items_of(self, change: StructuralChange) -> Items:
-        """Return the items of a list as a location, if a conditional extends or shortens a list that other
-        code uses.
-        """
+        """Return the items of a list as a location if a conditional changes its length; otherwise raise."""
         error = refused(change, self.reach)
         if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
             raise error
         return Items(change.record, error)
 
     def compare_gains(self) -> None:
-        """Carry the items of lists that every branch has extended: after the block they are those of one
-        branch.
+        """Carry the items of lists that every branch has extended by equally many elements.
+
+        After the block they are those of one branch.
         """
         first, *others = self._gains.values() if self._is_choice and len(self._gains) > 1 else ((),)
         found = []
@@ -318,8 +315,9 @@ class SideEffectTracker:
         return RetraceNeeded(self, [])
 
     def maybe(self, place: Location, was_there: bool) -> None:
-        """Raise an error if code may test whether `place` has a value: it may have none while the block
-        writes it.
+        """Raise an error if code may test whether `place` has a value while the block is traced.
+
+        In a trace the location may have no value although it has one in the graph, or the reverse.
         """
         if self.reach.asks_for(place, is_over=False):
             raise presence(place, was_there)

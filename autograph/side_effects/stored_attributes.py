@@ -88,8 +88,9 @@ class StoredAttributes:
         self._spoken = 0  # the number of names in the code
 
     def bear(self, value: Any, trail: AccessPath, is_users: bool = False) -> None:
-        """Register an object that may have such attributes; `is_users` says whether it is defined in user
-        code.
+        """Register an object that may have such attributes.
+
+        `is_users` says whether the object or its class is defined in user code.
         """
         self._bearers.append((value, trail, is_users))
 

@@ -31,9 +31,7 @@ def _is_no_value(value: Any) -> bool:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two values are the same, or equivalent functions, such as the factories of two
-    defaultdicts.
-    """
+    """Return whether two values are the same, or equal functions, such as factories of defaultdicts."""
     if isinstance(one, FunctionType) and isinstance(other, FunctionType):
         return (one.__code__, one.__defaults__, one.__closure__) == (
             other.__code__, other.__defaults__, other.__closure__

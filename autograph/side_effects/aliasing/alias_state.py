@@ -1,5 +1,4 @@
-"""Object identity in carried state: a list, a dict or an object with fields stays one object for all its
-aliases.
+"""Object identity in carried state: a mutable object stays one object for all its aliases.
 
     d = self.totals            The backend carries the items of `d`, and packs them into a new dict for each trace.
     while i < n:               They are written into the existing dict, so that `self.totals` is `d` in the block
@@ -45,7 +44,7 @@ class AliasObserver(Reaches, object_selection.Watch, Protocol):
         ...
 
     def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
-        """Raise an error if a list or dict that a loop mutates, and whose variable it rebinds, has an alias.
+        """Raise an error if `container` has an alias: a loop mutates it, and rebinds its variable.
 
         `own` are the variables that hold the container before the loop. `results` are the variables that the
         loop assigns.
@@ -53,23 +52,18 @@ class AliasObserver(Reaches, object_selection.Watch, Protocol):
         ...
 
     def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
-        """Raise an error if it is observable that a variable holds `container` or `result`, as the graph
-        decides.
+        """Raise an error if later code observes whether a variable holds `container` or `result`.
 
         `results` are the variables that the block assigns.
         """
         ...
 
     def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
-        """Raise an error if it is observable that two variables hold one object, or two, as the graph
-        decides.
-        """
+        """Raise an error if later code observes whether two variables hold one object or two."""
         ...
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
-        """Record that these objects, one of which a variable holds, may alias when an iteration of a loop
-        begins.
-        """
+        """Record that these objects may alias when an iteration begins; the variable `name` holds one of them."""
         ...
 
     def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
@@ -84,13 +78,14 @@ class AliasObserver(Reaches, object_selection.Watch, Protocol):
         ...
 
     def unlike(self, name: str, what: str) -> Exception:
-        """Return the error for traces whose objects differ in something other than their parts."""
+        """Return the error for objects that differ in something other than their parts, between traces."""
         ...
 
 
 class AliasState:
-    """The objects in a block's state and in its results, which `names` and `gives` name; others are in
-    `known`.
+    """The objects in a block's state and in its results.
+
+    `names` and `gives` name the state and the results; `known` are further objects.
 
     Of the branches of a conditional one is executed; the body of a loop may not be executed at all. `entry`
     holds what earlier attempts have found out about a loop.
@@ -118,8 +113,9 @@ class AliasState:
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
     def enter(self, state: State) -> tuple[State, Held]:
-        """Return the state with the original containers, filled with the incoming parts, and what they held
-        before.
+        """Return the state with the original containers, filled with the incoming parts.
+
+        The second result is what the containers held before.
         """
         held: Held = {}
         if self._are_plain(state):

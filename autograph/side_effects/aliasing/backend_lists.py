@@ -40,9 +40,7 @@ class BackendLists:
         return [path for path, (value, kept) in self._stand.items() if not _holds(value, kept)]
 
     def given(self, results: Sequence[Any]) -> dict[Path, Any]:
-        """Return the lists in the results of a trace; an unmutated list is replaced by the list before the
-        block.
-        """
+        """Return the lists in the results of a trace; for an unmutated list, the list before the block."""
         one = {
             id(value): self.before[path] for path, (value, kept) in self._stand.items() if _holds(value, kept)
         }

@@ -25,17 +25,16 @@ from .object_paths import Path
 
 
 class ExternalAliases:
-    """The alias queries about one staged block; `again` returns the exception that has the block traced
-    again.
+    """The alias queries about one staged block.
+
+    `again` returns the exception that has the block traced again.
     """
 
     def __init__(self, survey: HeapSnapshot, reach: LaterUses, again: Callable[[], BaseException]) -> None:
         self._survey, self._reach, self.again = survey, reach, again
 
     def target(self, path: Path) -> str:
-        """Return the variable that gets the result of a conditional expression, or the item of the result at
-        `path`.
-        """
+        """Return the variable that gets the result of a conditional expression, or the item at `path` of it."""
         is_item = len(path) > 1 and isinstance(path[1], int)
         return self._reach.target(path[1] if is_item else 0)
 
@@ -65,8 +64,9 @@ class ExternalAliases:
             raise rebound(name)
 
     def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
-        """Raise an error if the variable `name` is one of two objects, and one is mutated while the other is
-        in use.
+        """Raise an error if the variable `name` holds one of two objects, and that is observable later.
+
+        One object is mutated while the other is in use.
         """
         others = self._others(name, container, results)
         if others and self._reach.uses_name_later(name):
@@ -93,16 +93,12 @@ class ExternalAliases:
         return any(True for _ in self._reach.changes_later([*names, *others, *outside]))
 
     def chooses(self, name: str, objects: Sequence[Any]) -> None:
-        """Raise an error if code compares the identity of these objects, one of which the graph selects for
-        `name`.
-        """
+        """Raise an error if code compares the identity of `objects`; the graph selects one of them for `name`."""
         if self._reach.asks_which(objects):
             raise compared(name)
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
-        """Record that a loop iteration begins with objects that may alias; refuse identity comparisons of
-        `name`.
-        """
+        """Record that an iteration begins with objects that may alias; refuse identity comparisons of `name`."""
         if any(bytecode_effects.compares(code, {name}) for code in self._reach.blocks):
             raise compared(name)
         may_alias.note(values, rebound(name))

@@ -70,9 +70,7 @@ class LoopEntryAliases:
     def _matters(
         self, other: Path | Known, before: dict[Path, Any], names: tuple[str, ...], watch: Reaches
     ) -> bool:
-        """Return whether the block can observe the difference; its own variables are compared with each
-        other.
-        """
+        """Return whether the block can observe that the object at a path aliases `other`."""
         if not isinstance(other, Known):
             return True
         own = [path for path, value in before.items() if value is other.value]

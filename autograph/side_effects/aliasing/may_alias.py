@@ -35,8 +35,9 @@ _memory = _Memory()
 
 
 class AliasScope:
-    """The may-alias groups of one trace of a block or function: opened at its start, checked and closed at
-    its end.
+    """The may-alias groups of one trace of a block or function.
+
+    It is opened when the trace begins, and checked and closed when the trace ends.
     """
 
     def __init__(self) -> None:

@@ -46,8 +46,7 @@ class ObjectIndex:
         return bool(fit)
 
     def hidden(self, values: Sequence[Any]) -> dict[Path, Any]:
-        """Return what the backend gets in place of objects in `values`: their indices; new candidates are
-        added.
+        """Return the indices that the backend gets in place of objects in `values`; add new candidates.
 
         A select proxy is passed on as an opaque leaf.
         """
@@ -68,9 +67,7 @@ class ObjectIndex:
         return next(ways, None)
 
     def drop_new(self, values: Sequence[Any], knows: Callable[[Any], bool]) -> bool:
-        """Stop carrying indices where `values` hold an object that is new; return whether there is such a
-        path.
-        """
+        """Stop carrying indices where `values` hold a new object; return whether there is such a path."""
         found = {path: choice_of(at(values, path)).objects for path in self.objects}
         new = [
             path for path, objects in found.items() if not all(one is None or knows(one) for one in objects)

@@ -1,5 +1,4 @@
-"""Object selection: decide during the traces which objects in a block's state and results are carried by
-index.
+"""Object selection: decide during the traces which objects are carried by index.
 
     an object of a class that no backend takes apart      where traces return different objects
     an object that contains itself                        always, as taking it apart would not terminate

@@ -1,12 +1,11 @@
-"""Referrer search: find the variables from which an object is reachable, through any containers and at any
-depth.
+"""Referrer search: find the variables from which an object is reachable, at any depth.
 
     log = [x]
     rows = {"all": [[log]]}                  `rows`        a dict, a list, a list
     push = functools.partial(f, log)         `push`        its arguments
     Box.log = log                            `Box`         attributes of the class, as of any module or closure
 
-The search is breadth-first and uses the references that Python's garbage collector knows. A whole level is
+The search is breadth-first and uses the references that Python's garbage collector tracks. A whole level is
 expanded at once, so that 100,000 objects take tenths of a second. It does not expand values of a backend,
 classes and modules of libraries, or frames, since these lead to no data of the program.
 """
@@ -48,9 +47,7 @@ class ReferrerSearch:
         self._rules: dict[type, Parts | None] = {}
 
     def pass_by(self, variables: Any) -> None:
-        """Do not expand `variables` when they are met as those of a module: the caller searches them
-        separately.
-        """
+        """Do not expand `variables` when they are met as those of a module; they are searched separately."""
         self._without.add(id(variables))
 
     def meet(self, variables: Mapping[str, Any]) -> None:
@@ -58,8 +55,9 @@ class ReferrerSearch:
         self._leads([value for name, value in variables.items() if name not in _OF_PYTHON])
 
     def has_met(self, value: Any) -> bool:
-        """Return whether the search has visited `value`, or may have: the collector does not track some
-        dicts.
+        """Return whether the search has visited `value`, or may have.
+
+        The collector does not track some dicts, so a visit of these is unknown.
         """
         return id(value) in self._without or not gc.is_tracked(value)
 
@@ -126,7 +124,7 @@ class ReferrerSearch:
 
 
 def _rule_for(kind: type) -> Parts | None:
-    """Return the rule that expands instances of a class; None stands for all their referents."""
+    """Return the rule that expands instances of a class; None means all their referents."""
     if issubclass(kind, _CLOSED) or backends[kind] is not PYTHON:
         return _nothing
     if any((base.__module__, base.__name__) == ("numpy", "ndarray") for base in policy.bases_of(kind)):

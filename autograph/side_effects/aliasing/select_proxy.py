@@ -1,7 +1,6 @@
-"""Select proxy: an object that stands in for one of several existing objects, which the graph selects by an
-index.
+"""Select proxy: an object that represents one of several existing objects, selected by the graph.
 
-    acc = a if x > 0 else b         `acc` stands for (a, b)[index], and holds nothing itself
+    acc = a if x > 0 else b         `acc` means (a, b)[index], and holds nothing itself
     acc.total                       (a.total, b.total)[index], which the graph selects
     acc.total = y                   a.total = y if index is 0, b.total = y if it is 1
 
@@ -48,7 +47,7 @@ def choice_of(value: Any) -> Select:
 
 
 def can_be_chosen(kinds: Iterable[type]) -> bool:
-    """Return whether a proxy can stand in for objects of these classes.
+    """Return whether a proxy can represent objects of these classes.
 
     They must be one class, in which nothing but items and attributes matters.
     """
@@ -73,7 +72,10 @@ _IS_HEAP = 1 << 9  # a class that was made at run time, not built into Python
 
 
 def chosen(number: Any, values: Sequence[Any], name: str) -> Any:
-    """Return the value with this index as a proxy; all values are objects. One object needs no proxy."""
+    """Return the element of `values` at index `number`: a proxy, or the object if there is only one.
+
+    All values are objects that a proxy can represent.
+    """
     objects: list[Any] = []
     number = select_object(number, [number_in(value, objects) for value in values], name)
     if isinstance(number, int):
@@ -96,7 +98,7 @@ def number_in(value: Any, objects: list[Any]) -> Any:
 
 
 def make_select_proxy(number: Any, objects: Sequence[Any], name: str) -> Any:
-    """Return a proxy that stands in for one of these objects."""
+    """Return a proxy that represents the element of `objects` at index `number`."""
     if not can_be_chosen(map(type, objects)):
         raise ambiguous(name, "are of different classes, or of one that cannot stand for another")
     kind: Any = type(objects[0])
@@ -112,7 +114,7 @@ def _base_of(kind: Any) -> Any:
 
 
 def select_object(number: Any, values: Sequence[Any], name: str) -> Any:
-    """Return the value with this index."""
+    """Return the element of `values` at index `number`."""
     if isinstance(number, int):
         return values[number]
     first = values[0]
@@ -135,7 +137,10 @@ def _is_like(value: Any, first: Any) -> bool:
 
 
 def _selected(backend: Backend, number: Any, values: Sequence[Any], name: str) -> Any:
-    """Return the value with this index, selected by the graph; the most frequent value needs no comparison."""
+    """Return the element of `values` at index `number`, which the graph selects.
+
+    The most frequent value needs no comparison.
+    """
     counts = [sum(same(value, other) for other in values) for value in values]
     rest = values[max(range(len(values)), key=counts.__getitem__)]
     for at, value in enumerate(values):
