@@ -1,4 +1,4 @@
-"""The module `tf.profiler`: where the time and memory of graphs go, by operation and by line of the program.
+"""The module `tf.profiler`: the time and memory of graphs, by operation and by line of the program.
 
 >>> import agc.runtime as tf
 >>> @tf.function
@@ -12,7 +12,7 @@ tf.Tensor(0.78125, shape=(), dtype=float32)
 >>> sorted((row.name, row.calls) for row in report.rows)
 [('greater', 8), ('halved', 1), ('multiply', 7), ('while', 1)]
 
-`profile` runs a function under a profile; `Profiling` is the same as a block. TensorFlow's names are in
+`profile` runs a function under a profile; `Profiling` is the context manager. TensorFlow's names are in
 `tf.profiler.experimental`.
 """
 

@@ -1,4 +1,4 @@
-"""The module `tf.profiler.experimental`: profiles as TensorFlow starts and stops them, written to a folder.
+"""The module `tf.profiler.experimental`: TensorFlow's functions to start and stop profiles, written to a folder.
 
 logdir/plugins/profile/2026_11_22_10_30_00/
     host.trace.json.gz      for TensorBoard, chrome://tracing and ui.perfetto.dev
@@ -22,7 +22,7 @@ from .session import begin, finish, running
 
 
 class ProfilerOptions(NamedTuple):
-    """TensorFlow's options. Profiles of graphs have one level of detail, so they have no effect here."""
+    """TensorFlow's options. Profiles of graphs have one level of detail, so the options have no effect."""
 
     host_tracer_level: int = 2
     python_tracer_level: int = 0
@@ -30,11 +30,11 @@ class ProfilerOptions(NamedTuple):
     delay_ms: int | None = None
 
 
-_folders: list[str] = []  # where the profile that is running goes to
+_folders: list[str] = []  # the output folder of the active profile
 
 
 def start(logdir: str, options: ProfilerOptions | None = None) -> None:
-    """Begin a profile of all graphs that run. Raises AlreadyExistsError while one is running.
+    """Start a profile of all graphs that run. Raises AlreadyExistsError while one is active.
 
     Args:
         logdir: the folder that `stop` writes to.
@@ -45,7 +45,7 @@ def start(logdir: str, options: ProfilerOptions | None = None) -> None:
 
 
 def stop(save: bool = True) -> None:
-    """End the profile, and write it. Raises UnavailableError when none is running."""
+    """Stop the profile, and write it. Raises UnavailableError when none is active."""
     report = finish()
     if save and _folders:
         _save(report, _folders[0])
@@ -63,7 +63,7 @@ def _save(report: Report, logdir: str) -> None:
 
 
 class Profile:
-    """A block that is profiled: `start(logdir, options)` at its beginning, `stop()` at its end."""
+    """A profiled block: `start(logdir, options)` at its beginning, `stop()` at its end."""
 
     def __init__(self, logdir: str, options: ProfilerOptions | None = None) -> None:
         self._logdir = logdir
@@ -79,7 +79,7 @@ class Profile:
 
 
 class Trace:
-    """A block that a profile shows under a name, with what is told of it.
+    """A block that a profile shows under a name, with its metadata.
 
     >>> with Trace("train", step_num=3, _r=1):
     ...     pass
@@ -101,7 +101,7 @@ class Trace:
         return self
 
     def set_metadata(self, **kwargs: Any) -> None:
-        """Tell more of the block."""
+        """Add metadata to the block."""
         self._metadata.update(kwargs)
         self._spot.result = _told(self._metadata)
 

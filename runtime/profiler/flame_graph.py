@@ -1,9 +1,9 @@
-"""A profile as a flame graph: a page by itself, without scripts. Each bar is as wide as its time is long.
+"""A profile as a flame graph: a standalone page without scripts. The width of a bar is its time.
 
 ┌──────────────────────────────────┐
 │ train                            │
 ├────────────────────┬─────────────┤
-│ while              │ reduce_sum  │     what ran in something stands below it
+│ while              │ reduce_sum  │     nested calls are drawn below their caller
 ├────────┬─────────┬─┴─────────────┘
 │ matmul │ tanh    │
 └────────┴─────────┘
@@ -60,7 +60,7 @@ class _Bar(NamedTuple):
 
 
 def page(report: Report) -> str:
-    """The page for a report."""
+    """Return the page for a report."""
     bars = list(_bars(report))
     rows = 1 + max((bar.depth for bar in bars), default=0)
     head, _, table = report.text().partition("\n")

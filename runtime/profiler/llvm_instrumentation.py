@@ -1,12 +1,12 @@
-"""Native code under a profile: a second version of it reads the clock, and its notes become part of the session's.
+"""Profiling of native code: an instrumented version reads the clock, and its times are added to the session.
 
     train    native, 3.0 ms
       while                    0.1 ms
-        matmul         2.1 ms                      the times of all rounds together: there is no event for each
+        matmul         2.1 ms                      the total time of all iterations, without single events
         fused add+tanh 0.8 ms
 
-The code's clock counts cycles of the processor; what they are in nanoseconds says the time of the whole call. Calls of
-one function wait for each other, since they share the table of notes.
+The code's clock counts processor cycles; the time of the whole call converts them to nanoseconds. Calls of
+one function are serialized, since they share the table of counters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class MeasuredNative(JitFunction):
-    """A graph as native code that takes notes."""
+    """A graph compiled to instrumented native code."""
 
     _is_measured = True
 
@@ -37,7 +37,7 @@ class MeasuredNative(JitFunction):
 
     @property
     def shortest(self) -> None:
-        """Nothing may run it in its place."""
+        """Return None: no fast entry point may bypass the instrumentation."""
         return None
 
     def _code_of(self, unit: Any, key: Any) -> Callable[[Any], Any]:
@@ -62,7 +62,7 @@ class MeasuredNative(JitFunction):
 
 
 def _spot_of(operations: Sequence[Operation]) -> ProfilePoint:
-    """What the notes say of a place in the code, which may compute several operations."""
+    """Return the profile point of a position in the code, which may compute several operations."""
     if not operations:
         return ProfilePoint("native", "")
     last = operations[-1]
@@ -74,7 +74,7 @@ def _spot_of(operations: Sequence[Operation]) -> ProfilePoint:
 
 
 def _notes(meter: Instrumentation, spots: Sequence[ProfilePoint], took: int) -> list[Measured]:
-    """What the table says of a call that took so many nanoseconds; nothing of one that did not come to its end."""
+    """Return the table's measurements of a call of `took` nanoseconds; an empty list for a call that failed."""
     cycles = meter.table[::2].tolist()
     calls = meter.table[1::2].tolist()
     whole = sum(cycles)

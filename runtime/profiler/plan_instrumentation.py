@@ -1,11 +1,11 @@
-"""Plans that take notes: the same program, with a note before and behind each operation.
+"""Instrumented plans: the same program, with a timestamp before and after each operation.
 
     enter(at_multiply)
     y = x * float32_2
     leave(y)
 
-While a session lasts, each plan runs this instead of its own program. Native code runs as a version of it that reads
-the clock (llvm_instrumentation.py), and the interpreter is noted as a whole.
+During a session, each plan runs this version instead of its own program. Native code runs an instrumented version
+that reads the clock (llvm_instrumentation.py); other runners are timed as a whole.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class _TimedWriter(PlanCodegen):
-    has_threads = False  # each operation has a time of its own
-    _is_new = True  # whether the result of the operation that was written last is an array of its own
+    has_threads = False  # each operation has its own time
+    _is_new = True  # whether the last operation written returns a new array
 
     def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
         name = self.module.name_of
@@ -38,7 +38,7 @@ class _TimedWriter(PlanCodegen):
         super().operation(operation, scope, depth, dead)
         results = [scope[value] for value in operation.outputs] if self._is_new else []
         self.line(depth, f"{name(leave, 'op_leave', leave)}({', '.join(results)})")
-        self._is_new = False  # for the operation around it
+        self._is_new = False  # for the enclosing operation
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
         text = super()._into(operation, inputs, targets, scope)
@@ -52,7 +52,7 @@ class _TimedPlan(Plan):
 
 
 def spot_of(operation: Operation) -> ProfilePoint:
-    """What the notes say of an operation; of a fused one, what it is made of."""
+    """Return the profile point of an operation; a fused one lists its parts."""
     name = operation.type
     if name == "fused":
         parts = [inner.type for inner in operation.regions[0].operations]
@@ -62,7 +62,7 @@ def spot_of(operation: Operation) -> ProfilePoint:
 
 
 class Watching:
-    """Lets graphs tell a session what they do, until `end`."""
+    """Instruments graphs to record their operations in a session, until `end`."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -76,7 +76,7 @@ class Watching:
         block_fast_path(self, True)
 
     def end(self) -> None:
-        """Let everything run as it did before."""
+        """Restore the original programs."""
         block_fast_path(self, False)
         watch.plan = watch.concrete = None
         for plan, program in self._programs:
@@ -92,7 +92,7 @@ class Watching:
         self._programs.append((plan, own))
         session, graph = self.session, plan.graph
         spot = ProfilePoint("graph", graph.name, _origin_of(graph))
-        timed: list[Program] = []  # made when it is run
+        timed: list[Program] = []  # compiled at the first run
 
         def watched(*arguments: Any) -> Any:
             if not timed:
@@ -108,7 +108,7 @@ class Watching:
         session, own = self.session, concrete.runner
         kind = "native" if concrete.executor == "automatic" else concrete.executor
         spot = ProfilePoint(kind, concrete.name, _origin_of(concrete.graph))
-        measured: list[Any] = []  # native code, compiled when it is run
+        measured: list[Any] = []  # native code, compiled at the first run
 
         def watched(arguments: Sequence[Any]) -> Any:
             if concrete.executor == "automatic" and not _is_native(own, arguments):
@@ -126,7 +126,7 @@ class Watching:
 
 
 def _is_native(runner: Any, arguments: Sequence[Any]) -> bool:
-    """Whether the automatic mode has native code for such arguments, and has chosen it."""
+    """Return whether the automatic executor has chosen native code for such arguments."""
     automatic = getattr(runner, "__self__", None)
     chosen = getattr(automatic, "chosen_for", lambda arguments: None)(arguments)
     return chosen is not None and not isinstance(getattr(chosen, "__self__", None), Plan)
@@ -143,5 +143,5 @@ def _noted(session: Session, spot: ProfilePoint, run: Callable[..., Any], argume
 
 
 def _origin_of(graph: Graph) -> Origin | None:
-    """Where a graph begins: at the first of its operations that comes from the user's program."""
+    """Return the location of a graph: that of its first operation with an origin in user code."""
     return next((each.origin for each in graph.operations if each.origin is not None), None)

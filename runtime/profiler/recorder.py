@@ -1,11 +1,11 @@
-"""What is noted while graphs run: a tree of what was called within what, and the first calls one by one.
+"""The record of a profile: a call tree, and the first calls one by one.
 
-    enter(while)                      while        1 call     3.0 ms, of which 0.1 ms its own
+    enter(while)                      while        1 call     3.0 ms, of which 0.1 ms are its own
       enter(multiply)  leave   ==>      multiply   500 calls  2.1 ms
       enter(less)      leave            less       501 calls  0.8 ms
     leave
 
-The time that taking notes takes is left out of all of them.
+The overhead of recording is subtracted from all times.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 from ..ir.source_location import Origin
 
 MOST_EVENTS = 200_000
-"""So many calls of a thread are kept one by one; more are counted only."""
+"""The number of calls of a thread that are recorded one by one; further calls are only counted."""
 
 
 class ProfilePoint:
-    """A place of a program: an operation of a graph, a graph, or what `Trace` names. Each is itself only."""
+    """A point of a program: an operation of a graph, a graph, or a `Trace` name. Compared by identity."""
 
     __slots__ = ("kind", "name", "origin", "result")
 
@@ -32,14 +32,14 @@ class ProfilePoint:
         self.kind = kind  # "operation", "graph", "native" or "trace"
         self.name = name
         self.origin = origin
-        self.result = result  # the name of what it gives
+        self.result = result  # the name of its result
 
     def __repr__(self) -> str:
         return f"Spot({self.kind} {self.name})"
 
 
 class Node:
-    """A spot, within the nodes around it: calls, nanoseconds in all and in the nodes below, bytes of new arrays."""
+    """A profile point in the call tree: calls, nanoseconds in total and in nested nodes, bytes of new arrays."""
 
     __slots__ = ("bytes", "calls", "children", "inner", "parent", "spot", "total")
 
@@ -51,14 +51,14 @@ class Node:
 
     @property
     def own(self) -> int:
-        """The nanoseconds that are not those of nodes below."""
+        """The nanoseconds without those of nested nodes."""
         return self.total - self.inner
 
 
 class Event(NamedTuple):
-    """One call: when it began, and how long it took with all notes that were taken, in nanoseconds.
+    """One call: its start, and its duration including the recording overhead, in nanoseconds.
 
-    In native code several calls may be one event, as if they had followed each other.
+    In native code one event may stand for several calls, as if they had followed each other.
     """
 
     spot: ProfilePoint
@@ -68,7 +68,7 @@ class Event(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What code that measures itself says of a spot: `around` is the number of the one around it, or -1."""
+    """A measurement of native code for one point: `around` is the index of the enclosing one, or -1."""
 
     spot: ProfilePoint
     around: int
@@ -78,18 +78,18 @@ class Measured(NamedTuple):
 
 
 class Recorder:
-    """The notes of one thread."""
+    """The record of one thread."""
 
     def __init__(self, thread: str) -> None:
         self.thread = thread
         self.root = self._node = Node(ProfilePoint("root", thread))
         self.events: list[Event] = []
         self.dropped = 0
-        self._open: list[tuple[int, int]] = []  # when each began, and what notes had taken by then
+        self._open: list[tuple[int, int]] = []  # the start of each open call, and the overhead until then
         self._lost = 0
 
     def enter(self, spot: ProfilePoint) -> None:
-        """Something begins."""
+        """Record the start of a call."""
         before = clock()
         node = self._node.children.get(spot)
         if node is None:
@@ -100,7 +100,7 @@ class Recorder:
         self._open.append((start, self._lost))
 
     def leave(self, results: Sequence[object] = ()) -> None:
-        """What began last has ended, and gave these."""
+        """Record the end of the last open call, and its results."""
         now = clock()
         start, lost = self._open.pop()
         node = self._node
@@ -121,14 +121,16 @@ class Recorder:
         self._lost += clock() - now
 
     def measured(self, notes: Sequence[Measured], start: int) -> None:
-        """What began last consists of these, one behind the other; each stands behind the one around it."""
+        """Add measurements to the open call, one after the other; each comes after the one that encloses it."""
         totals = [note.own for note in notes]
         for i in range(len(notes) - 1, -1, -1):
             if notes[i].around >= 0:
                 totals[notes[i].around] += totals[i]
         nodes: list[Node] = []
         begins: list[int] = []
-        free = [start] * (len(notes) + 1)  # when the next one within each begins; the last: at the top
+        free = [start] * (
+            len(notes) + 1
+        )  # the start of the next call within each; the last entry: at the top
         for note, total in zip(notes, totals, strict=True):
             parent = nodes[note.around] if note.around >= 0 else self._node
             node = parent.children.get(note.spot) or Node(note.spot, parent)
@@ -148,17 +150,17 @@ class Recorder:
                     self.dropped += 1
 
     def depth(self) -> int:
-        """How much has begun and not ended."""
+        """Return the number of open calls."""
         return len(self._open)
 
     def leave_to(self, depth: int) -> None:
-        """End what began beyond this depth: after a failure that may be several."""
+        """End the calls beyond this depth; an exception may leave several open."""
         while len(self._open) > depth:
             self.leave()
 
 
 class Session:
-    """The notes of all threads, from its start to its end."""
+    """The records of all threads, from the session's start to its end."""
 
     def __init__(self) -> None:
         self.recorders: list[Recorder] = []
@@ -167,11 +169,11 @@ class Session:
         self._lock = threading.Lock()
 
     def end(self) -> None:
-        """Nothing is noted any more."""
+        """End the session."""
         self.ended = clock()
 
     def recorder(self) -> Recorder:
-        """That of this thread."""
+        """Return the recorder of this thread."""
         found = getattr(_here, "recorder", None)
         if found is None or _here.session is not self:
             _here.session = self
@@ -185,10 +187,10 @@ _here = threading.local()
 
 
 def enter(spot: ProfilePoint) -> None:
-    """Something begins in this thread, which records."""
+    """Record the start of a call in this thread, which must have a recorder."""
     _here.recorder.enter(spot)
 
 
 def leave(*results: object) -> None:
-    """What began last in this thread has ended."""
+    """Record the end of the last open call in this thread."""
     _here.recorder.leave(results)

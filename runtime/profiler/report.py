@@ -1,4 +1,4 @@
-"""What a profile says: rows for operations and lines, a text, a file for Perfetto, a page with a flame graph."""
+"""The report of a profile: rows for operations and lines, a text, a trace for Perfetto, a page with a flame graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
 class Row(NamedTuple):
-    """One operation of one line: how often it ran, nanoseconds in all and without what ran in it, bytes of results."""
+    """One operation of one line: calls, nanoseconds in total and without nested operations, bytes of results."""
 
     name: str
     origin: Origin | None
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
 
 class Report:
-    """What was noted in a session. Attributes: `result`, what the profiled function returned, if it was one.
+    """The results of a session. Attributes: `result`, the profiled function's return value, if any.
 
     `str(report)` is the text.
     """
@@ -43,7 +43,7 @@ class Report:
         return sum(each.root.inner for each in self.recorders)
 
     def nodes(self) -> Iterator[Node]:
-        """All that was noted, each before what ran in it."""
+        """Yield all nodes, each before the nodes nested in it."""
         pending = [each.root for each in reversed(self.recorders)]
         while pending:
             node = pending.pop()
@@ -53,16 +53,16 @@ class Report:
 
     @property
     def rows(self) -> list[Row]:
-        """The operations, those of one name and line in one row, by the time of their own."""
+        """The operations, summed by name and line, sorted by their own time."""
         return _summed((node.spot.name, node.spot.origin, node) for node in self.nodes())
 
     @property
     def lines(self) -> list[Row]:
-        """The lines of the program, by the time of their own; the name is the line's text."""
+        """The lines of the program, sorted by their own time; the name is the line's text."""
         return _summed((_text_of(node.spot.origin), node.spot.origin, node) for node in self.nodes())
 
     def text(self, most: int = 30) -> str:
-        """The operations and the lines that took longest, as two tables."""
+        """Return the operations and the lines that took longest, as two tables."""
         count = sum(node.calls for node in self.nodes() if node.spot.kind == "operation")
         head = f"{count} operations, {duration(self.in_graphs)} in graphs of {duration(self.wall)} in all"
         dropped = sum(each.dropped for each in self.recorders)
@@ -90,13 +90,13 @@ class Report:
         return lines
 
     def trace(self) -> dict[str, Any]:
-        """The calls in the Trace Event format, which chrome://tracing and ui.perfetto.dev show."""
+        """Return the calls in the Trace Event format, which chrome://tracing and ui.perfetto.dev show."""
         from .trace_events import timeline
 
         return timeline(self)
 
     def page(self) -> str:
-        """A flame graph as a page by itself: the wider, the longer; what ran in something stands below it."""
+        """Return a flame graph as a standalone page: width is time; nested calls are drawn below their caller."""
         from .flame_graph import page
 
         return page(self)
@@ -127,7 +127,7 @@ def _summed(parts: Iterable[tuple[str, Origin | None, Node]]) -> list[Row]:
         around = inside.get(node.parent, set()) if node.parent is not None else set()
         inside[node] = around | {key}
         row = found.get(key, Row(name, origin, 0, 0, 0, 0))
-        total = 0 if key in around else node.total  # what runs in itself is not counted twice
+        total = 0 if key in around else node.total  # time within itself is not counted twice
         found[key] = Row(
             name,
             origin,
@@ -144,7 +144,7 @@ def _text_of(origin: Origin | None) -> str:
 
 
 def place(origin: Origin | None) -> str:
-    """A line as the tables show it, the file's name as seen from here.
+    """Return a line as the tables show it, with the file name relative to the working directory.
 
     >>> place(None), place(Origin(os.path.abspath("train.py"), 7, "fit"))
     ('', 'train.py:7, in fit')
@@ -157,7 +157,7 @@ def place(origin: Origin | None) -> str:
 
 
 def label(spot: ProfilePoint) -> str:
-    """A spot in a few words: `multiply → y`."""
+    """Return a short text for a profile point: `multiply → y`."""
     return f"{spot.name} → {spot.result}" if spot.result else spot.name
 
 
@@ -173,7 +173,7 @@ def duration(nanoseconds: int) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes as text.
 
     >>> size(12), size(1536), size(5 << 20)
     ('12 B', '1.5 kB', '5.0 MB')

@@ -17,12 +17,12 @@ _running: list[Watching] = []
 
 
 def running() -> Session | None:
-    """The session that takes notes now."""
+    """Return the active session."""
     return _running[0].session if _running else None
 
 
 def begin() -> None:
-    """Take notes from now on. Raises AlreadyExistsError while that is done already."""
+    """Start a session. Raises AlreadyExistsError while one is active."""
     with _lock:
         if _running:
             raise errors.AlreadyExistsError("Another profiler is running.")
@@ -30,7 +30,7 @@ def begin() -> None:
 
 
 def finish() -> Report:
-    """Take no more notes; what they say. Raises UnavailableError when nobody began."""
+    """End the session and return its report. Raises UnavailableError without a session."""
     with _lock:
         if not _running:
             raise errors.UnavailableError("Cannot export profiling results. No profiler is running.")
@@ -41,7 +41,7 @@ def finish() -> Report:
 
 
 class Profiling:
-    """A block whose graphs are profiled; `report` says at its end what they did.
+    """A block whose graphs are profiled; `report` has the results at its end.
 
     >>> import agc.runtime as tf
     >>> twice = tf.function(lambda x: x + x)
@@ -64,9 +64,9 @@ class Profiling:
 
 
 def profile(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
-    """Call a function once, and note what its graphs do; the report has the result.
+    """Call a function once under a profile; the report has the function's result.
 
-    The time for tracing is not that of a graph, so it does not matter whether the function was called before.
+    Tracing time is not counted as graph time, so it does not matter whether the function was called before.
     """
     with Profiling() as profiling:
         result = function(*args, **kwargs)

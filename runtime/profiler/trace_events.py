@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def timeline(report: Report) -> dict[str, Any]:
-    """The events of a report, those of each thread in the order in which they began."""
+    """Return the events of a report, those of each thread in the order of their start."""
     events: list[dict[str, Any]] = []
     for number, recorder in enumerate(report.recorders, start=1):
         events.append({
