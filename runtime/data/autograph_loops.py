@@ -1,4 +1,4 @@
-"""`for` over datasets and iterators in graphs, and Python's built-in functions on them.
+"""Staging of `for` over datasets and iterators, and of Python's built-in functions on them.
 
     for x in ds:                         i = iterator d
         total += x                       total = while total, i
@@ -6,7 +6,7 @@
                                            body: x = iterator_current i
                                                  yield add total, x
 
-After a `break` the next element has not been taken: another loop over the same iterator goes on with it.
+After a `break` the next element has not been taken: another loop over the same iterator continues with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOTHING: Any = object()
 
 
 class DatasetBackend(GraphBackend):
-    """Stages on datasets and iterators while a graph is being built."""
+    """The staging backend for datasets and iterators while a graph is being built."""
 
     @property
     def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
@@ -55,7 +55,7 @@ class DatasetBackend(GraphBackend):
         handle = iterator.handle()
         specs = tuple(leaf_specs(iterator.element_spec))
         limit = options.get("maximum_iterations")
-        count = () if limit is None else (0,)  # rounds are counted where there is a limit
+        count = () if limit is None else (0,)  # iterations are counted if there is a limit
         stop = None if until is None else names.index(until) + len(count)
 
         def going(*now: Any) -> Any:
@@ -82,7 +82,7 @@ class DatasetBackend(GraphBackend):
 
 
 def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:
-    """`next(it)`."""
+    """Stage `next(it)`."""
     if not isinstance(iterator, Iterator):
         raise TypeError(f"'{type(iterator).__name__}' object is not an iterator")
     if default is _NOTHING:
@@ -97,7 +97,7 @@ def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:
 
 
 def _length(dataset: Any, /) -> Any:
-    """`len(ds)`, an int64 when only the run of the graph tells it."""
+    """Stage `len(ds)`, an int64 if it is known only at run time."""
     found = dataset.cardinality()
     static = getattr(found, "_array", None)
     return found if static is None else len(dataset)

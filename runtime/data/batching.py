@@ -1,4 +1,4 @@
-"""Stages that put elements together into one, and take them apart again."""
+"""Stages that stack elements, and slice them again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_size(size: Any) -> None:
 
 
 def divided(count: int, size: Any, drop: bool) -> int:
-    """How many batches `count` elements make."""
+    """Return the number of batches of `count` elements."""
     if count < 0 or not isinstance(size, int):
         return count if count < 0 else UNKNOWN
     return count // size if drop else -(-count // size)
@@ -59,7 +59,7 @@ class Batched(PipelineStage):
 
 
 class Batches:
-    """Rows in groups of the given sizes, each stacked into one row."""
+    """Rows in groups of the given sizes, each stacked to one row."""
 
     def __init__(
         self, rows: Elements, sizes: Iterator[int], drop: bool, stack: Callable[[list[Row]], Row]
@@ -112,12 +112,12 @@ class PaddedBatched(PipelineStage):
 
 
 def _repacked(spec: Any, leaves: Iterator[TensorSpec]) -> Any:
-    """The spec with other specs for its tensors."""
+    """Return the spec with other specs for its tensors."""
     return mapped_spec(lambda leaf: next(leaves), spec, "padded_batch")
 
 
 def _padded_shapes(given: Any, spec: Any, leaves: list[TensorType]) -> list[tuple[Any, ...]]:
-    """For each leaf the sizes to pad to, None for as much as a batch needs; a graph may decide on some."""
+    """Return the sizes to pad each leaf to, None for the longest of a batch; sizes may be symbolic."""
     if given is None:
         for leaf in leaves:
             if leaf.shape is None:
@@ -161,7 +161,7 @@ def _can_hold(dims: tuple[int | None, ...], inner: tuple[int | None, ...]) -> bo
 
 
 def _like(given: Any, spec: Any, count: int, what: str) -> list[Any]:
-    """What is given for the leaves, in the structure of the elements."""
+    """Return the given values for the leaves, in the structure of the elements."""
     if isinstance(spec, TensorSpec):
         return [given]
     found: list[Any] = []
@@ -261,7 +261,7 @@ class Unbatched(PipelineStage):
 
 
 class _Flat:
-    """The rows of iterators, one iterator after the other."""
+    """The rows of several iterators, concatenated."""
 
     def __init__(self, parts: Iterator[Iterator[Row]]) -> None:
         self.parts = parts

@@ -68,14 +68,14 @@ def bucketed(
 
 
 def _any_size(spec: Any) -> Any:
-    """Shapes whose dimensions are as big as a batch needs."""
+    """Return shapes whose unknown dimensions are padded to the longest of a batch."""
     if isinstance(spec, TensorSpec):
         return shapes.TensorShape(spec.shape)
     return nest.map_structure(lambda leaf: shapes.TensorShape(leaf.shape), spec)
 
 
 def _filled(wanted: Any, size: Any) -> Any:
-    """The shapes, unknown dimensions replaced by a size."""
+    """Return the shapes with unknown dimensions replaced by a size."""
     if isinstance(wanted, shapes.TensorShape):
         wanted = wanted.as_list()
     if isinstance(wanted, (list, tuple)) and all(dim is None or isinstance(dim, int) for dim in wanted):

@@ -1,13 +1,13 @@
-"""`cache`, `snapshot`, `save` and `load`: elements that are kept, in memory or in files.
+"""`cache`, `snapshot`, `save` and `load`: elements cached in memory or in files.
 
-A file holds rows, one after the other, in a format of its own:
+A file holds consecutive rows, in a format of its own:
 
-    "agc rows 1\\n"                              the kind of file
+    "agc rows 1\\n"                              the format
     u32 leaves, for each: u8 dtype name, u8 rank, u64 sizes, u64 bytes, contents
     …
     u32 0xFFFFFFFF                              the end; without it the file is not complete
 
-Numbers are little-endian. Files are written beside their place and moved there when they are complete.
+Numbers are little-endian. Files are written under a temporary name and renamed when they are complete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _END = 0xFFFFFFFF
 
 
 class Cached(Through):
-    """`cache`: the elements of the first complete walk, for all later ones."""
+    """`cache`: the elements of the first complete iteration, for all later ones."""
 
     name = "CacheDataset"
 
@@ -86,7 +86,7 @@ class Stored(PipelineStage):
 
 
 def written(rows: Iterator[Row], place: str) -> Elements:
-    """The rows, which are written to a file as they pass; it is there once the last one has."""
+    """Yield the rows, and write them to a file, which appears after the last row."""
     path = Path(place)
     if not path.parent.is_dir():
         raise errors.NotFoundError(f"{place}; No such file or directory")
@@ -114,7 +114,7 @@ def _write_row(file: IO[bytes], row: Row) -> None:
 def read_rows(path: str, specs: Sequence[TensorType]) -> Elements:
     """Yield the rows of a file.
 
-    Raises NotFoundError, and DataLossError when the file is damaged, or holds other leaves than `specs`.
+    Raises NotFoundError, and DataLossError when the file is damaged, or has other leaves than `specs`.
     """
     place = Path(path)
     with open_inside(place.parent, place.name) as file:

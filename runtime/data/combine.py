@@ -1,4 +1,4 @@
-"""Stages that put several datasets together: one after the other, side by side, in the order of choices."""
+"""Stages that combine several datasets: concatenated, zipped, or in the order of a selector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 
 
 class Concatenated(PipelineStage):
-    """`concatenate`: the elements of one, then those of the other."""
+    """`concatenate`: the elements of the first dataset, then those of the second."""
 
     name = "_ConcatenateDataset"
 
@@ -33,7 +33,7 @@ class Concatenated(PipelineStage):
 
 
 class Zipped(PipelineStage):
-    """`zip`: nests of the elements with the same number."""
+    """`zip`: nests of corresponding elements."""
 
     name = "_ZipDataset"
 
@@ -64,7 +64,7 @@ def _joined(rows: tuple[Row, ...]) -> Row:
 
 
 class Directed(PipelineStage):
-    """`choose_from_datasets`: the next element of the dataset whose number the selector gives."""
+    """`choose_from_datasets`: takes each element from the dataset whose index the selector yields."""
 
     name = "_DirectedInterleaveDataset"
 

@@ -1,11 +1,11 @@
-"""How the parts of an element are stacked and sliced: tensors, ragged tensors, sparse tensors.
+"""Stacking and slicing of the components of elements: tensors, ragged tensors, sparse tensors.
 
     part               its leaves in a row                  stacked                           sliced
     tensor             the array                            a new first axis                  along the first axis
-    RaggedTensor       flat values, row splits              one more vector of row splits     each row's piece of them
+    RaggedTensor       flat values, row splits              one more vector of row splits     the part of each row
     SparseTensor       indices, values, dense shape         one more column of indices        by the first column
 
-A `Part` works on the leaves of one such part, which stand side by side in a row.
+A `Part` works on the adjacent leaves of one component in a row.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Array = np.ndarray[Any, Any]
 
 
 class Part:
-    """A tensor. `specs` are those of its leaves."""
+    """A tensor component. `specs` are those of its leaves."""
 
     def __init__(self, spec: Any) -> None:
         self.spec = spec
         self.specs: list[TensorType] = [leaf.spec for leaf in spec.flatten()]
 
     def batched(self, size: int | None) -> Any:
-        """The spec of several of it."""
+        """Return the spec of a stack of this component."""
         dims = self.spec.spec.shape
         return TensorSpec(None if dims is None else (size, *dims), self.spec.dtype)
 
     def unbatched(self) -> Any:
-        """The spec of one of its slices."""
+        """Return the spec of one of its slices."""
         dims = self.spec.spec.shape
         if dims == ():
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         return TensorSpec(None if dims is None else dims[1:], self.spec.dtype)
 
     def stacked(self, columns: Sequence[Sequence[Any]], component: int) -> list[Array]:
-        """The leaves of several of it, given leaf by leaf, as those of one."""
+        """Stack several of this component, given leaf by leaf, and return the leaves of the stack."""
         return [stacked(columns[0], self.specs[0], component)]
 
     def count(self, leaves: Sequence[Any]) -> int:
-        """The number of slices; -1 when there are none to be had."""
+        """Return the number of slices; -1 for a value without slices."""
         return len(leaves[0]) if leaves[0].ndim else -1
 
     def slices(self, leaves: Sequence[Any]) -> Iterator[Row]:
@@ -57,14 +57,14 @@ class Part:
 
 
 def rows_of(array: Any) -> Iterator[Any]:
-    """The rows of an array as leaves: strings and datasets are arrays of rank 0."""
+    """Return the rows of an array as leaves: strings and datasets are arrays of rank 0."""
     if array.ndim == 1 and array.dtype.kind in "OV":
         return map(array.__getitem__, [(i, ...) for i in range(len(array))])
     return iter(array)
 
 
 def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
-    """Arrays of one shape as one array. Raises InvalidArgumentError when their shapes differ."""
+    """Stack arrays of one shape. Raises InvalidArgumentError when their shapes differ."""
     first = column[0]
     for number, leaf in enumerate(column):
         if leaf.shape != first.shape:
@@ -78,7 +78,7 @@ def stacked(column: Sequence[Any], spec: TensorType, component: int) -> Array:
 
 
 class RaggedPart(Part):
-    """A ragged tensor; with a ragged rank of 0 its values are a tensor."""
+    """A ragged tensor component; with a ragged rank of 0 its values are a tensor."""
 
     def batched(self, size: int | None) -> Any:
         spec = self.spec
@@ -116,7 +116,7 @@ def _splits(lengths: list[int], kind: Any) -> Array:
 
 
 def _continued(splits: Sequence[Array], kind: Any) -> Array:
-    """Row splits one after the other."""
+    """Return concatenated row splits."""
     parts, end = [np.zeros(1, kind)], 0
     for part in splits:
         parts.append(part[1:] + end)
@@ -125,7 +125,7 @@ def _continued(splits: Sequence[Array], kind: Any) -> Array:
 
 
 def _piece(flat: Array, inner: Sequence[Array], start: Any, end: Any) -> Row:
-    """The rows from `start` to `end` of what lies below the outer axis."""
+    """Return the rows from `start` to `end` of the levels below the outer axis."""
     found = []
     for splits in inner:
         part = splits[start : end + 1]
@@ -135,7 +135,7 @@ def _piece(flat: Array, inner: Sequence[Array], start: Any, end: Any) -> Row:
 
 
 class SparsePart(Part):
-    """A sparse tensor."""
+    """A sparse tensor component."""
 
     def batched(self, size: int | None) -> Any:
         dims = self.spec.shape
@@ -168,7 +168,7 @@ class SparsePart(Part):
 
 
 def part_of(spec: Any, what: str) -> Part:
-    """What stacks and slices values of a spec; TypeError when nothing does."""
+    """Return the `Part` of a spec; TypeError for unsupported specs."""
     if isinstance(spec, TensorSpec):
         return Part(spec)
     from ..ragged.spec import RaggedTensorSpec
@@ -182,7 +182,7 @@ def part_of(spec: Any, what: str) -> Part:
 
 
 class Parts:
-    """The parts of the elements of a spec."""
+    """The components of the elements of a spec."""
 
     def __init__(self, spec: Any, what: str) -> None:
         self.spec = spec
@@ -193,12 +193,12 @@ class Parts:
         self.is_dense = all(type(part) is Part for part in self.parts)
 
     def batched(self, size: Any) -> Any:
-        """The spec of batches of `size`, an int where it is known."""
+        """Return the spec of batches of `size`, an int if it is known."""
         known = size if isinstance(size, int) else None
         return self._respecified(self.spec, iter([part.batched(known) for part in self.parts]))
 
     def unbatched(self) -> Any:
-        """The spec of slices."""
+        """Return the spec of slices."""
         return self._respecified(self.spec, iter([part.unbatched() for part in self.parts]))
 
     def _respecified(self, spec: Any, changed: Iterator[Any]) -> Any:
@@ -210,7 +210,7 @@ class Parts:
         return nest.rebuilt(spec, parts)
 
     def stack(self, rows: Sequence[Row]) -> Row:
-        """Rows → one row, of the elements stacked."""
+        """Stack rows to one row."""
         columns = list(zip(*rows, strict=True))
         found: list[Any] = []
         for component, (part, leaves) in enumerate(self._by_part(columns)):
@@ -224,7 +224,7 @@ class Parts:
             at += width
 
     def count(self, row: Row) -> int:
-        """The number of slices. Raises InvalidArgumentError when the parts differ."""
+        """Return the number of slices. Raises InvalidArgumentError when the components differ."""
         counts = {part.count(leaves) for part, leaves in self._by_part(row)}
         if len(counts) > 1 or -1 in counts:
             raise errors.InvalidArgumentError(
@@ -233,7 +233,7 @@ class Parts:
         return counts.pop()
 
     def slices(self, row: Row) -> Iterator[Row]:
-        """One row → the rows of its slices."""
+        """Return an iterator over the rows of a row's slices."""
         if self.is_dense:
             return zip(*map(rows_of, row), strict=True)
         walks = [part.slices(leaves) for part, leaves in self._by_part(row)]

@@ -1,11 +1,11 @@
-"""Files that may be compressed, read as streams, with a limit for what one line or record of them may become.
+"""Possibly compressed files as streams, with a size limit for each line or record.
 
     with opened("a.gz", "GZIP") as file:
         file.line()             the next line, b"" at the end
-        file.exactly(count)     the next bytes, DataLossError when there are less
+        file.exactly(count)     the next bytes, DataLossError when there are fewer
 
-A few bytes of a compressed file can become gigabytes. So a line or record of one may take ten times the bytes of
-the file, and 32 MiB in any case. Files that are not compressed have no limit.
+A few bytes of a compressed file can expand to gigabytes. So one of its lines or records may take ten times the bytes
+of the file, and 32 MiB in any case. Uncompressed files have no limit.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _PIECE = 1 << 16
 
 
 class Stream:
-    """A file that is open for reading; errors name it."""
+    """An open file; errors include its name."""
 
     def __init__(self, raw: Any, file: Any, name: str, limit: int | None) -> None:
         self._raw, self._file, self.name, self._limit = raw, file, name, limit
 
     @property
     def size(self) -> int | None:
-        """The number of bytes, where it is known without reading."""
+        """Return the number of bytes, if it is known without reading."""
         if self._limit is not None:
             return None
         found = os.fstat(self._file.fileno())
@@ -49,16 +49,16 @@ class Stream:
         return line
 
     def piece(self, count: int) -> bytes:
-        """Return the next `count` bytes, or less at the end of the file."""
+        """Return the next `count` bytes, or fewer at the end of the file."""
         return self._file.read(count)  # type: ignore[no-any-return]
 
     def exactly(self, count: int) -> bytes:
-        """Return the next `count` bytes; DataLossError when there are less."""
+        """Return the next `count` bytes; DataLossError when there are fewer."""
         self.check(count)
         return read_exactly(self._file, count, self.name)
 
     def check(self, count: int) -> None:
-        """Refuse, with DataLossError, a line or record that is longer than the limit."""
+        """Raise DataLossError for a line or record that is longer than the limit."""
         if self._limit is not None and count > self._limit:
             raise errors.DataLossError(
                 f"{self.name} is damaged, or decompresses to too much: a line or record of a compressed file has at "
@@ -72,7 +72,7 @@ class Stream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-        self._raw.close()  # which a GzipFile leaves open
+        self._raw.close()  # a GzipFile does not close it
 
 
 def opened(name: str, compression: str) -> Stream:
@@ -93,7 +93,7 @@ def opened(name: str, compression: str) -> Stream:
 
 
 class _Inflated(io.RawIOBase):
-    """What a file of the zlib format holds."""
+    """The decompressed content of a file of the zlib format."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._unpacker = file, zlib.decompressobj()

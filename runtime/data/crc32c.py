@@ -1,4 +1,4 @@
-"""CRC-32C (Castagnoli), masked as TFRecord files have it.
+"""CRC-32C (Castagnoli), masked as in TFRecord files.
 
 >>> hex(crc32c(b"123456789"))
 '0xe3069283'
@@ -22,7 +22,7 @@ def _table() -> list[int]:
 
 
 def crc32c(content: bytes) -> int:
-    """The checksum of `content`, byte by byte."""
+    """Return the checksum of `content`."""
     table = _table()
     crc = 0xFFFFFFFF
     for byte in content:
@@ -31,6 +31,6 @@ def crc32c(content: bytes) -> int:
 
 
 def masked_crc32c(content: bytes) -> int:
-    """The checksum, rotated and shifted: checksums of data that contain checksums would be weak."""
+    """Return the checksum, rotated and shifted: a checksum of data that contain their own checksum would be weak."""
     crc = crc32c(content)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF

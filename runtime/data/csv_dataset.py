@@ -28,7 +28,7 @@ _TYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.str
 
 
 class _Records(Files):
-    """The records of CSV files as rows, a leaf for each selected column."""
+    """A stage of the records of CSV files as rows, with a leaf for each selected column."""
 
     name = "CsvDatasetV2"
 
@@ -96,7 +96,7 @@ class _Records(Files):
 
 
 def _default(value: Any) -> tuple[dtypes.DType, Any]:
-    """The dtype of a column, and what stands for a missing field: None where it must not be missing."""
+    """Return the dtype of a column, and the default of a missing field: None for a required field."""
     if isinstance(value, (dtypes.DType, type)):
         dtype, array = dtypes.as_dtype(value), None
     else:
@@ -111,18 +111,18 @@ def _default(value: Any) -> tuple[dtypes.DType, Any]:
 
 
 class CsvDataset(Dataset):
-    """The records of CSV files: tuples of scalars.
+    """A dataset of the records of CSV files: tuples of scalars.
 
     Args:
         filenames: a name, several, or a dataset of names.
-        record_defaults: for each selected column its dtype, when a field must not be missing, or its default.
+        record_defaults: for each selected column its dtype, if the field is required, or its default.
         compression_type: "" (none), "GZIP" or "ZLIB".
-        header: whether the first line of each file is left out.
-        field_delim, use_quote_delim: how fields are told apart; quotes may be around them.
-        na_value: what stands for a missing field, besides nothing.
-        select_cols: the numbers of the columns to take, from small to large; or `exclude_cols`: those to leave out.
+        header: whether the first line of each file is skipped.
+        field_delim, use_quote_delim: the separator of fields; whether fields may be quoted.
+        na_value: the text of a missing field, besides an empty one.
+        select_cols: the sorted indices of the columns to read; or `exclude_cols`: those to skip.
 
-    Raises InvalidArgumentError, at the record, for fields that do not fit.
+    A field that does not fit raises InvalidArgumentError when its record is read.
     """
 
     def __init__(
@@ -175,10 +175,11 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Dataset:
-    """Batches of the records of CSV files: dicts of columns, with `label_name` pairs of these and the labels.
+    """Return batches of the records of CSV files: dicts of columns; with `label_name` pairs of these and the labels.
 
-    Without `column_defaults`, the dtypes of the columns are found out from the first `num_rows_for_inference` records.
-    `select_columns` are names or numbers. The files are read `num_epochs` times, for ever when that is None.
+    Without `column_defaults`, the dtypes of the columns are inferred from the first `num_rows_for_inference`
+    records. `select_columns` are names or indices. The files are read `num_epochs` times, infinitely when that is
+    None.
     """
     files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
     heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)
@@ -226,7 +227,7 @@ def make_csv_dataset(
 
 
 def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int | None) -> list[list[bytes]]:
-    """The first records of a file."""
+    """Return the first records of a file."""
     try:
         with opened(name, compression or "") as file:
             records = records_of(file, delimiter, quoted)
@@ -238,7 +239,7 @@ def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int
 
 
 def _check_widths(records: list[list[bytes]], count: int, name: str) -> None:
-    """ValueError for a record with more or less fields than there are columns."""
+    """Raise ValueError for a record with more or fewer fields than there are columns."""
     for row, record in enumerate(records, 1):
         found = 0 if record == [b""] and count > 1 else len(record)
         if found != count:
@@ -248,7 +249,7 @@ def _check_widths(records: list[list[bytes]], count: int, name: str) -> None:
 
 
 def _numbers(selected: Any, names: list[str]) -> list[int]:
-    """The numbers of the selected columns, in order."""
+    """Return the indices of the selected columns, in order."""
     if selected is None:
         return list(range(len(names)))
     found = []
@@ -264,7 +265,7 @@ def _numbers(selected: Any, names: list[str]) -> list[int]:
 
 
 def _inferred(records: list[list[bytes]], columns: list[int], na_value: bytes) -> list[Any]:
-    """A default of the narrowest dtype that holds all fields, column by column."""
+    """Return a default of the narrowest dtype that holds all fields, column by column."""
     defaults = []
     for column in columns:
         fields = [record[column] for record in records if record[column] not in (b"", na_value)]

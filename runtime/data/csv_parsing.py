@@ -1,10 +1,10 @@
-"""The records of CSV files, as TensorFlow's CsvDataset reads them, in time linear in the text.
+"""A parser of CSV files that reads records like TensorFlow's CsvDataset, in linear time.
 
     1,"a ""b""
     c",                ==>     [b"1", b'a "b"\\nc', b""]
 
-Fields are separated by the delimiter, records end with a line feed, a carriage return or both. In quotes, all these are
-part of a field.
+Fields are separated by the delimiter; records end with a line feed, a carriage return or both. Inside quotes, all
+these are part of a field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Place = tuple[bytes, int]
 
 
 def records_of(file: Stream, delimiter: str, quoted: bool) -> Iterator[list[bytes]]:
-    """Yield the fields of each record. Raises InvalidArgumentError for quotes that are not as RFC 4180 has them."""
+    """Yield the fields of each record. Raises InvalidArgumentError for quotes that violate RFC 4180."""
     if len(delimiter.encode()) != 1:
         raise errors.InvalidArgumentError(f"field_delim should be only 1 char, not {delimiter!r}")
     return _Records(file, delimiter.encode(), quoted).records()
@@ -39,7 +39,7 @@ class _Records:
                 yield text.split(self._delimiter)
 
     def _parsed(self, line: bytes) -> Iterator[list[bytes]]:
-        """Yield the records that begin in a line, the last of which may end in another one."""
+        """Yield the records that begin in a line, the last of which may end in a later line."""
         fields: list[bytes] = []
         at = 0
         while at < len(line):
@@ -58,7 +58,7 @@ class _Records:
             yield fields
 
     def _plain(self, line: bytes, at: int) -> tuple[bytes, bytes, int]:
-        """Return a field without quotes, the line, and the place after the field."""
+        """Return an unquoted field, the line, and the position after the field."""
         found = self._end.search(line, at)
         end = len(line) if found is None else found.start()
         if line[end : end + 1] == b'"' and self._quoted:
@@ -66,7 +66,7 @@ class _Records:
         return line[at:end], line, end
 
     def _quotes(self, line: bytes, at: int) -> tuple[bytes, bytes, int]:
-        """Return a field whose quote is before `at`, the line that it ends in, and the place after it."""
+        """Return a field whose quote is before `at`, the line that it ends in, and the position after it."""
         pieces: list[bytes] = []
         length = 0
         while True:

@@ -1,10 +1,10 @@
-"""`Dataset`: elements that come one after the other, and what can be made of them.
+"""`Dataset`: a sequence of elements, and its transformations.
 
     ds = Dataset.from_tensor_slices((x, y)).shuffle(1000).map(f).batch(32).prefetch(AUTOTUNE)
-    for x, y in ds: …                  in Python, or in a function: then the loop is part of the graph
+    for x, y in ds: …                  in Python, or in a function, where the loop becomes part of the graph
 
-A dataset is a handle of a `PipelineStage`. In a graph, it is a tensor of dtype variant where it has to be one: as an
-argument or result of functions, as the state of loops.
+A dataset is a handle of a `PipelineStage`. In a graph, it becomes a tensor of dtype variant where a tensor is
+needed: as an argument or result of functions, or as loop state.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .user_functions import Calls
 
 
 class Dataset(Transformations, CompositeTensor):
-    """A source of elements; see the methods for how to make one, and what to make of it.
+    """A sequence of elements; its methods create and transform datasets.
 
     >>> import agc.runtime as tf
     >>> ds = tf.data.Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: 2 * x)
@@ -60,21 +60,21 @@ class Dataset(Transformations, CompositeTensor):
             stage.check()
         self._stage = stage
 
-    # What it is to nests, functions and graphs.
+    # The protocols of nests, functions and graphs.
 
     @property
     def _type_spec(self) -> DatasetSpec:
         return DatasetSpec(self.element_spec)
 
     def handle(self) -> Any:
-        """The tensor of dtype variant that stands for the dataset."""
+        """Return the tensor of dtype variant that represents the dataset."""
         stage = self._stage
         if isinstance(stage, Given):
             return stage.tensor
         return EagerTensor(boxed(stage)) if current() is None else ops.dataset_handle(stage)
 
     def __copy__(self) -> Self:
-        return self  # it never changes
+        return self  # immutable
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise TypeError(
@@ -87,7 +87,7 @@ class Dataset(Transformations, CompositeTensor):
             "tf.data.Dataset.load reads"
         )
 
-    # Walking over it.
+    # Iteration.
 
     def __iter__(self) -> Any:
         if current() is None:
@@ -102,7 +102,7 @@ class Dataset(Transformations, CompositeTensor):
         return self._stage
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements as NumPy arrays and scalars, in Python."""
+        """Return an iterator over the elements as NumPy arrays and scalars; only in eager code."""
         if current() is not None:
             raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
         return NumpyIterator(self)
@@ -111,7 +111,7 @@ class Dataset(Transformations, CompositeTensor):
         return True
 
     def __len__(self) -> int:
-        """The number of elements. Raises TypeError when there is no end, and when it is not known."""
+        """Return the number of elements. Raises TypeError when it is infinite or unknown."""
         count = self._stage.cardinality()
         if count < 0:
             raise TypeError(
@@ -120,7 +120,7 @@ class Dataset(Transformations, CompositeTensor):
         return count
 
     def cardinality(self, name: str | None = None) -> Tensor:
-        """The number of elements as an int64, -1 when there is no end, -2 when it is not known.
+        """Return the number of elements as an int64, -1 when it is infinite, -2 when it is unknown.
 
         >>> Dataset.range(5).batch(2).cardinality().numpy()
         np.int64(3)
@@ -130,7 +130,7 @@ class Dataset(Transformations, CompositeTensor):
         return convert_to_tensor(self._stage.cardinality(), dtypes.int64)
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element. Raises InvalidArgumentError when there is none, or more than one."""
+        """Return the only element. Raises InvalidArgumentError when there is none, or more than one."""
         iterator = iter(self)
         none = errors.InvalidArgumentError("Dataset was empty.")
         many = errors.InvalidArgumentError("Dataset had more than one element.")
@@ -148,7 +148,7 @@ class Dataset(Transformations, CompositeTensor):
         return iterator.packed(leaves)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """`reduce_func(state, element)` gives the next state; the last one is the result.
+        """Return the last state of `state = reduce_func(state, element)` over all elements.
 
         >>> import agc.runtime as tf
         >>> tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()
@@ -180,16 +180,16 @@ class Dataset(Transformations, CompositeTensor):
     def __repr__(self) -> str:
         return f"<{self._stage.name} element_spec={self.element_spec!r}>"
 
-    # Where datasets come from.
+    # Sources.
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """One element: a nest of tensors."""
+        """Return a dataset of one element: a nest of tensors."""
         return Dataset(source_datasets.Whole(normalised(tensors)))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The slices of tensors along their first axis.
+        """Return a dataset of the slices of tensors along their first axis.
 
         >>> [(x.numpy().tolist(), int(y)) for x, y in Dataset.from_tensor_slices(([[1, 2], [3, 4]], [5, 6]))]
         [([1, 2], 5), ([3, 4], 6)]
@@ -198,7 +198,7 @@ class Dataset(Transformations, CompositeTensor):
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """Integers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        """Return a dataset of integers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
         if not 1 <= len(args) <= 3:
             raise ValueError(
                 f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
@@ -209,15 +209,15 @@ class Dataset(Transformations, CompositeTensor):
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """Integers from `start` on, without an end."""
+        """Return an infinite dataset of integers from `start` on."""
         return Dataset(source_datasets.Counter(number(start), number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
     def random(
         seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """Random integers of 32 bits, TensorFlow's for the same seed; with `rerandomize_each_iteration` others in
-        each walk.
+        """Return a dataset of random 32-bit integers, equal to TensorFlow's for the same seed. With
+        `rerandomize_each_iteration` each iteration gives others.
         """
         pair = seeds.pair(None if seed is None else int(seed))[:2]
         return Dataset(source_datasets.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
@@ -231,14 +231,15 @@ class Dataset(Transformations, CompositeTensor):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What a Python generator yields. Each walk calls `generator(*args)` anew.
+        """Return a dataset of the elements that a Python generator yields. Each iteration calls `generator(*args)`
+        again.
 
         Args:
-            output_signature: the spec of the elements; `output_types` with `output_shapes` say the same in the
-                deprecated way.
-            args: tensors, which the generator gets as NumPy arrays.
+            output_signature: the spec of the elements; `output_types` with `output_shapes` are the deprecated
+                form.
+            args: tensors, passed to the generator as NumPy arrays.
 
-        Raises InvalidArgumentError, at the element, for what does not fit the signature.
+        An element that does not fit the signature raises InvalidArgumentError when it is taken.
         """
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
@@ -248,7 +249,9 @@ class Dataset(Transformations, CompositeTensor):
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """Nests of the elements with the same number: `zip(a, b)`, `zip((a, b))` or `zip({"x": a, "y": b})`."""
+        """Return a dataset of nests of corresponding elements: `zip(a, b)`, `zip((a, b))` or `zip({"x": a, "y":
+        b})`.
+        """
         if not args and datasets is None:
             raise TypeError("Must pass at least one dataset to `zip`.")
         if args and datasets is not None:
@@ -262,9 +265,9 @@ class Dataset(Transformations, CompositeTensor):
     def choose_from_datasets(
         datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """The next element of the dataset whose number `choice_dataset` gives, a scalar int64.
+        """Take each next element from the dataset whose index `choice_dataset` gives, a scalar int64.
 
-        Without `stop_on_empty_dataset`, datasets that have come to their end are passed over.
+        Without `stop_on_empty_dataset`, exhausted datasets are skipped.
         """
         if not datasets:
             raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
@@ -285,8 +288,8 @@ class Dataset(Transformations, CompositeTensor):
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
-        """The next element of one of the datasets, drawn with the probabilities `weights`: a list, or a dataset of
-        such. Without `weights` each is as likely as another.
+        """Take each next element from a random dataset, drawn with the probabilities `weights`: a list, or a dataset
+        of lists. Without `weights` all datasets are equally likely.
         """
         from .sample_from_datasets import sampled
 
@@ -296,9 +299,9 @@ class Dataset(Transformations, CompositeTensor):
     def list_files(
         file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
     ) -> Dataset:
-        """The names of the files that fit a pattern, or one of several; shuffled unless `shuffle` is False.
+        """Return a dataset of the files that match a pattern or one of several; shuffled unless `shuffle` is False.
 
-        Raises InvalidArgumentError when no file fits.
+        Raises InvalidArgumentError when no file matches.
         """
         patterns = np.asarray(convert_to_tensor(file_pattern, "string")).reshape(-1)
         names = sorted({name for pattern in patterns for name in glob.glob(pattern.decode())})
@@ -316,7 +319,7 @@ class Dataset(Transformations, CompositeTensor):
         reader_func: Any = None,
         wait: bool = False,
     ) -> Dataset:
-        """The elements that `save` has written."""
+        """Return a dataset of the elements that `save` has written."""
         from .save_load import loaded
 
         return loaded(path, element_spec)
@@ -324,14 +327,14 @@ class Dataset(Transformations, CompositeTensor):
     def save(
         self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None
     ) -> None:
-        """Write the elements to files in the folder `path`, in a format of our own."""
+        """Write the elements to files in the folder `path`, in agc's own format."""
         from .save_load import saved
 
         saved(self, path)
 
 
 def _zipped(structure: Any, stages: list[PipelineStage]) -> Any:
-    """The spec of elements of the datasets in a nest, which are collected."""
+    """Return the spec of the zipped elements, and append the datasets' stages to `stages`."""
     if isinstance(structure, Dataset):
         stages.append(structure._stage)
         return structure.element_spec

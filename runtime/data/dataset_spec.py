@@ -19,7 +19,7 @@ _HANDLE = TensorSpec((), dtypes.variant)
 
 
 class _ElementSpec(TypeSpec):
-    """About something that gives elements; in graphs it is one tensor of dtype variant."""
+    """The common base of the specs; in graphs such a value is one tensor of dtype variant."""
 
     __slots__ = ("element_spec",)
 
@@ -37,7 +37,7 @@ class _ElementSpec(TypeSpec):
         return value.handle()
 
     def most_specific_common_supertype(self, others: Any) -> Any:
-        """The spec that covers this one and the others; None if there is none."""
+        """Return the spec that covers this one and the others; None if there is none."""
         common = self.element_spec
         for other in others:
             common = generalised(common, other.element_spec) if type(other) is type(self) else None
@@ -47,7 +47,7 @@ class _ElementSpec(TypeSpec):
 
 
 class DatasetSpec(_ElementSpec):
-    """The spec of a dataset whose elements are of `element_spec`."""
+    """The spec of a dataset with elements of `element_spec`."""
 
     __slots__ = ()
 

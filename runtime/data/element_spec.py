@@ -1,10 +1,10 @@
-"""Elements of datasets: nests of tensors, as specs describe them, and flat rows of arrays inside of pipelines.
+"""Elements of datasets: nests of tensors with specs, and flat rows of arrays inside of pipelines.
 
     {"x": tensor, "y": (tensor, None)}     the element, as users see it
     {"x": TensorSpec(…), "y": (…, None…)}  its spec
-    [array, array]                         its row: what the stages of a pipeline hand on
+    [array, array]                         its row: the form that the stages of a pipeline pass on
 
-Tuples, dicts and dataclasses are nests here; a list is a tensor, as everywhere in `tf.data`. A dataset in an
+Tuples, dicts and dataclasses are nests; a list is a tensor, as everywhere in `tf.data`. A dataset in an
 element is one leaf, an array of rank 0 and dtype variant.
 """
 
@@ -28,11 +28,11 @@ from ..core.type_spec import TypeSpec
 from ..ir.value_types import TensorType
 
 Row = Sequence[Any]
-"""The leaves of an element: arrays, or NumPy's scalars where they are numbers of rank 0."""
+"""The leaves of an element: arrays, or NumPy scalars for numbers of rank 0."""
 
 
 class NoneTensorSpec(TypeSpec):
-    """The spec of None, which some elements hold."""
+    """The spec of None in elements."""
 
     __slots__ = ()
 
@@ -58,12 +58,12 @@ class NoneTensorSpec(TypeSpec):
 
 
 def is_structure(value: Any) -> bool:
-    """Whether elements are taken apart here: tuples, dicts and dataclasses, not lists and their like."""
+    """Return whether an element is a nest: a tuple, dict or dataclass, but not a list."""
     return nest.is_nested(value) and not isinstance(value, (list, deque, MappingView))
 
 
 def normalised(value: Any) -> Any:
-    """An element with tensors for leaves."""
+    """Return an element with tensors as leaves."""
     if isinstance(value, Tensor) or value is None or nest.is_composite(value):
         return value
     if is_structure(value):
@@ -74,7 +74,7 @@ def normalised(value: Any) -> Any:
 
 
 def _dtype_of_arrays(value: Any) -> Any:
-    """What a list of arrays of one dtype keeps, unlike one of numbers; None for all else."""
+    """Return the common dtype of a list of NumPy arrays; None for everything else."""
     if not isinstance(value, list) or not isinstance(first(value), np.ndarray):
         return None
     kinds = {leaf.dtype if isinstance(leaf, np.ndarray) else None for leaf in leaves(value)}
@@ -82,7 +82,7 @@ def _dtype_of_arrays(value: Any) -> Any:
 
 
 def spec_of(element: Any) -> Any:
-    """The spec of a normalised element."""
+    """Return the spec of a normalized element."""
     if element is None:
         return NoneTensorSpec()
     if isinstance(element, Tensor):
@@ -93,27 +93,27 @@ def spec_of(element: Any) -> Any:
 
 
 def leaf_specs(spec: Any) -> list[TensorType]:
-    """What the leaves of a row are like."""
+    """Return the types of a row's leaves."""
     return [leaf.spec for part in nest.flatten(spec) for leaf in part.flatten()]
 
 
 def leaves_of(element: Any) -> list[Any]:
-    """The tensors of a normalised element, in the order of its row."""
+    """Return the tensors of a normalized element, in the order of its row."""
     return [leaf for leaf in components.flatten(element) if leaf is not None]
 
 
 def row_of(element: Any) -> list[Any]:
-    """The row of a normalised element."""
+    """Return the row of a normalized element."""
     return [leaf._array for leaf in leaves_of(element)]
 
 
 def made(spec: Any, leaves: Iterable[Any]) -> Any:
-    """The element with these tensors for leaves."""
+    """Return the element with these tensors as leaves."""
     return components.made(spec, iter(leaves))
 
 
 def packer(spec: Any) -> Callable[[Row], Any]:
-    """A function that makes the element of a row."""
+    """Return a function that converts a row to an element."""
     leaf_types = [leaf.dtype.numpy for leaf in leaf_specs(spec)]
     if isinstance(spec, TensorSpec):
         (only,) = leaf_types
@@ -131,7 +131,7 @@ def packer(spec: Any) -> Callable[[Row], Any]:
 
 
 def mapped_spec(change: Callable[[TensorSpec], Any], spec: Any, what: str) -> Any:
-    """The spec with other specs for its tensors; TypeError where it holds what `what` cannot take."""
+    """Return the spec with `change` applied to its TensorSpecs; TypeError for specs that `what` does not support."""
     if isinstance(spec, NoneTensorSpec):
         return spec
     if isinstance(spec, TensorSpec):
@@ -142,7 +142,7 @@ def mapped_spec(change: Callable[[TensorSpec], Any], spec: Any, what: str) -> An
 
 
 def generalised(one: Any, other: Any) -> Any | None:
-    """The most precise spec that covers both; None when they have other structures or dtypes."""
+    """Return the most precise spec that covers both; None when structures or dtypes differ."""
     if isinstance(one, TensorSpec) and isinstance(other, TensorSpec):
         if one.dtype is not other.dtype:
             return None
@@ -157,12 +157,12 @@ def generalised(one: Any, other: Any) -> Any | None:
 
 
 def _blank(spec: Any) -> Any:
-    """The structure alone."""
+    """Return the structure without its leaves."""
     return nest.rebuilt(spec, [None] * len(nest.children(spec))) if is_structure(spec) else None
 
 
 def fitted(row: Row, spec: Any, what: str) -> Row:
-    """The row, when its leaves are what the spec says; InvalidArgumentError otherwise."""
+    """Return the row if its leaves match the spec; InvalidArgumentError otherwise."""
     for position, (leaf, wanted) in enumerate(zip(row, leaf_specs(spec), strict=True)):
         if dtypes.of_array(leaf) is not wanted.dtype or not shapes.compatible(wanted.shape, leaf.shape):
             found = TensorType(dtypes.of_array(leaf), leaf.shape)
@@ -174,7 +174,7 @@ VARIANT = dtypes.variant.numpy
 
 
 def boxed(value: Any) -> np.ndarray[Any, Any]:
-    """A Python object as an array of rank 0 and dtype variant."""
+    """Return a Python object as an array of rank 0 and dtype variant."""
     array = np.empty((), VARIANT)
     array[()] = (value,)
     return array

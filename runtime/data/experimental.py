@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: older names of what `Dataset` has as methods, and a few that are only here."""
+"""`tf.data.experimental`: older names of `Dataset` methods, and a few other functions."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class TFRecordWriter:
 
 
 def cardinality(dataset: Dataset) -> Any:
-    """`dataset.cardinality()`."""
+    """Return `dataset.cardinality()`."""
     return dataset.cardinality()
 
 
 def assert_cardinality(expected_cardinality: Any) -> Transformation:
-    """Says how many elements a dataset has, which is checked as it comes to its end.
+    """Set the expected number of elements of a dataset, which is checked at its end.
 
     >>> Dataset.range(9).filter(lambda x: x > 3).apply(assert_cardinality(5)).cardinality().numpy()
     np.int64(5)
@@ -70,27 +70,27 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """`dataset.get_single_element()`."""
+    """Return `dataset.get_single_element()`."""
     return dataset.get_single_element()
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
-    """`iterator.get_next_as_optional()`."""
+    """Return `iterator.get_next_as_optional()`."""
     return iterator.get_next_as_optional()  # type: ignore[no-any-return]
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """`dataset.element_spec`."""
+    """Return `dataset.element_spec`."""
     return dataset_or_iterator.element_spec
 
 
 def to_variant(dataset: Dataset) -> Any:
-    """The dataset as a tensor of dtype variant."""
+    """Return the dataset as a tensor of dtype variant."""
     return dataset.handle()
 
 
 def from_variant(variant: Any, structure: Any) -> Dataset:
-    """The dataset in a tensor of dtype variant, whose elements are of the spec `structure`.
+    """Return the dataset in a tensor of dtype variant, with elements of the spec `structure`.
 
     >>> [int(x) for x in from_variant(to_variant(Dataset.range(2)), Dataset.range(2).element_spec)]
     [0, 1]
@@ -99,7 +99,7 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
 
 
 def from_list(elements: Any, name: str | None = None) -> Dataset:
-    """The elements of a Python list: nests of one structure, stacked."""
+    """Return a dataset of the elements of a Python list: nests of one structure, stacked."""
     from ..nest import map_structure
     from ..ops.arrays.concat_split import stack
     from .element_spec import normalised
@@ -111,17 +111,17 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
-    """Elements made ahead; there is one device."""
+    """Prefetch elements; there is only one device."""
     return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
-    """The same dataset; there is one device."""
+    """Return the dataset unchanged; there is only one device."""
     return lambda dataset: dataset
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
-    """`shuffle`, then `repeat`."""
+    """Apply `shuffle`, then `repeat`."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -132,12 +132,12 @@ def map_and_batch(
     drop_remainder: bool = False,
     num_parallel_calls: Any = None,
 ) -> Transformation:
-    """`map`, then `batch`."""
+    """Apply `map`, then `batch`."""
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
-    """One element for each key, which a `Reducer` makes of all elements with that key."""
+    """Reduce all elements with the same key to one element by a `Reducer`."""
     return lambda dataset: Dataset(Reduced(dataset._stage, key_func, reducer))
 
 
@@ -149,7 +149,7 @@ def parallel_interleave(
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
 ) -> Transformation:
-    """`interleave` with threads."""
+    """Apply `interleave` with threads."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length, not sloppy)
 
 
@@ -182,7 +182,7 @@ unique = _method("unique")
 def choose_from_datasets(
     datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """`Dataset.choose_from_datasets`, which passes over datasets that have come to their end."""
+    """Call `Dataset.choose_from_datasets`; by default, exhausted datasets are skipped."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
@@ -193,7 +193,7 @@ def save(
     shard_func: Any = None,
     checkpoint_args: Any = None,
 ) -> None:
-    """`dataset.save(path)`."""
+    """Call `dataset.save(path)`."""
     dataset.save(path, compression, shard_func, checkpoint_args)
 
 

@@ -27,7 +27,7 @@ _PIECE = 1 << 16
 
 
 class Files(PipelineStage):
-    """The records of files, one file after the other."""
+    """A stage of the records of files, one file after the other."""
 
     def __init__(self, names: Any, compression: Any) -> None:
         compression = compression or ""
@@ -51,16 +51,16 @@ class Files(PipelineStage):
         return (os.fsdecode(item) for item in self.names._array.reshape(-1))
 
     def rows(self, file: Stream) -> Elements:
-        """The records of a file, as rows."""
+        """Return the records of a file, as rows."""
         return ((np.array(record, object),) for record in self.records(file))
 
     def records(self, file: Stream) -> Iterator[bytes]:
-        """The records of a file."""
+        """Yield the records of a file."""
         raise NotImplementedError
 
 
 def _names(given: Any) -> Any:
-    """File names: a tensor of strings, or the stage of a dataset of such."""
+    """Return file names: a tensor of strings, or the stage of a dataset of strings."""
     if isinstance(given, Dataset):
         spec = given.element_spec
         if not isinstance(spec, TensorSpec) or spec.dtype is not dtypes.string:
@@ -125,7 +125,7 @@ class _Fixed(Files):
         self._demand_whole(size, file.name)
 
     def _demand_whole(self, size: int, name: str) -> None:
-        """InvalidArgumentError unless so many bytes are a header, whole records and a footer."""
+        """Raise InvalidArgumentError unless `size` bytes are a header, whole records and a footer."""
         body = size - self.header - self.footer
         if body < 0 or body % self.length:
             raise errors.InvalidArgumentError(
@@ -152,7 +152,7 @@ class _TFRecords(Files):
 
 
 class TextLineDataset(Dataset):
-    """The lines of text files, without their ends.
+    """A dataset of the lines of text files, without their ends.
 
     Args:
         filenames: a name, several, or a dataset of names.
@@ -172,9 +172,9 @@ class TextLineDataset(Dataset):
 
 
 class FixedLengthRecordDataset(Dataset):
-    """Records of `record_bytes` bytes, behind a header and before a footer that are left out.
+    """A dataset of records of `record_bytes` bytes, without the header and footer of each file.
 
-    Raises InvalidArgumentError, when it is read, for a file that does not consist of whole records.
+    A file that does not consist of whole records raises InvalidArgumentError when it is read.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class FixedLengthRecordDataset(Dataset):
 
 
 class TFRecordDataset(Dataset):
-    """The records of TFRecord files, as strings. Raises DataLossError, at the record, for damaged files."""
+    """A dataset of the records of TFRecord files, as strings. A damaged record raises DataLossError when it is read."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class Reducer:
 
 
 class Reduced(PipelineStage):
-    """One element for each key, in the order of the keys."""
+    """A stage with one element for each key, in the order of the keys."""
 
     name = "_GroupByReducerDataset"
 

@@ -1,11 +1,11 @@
 """Iterators over datasets, for Python and for graphs.
 
-    it = iter(ds)              a walk
+    it = iter(ds)              a new iteration
     next(it)                   the next element; StopIteration at the end
     it.get_next()              the same with OutOfRangeError
-    f(it)                      an argument of a function: the same graph serves all iterators with its spec
+    f(it)                      as an argument: one graph serves all iterators with its spec
 
-In a graph, `next` is an operation, and a `for` over an iterator is staged (see `staged`).
+In a graph, `next` is an operation, and a `for` over an iterator is staged (see `autograph_loops`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MANY = 32
 
 
 class Iterator(CompositeTensor):
-    """What `iter(dataset)` gives: the elements, one after the other.
+    """The iterator of a dataset, returned by `iter(dataset)`.
 
     >>> from agc.runtime.data import Dataset
     >>> iterator = iter(Dataset.range(2))
@@ -63,7 +63,7 @@ class Iterator(CompositeTensor):
         return IteratorSpec(self._spec)
 
     def handle(self) -> Tensor:
-        """The tensor of dtype variant that stands for the iterator."""
+        """Return the tensor of dtype variant that represents the iterator."""
         if self._walk is None or current() is None:
             return self._handle  # type: ignore[no-any-return]
         return ops.iterator_handle(self._walk)  # type: ignore[no-any-return]
@@ -90,7 +90,7 @@ class Iterator(CompositeTensor):
     next = __next__
 
     def get_next(self, name: str | None = None) -> Any:
-        """The next element. Raises OutOfRangeError when there is none."""
+        """Return the next element. Raises OutOfRangeError when there is none."""
         if current() is not None or self._walk is None:
             return self.taken()
         try:
@@ -103,7 +103,7 @@ class Iterator(CompositeTensor):
             raise
 
     def get_next_as_optional(self) -> Optional:
-        """The next element, or nothing, as an Optional.
+        """Return the next element as an Optional, empty at the end.
 
         >>> from agc.runtime.data import Dataset
         >>> iter(Dataset.range(0)).get_next_as_optional().has_value().numpy()
@@ -114,16 +114,16 @@ class Iterator(CompositeTensor):
         return taken(self)
 
     def taken(self) -> Any:
-        """The next element, as an operation of the graph."""
+        """Return the next element, as an operation of the graph."""
         return self.packed(ops.iterator_next(self.handle(), tuple(leaf_specs(self._spec))))
 
     def packed(self, leaves: Any) -> Any:
-        """The element with these tensors for leaves."""
+        """Return the element with these tensors as leaves."""
         return made(self._spec, leaves)
 
 
 class NumpyIterator:
-    """The elements of a dataset as NumPy arrays and scalars.
+    """An iterator over a dataset's elements as NumPy arrays and scalars.
 
     >>> from agc.runtime.data import Dataset
     >>> list(Dataset.range(2).as_numpy_iterator())

@@ -1,4 +1,4 @@
-"""One walk over a pipeline: what an iterator holds, in Python and in graphs."""
+"""The state of one iteration of a pipeline, in Python and in graphs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .user_functions import functions_of
 
 
 class Walk:
-    """The elements of a stage, one after the other. Several threads may pull."""
+    """One iteration of a stage. Several threads may call it."""
 
     def __init__(self, stage: PipelineStage) -> None:
         for function in functions_of(stage):
-            function.restart()  # the same random numbers in each walk, as in TensorFlow
+            function.restart()  # the same random numbers in each iteration, as in TensorFlow
         self._elements = stage.elements()
         self._lock = threading.Lock()
         self._ended = False
         self.current: Row = ()
 
     def next(self) -> Row:
-        """The next row; StopIteration at the end, and ever after."""
+        """Return the next row; StopIteration at the end, and at every later call."""
         with self._lock:
             if self._ended:
                 raise StopIteration
@@ -29,11 +29,11 @@ class Walk:
                 return next(self._elements)
             except StopIteration:
                 self._ended = True
-                self._elements = iter(())  # what a stage holds, such as threads, is let go
+                self._elements = iter(())  # releases the stage's resources, such as threads
                 raise
 
     def advance(self) -> bool:
-        """Make the next row the current one; whether there is one."""
+        """Make the next row the current one; return whether there is one."""
         try:
             self.current = self.next()
         except StopIteration:

@@ -1,4 +1,4 @@
-"""Stages that apply functions of the user's to elements."""
+"""Stages that apply user functions to elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .user_functions import Calls, Traced, arguments_of
 
 
 class Mapped(PipelineStage):
-    """`map`: what the function gives for each element."""
+    """`map`: the function's result for each element."""
 
     name = "_MapDataset"
 
@@ -51,7 +51,7 @@ class Mapped(PipelineStage):
 
 
 def predicate(function: Any, specs: list[Any], what: str) -> Traced:
-    """A function that gives a scalar bool."""
+    """Trace a function that returns a scalar bool."""
     traced = Traced(function, specs, what, "func")
     spec = traced.spec
     fits = isinstance(spec, TensorSpec) and spec.dtype.is_bool and spec.shape.rank in (0, None)
@@ -64,7 +64,7 @@ def predicate(function: Any, specs: list[Any], what: str) -> Traced:
 
 
 class Filtered(PipelineStage):
-    """`filter`: the elements for which the function is true."""
+    """`filter`: the elements for which the function returns true."""
 
     name = "_FilterDataset"
 
@@ -82,7 +82,7 @@ class Filtered(PipelineStage):
 
 
 class TakenWhile(PipelineStage):
-    """`take_while`: the elements up to the first for which the function is false."""
+    """`take_while`: the elements before the first for which the function returns false."""
 
     name = "_TakeWhileDataset"
 
@@ -100,7 +100,7 @@ class TakenWhile(PipelineStage):
 
 
 def nested(function: Any, specs: list[Any], what: str) -> tuple[Traced, Any]:
-    """A function that gives a dataset, and the spec of that one's elements."""
+    """Trace a function that returns a dataset; return it with the spec of that dataset's elements."""
     traced = Traced(function, specs, what, "map_func")
     if not isinstance(traced.spec, DatasetSpec):
         raise TypeError(
@@ -110,9 +110,9 @@ def nested(function: Any, specs: list[Any], what: str) -> tuple[Traced, Any]:
 
 
 class Interleaved(PipelineStage):
-    """`interleave` and `flat_map`: the elements of the datasets that the function gives, taken in turn.
+    """`interleave` and `flat_map`: the elements of the datasets that the function returns, taken in turn.
 
-    `cycle` datasets are open at a time, and `block` elements are taken from one before the next has its turn.
+    `cycle` datasets are open at a time, and `block` consecutive elements are taken from each in turn.
     """
 
     def __init__(
@@ -151,14 +151,14 @@ class Interleaved(PipelineStage):
 
 
 def _ahead(stage: PipelineStage) -> Elements:
-    """A walk that a thread is ahead of."""
+    """Return an iterator that a thread prefetches."""
     from .prefetch_threads import Prefetched
 
     return Prefetched(stage.elements(), 2)
 
 
 class _Turns:
-    """Elements of several iterators, in turn."""
+    """The elements of several iterators, interleaved."""
 
     def __init__(self, opened: Any, cycle: int, block: int) -> None:
         self.opened = opened
@@ -201,9 +201,9 @@ class _Turns:
 
 
 def stable(function: Any, state: Any, specs: list[Any], what: str, split: Any) -> tuple[Traced, Any]:
-    """A function traced with a spec of its state that what it gives fits.
+    """Trace a function with a state spec that covers the state it returns.
 
-    `split` takes the state's spec from that of the result.
+    `split` extracts the state's spec from that of the result.
     """
     spec = spec_of(state)
     while True:
@@ -221,7 +221,7 @@ def stable(function: Any, state: Any, specs: list[Any], what: str, split: Any) -
 
 
 class Scanned(PipelineStage):
-    """`scan`: a function on a state and each element gives the next state, and an element."""
+    """`scan`: a function of a state and each element returns the next state, and an element."""
 
     name = "_ScanDataset"
 

@@ -26,7 +26,7 @@ VARIANT = TensorType(dtypes.variant, ())
 
 @op
 def dataset(values: Tensors, build: Object, name: Name = None) -> TensorType:
-    """The pipeline that `build` makes of the values of its symbolic tensors."""
+    """Return the pipeline that `build` makes from the values of its symbolic tensors."""
     return VARIANT
 
 
@@ -37,7 +37,7 @@ def _(values: list[Any], build: Any) -> Any:
 
 @op
 def dataset_handle(stage: Object, name: Name = None) -> TensorType:
-    """A pipeline from outside of the graph."""
+    """Return a pipeline from outside of the graph."""
     return VARIANT
 
 
@@ -48,7 +48,7 @@ def _(stage: Any) -> Any:
 
 @op(stateful=True)
 def iterator(dataset: Input, name: Name = None) -> TensorType:
-    """A new walk over a dataset."""
+    """Start a new iteration of a dataset."""
     return VARIANT
 
 
@@ -59,7 +59,7 @@ def _(dataset: Any) -> Any:
 
 @op
 def iterator_handle(walk: Object, name: Name = None) -> TensorType:
-    """An iterator from outside of the graph."""
+    """Return an iterator from outside of the graph."""
     return VARIANT
 
 
@@ -70,7 +70,7 @@ def _(walk: Any) -> Any:
 
 @op(stateful=True)
 def iterator_advance(iterator: Input, name: Name = None) -> TensorType:
-    """Go to the next element; false when there is none."""
+    """Advance to the next element; return false when there is none."""
     return TensorType(dtypes.bool_, ())
 
 
@@ -81,7 +81,7 @@ def _(iterator: Any) -> Any:
 
 @op(stateful=True)
 def iterator_current(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
-    """The leaves of the element that `iterator_advance` went to."""
+    """Return the leaves of the current element, set by `iterator_advance`."""
     return specs
 
 
@@ -92,7 +92,7 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
 
 @op(stateful=True)
 def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
-    """The leaves of the next element. Raises OutOfRangeError when there is none."""
+    """Return the leaves of the next element. Raises OutOfRangeError when there is none."""
     return specs
 
 
@@ -106,7 +106,7 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
 
 @op
 def dataset_cardinality(dataset: Input, name: Name = None) -> TensorType:
-    """The number of elements, -1 when there is no end, -2 when it is not known."""
+    """Return the number of elements, -1 when it is infinite, -2 when it is unknown."""
     return TensorType(dtypes.int64, ())
 
 

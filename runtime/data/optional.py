@@ -33,13 +33,13 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """An optional that has this value."""
+        """Return an optional with this value."""
         element = normalised(value)
         return Optional(convert_to_tensor(True), element, spec_of(element))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """An optional without a value."""
+        """Return an optional without a value."""
         blank = None if element_spec is None else _blank(element_spec)
         return Optional(convert_to_tensor(False), blank, element_spec)
 
@@ -49,11 +49,11 @@ class Optional:
         return self._spec
 
     def has_value(self, name: str | None = None) -> Tensor:
-        """Whether there is one: a scalar bool."""
+        """Return whether there is a value: a scalar bool."""
         return self._there  # type: ignore[no-any-return]
 
     def get_value(self, name: str | None = None) -> Any:
-        """The value. Raises InvalidArgumentError when there is none."""
+        """Return the value. Raises InvalidArgumentError when there is none."""
         missing = errors.InvalidArgumentError("The given optional does not have a value.")
         if isinstance(self._there, EagerTensor):
             if not self._there:
@@ -74,7 +74,7 @@ def _blank(spec: Any) -> Any:
 
 
 def taken(iterator: Iterator) -> Optional:
-    """The next element of an iterator, or nothing."""
+    """Return the next element of an iterator, or an empty optional."""
     spec = iterator.element_spec
     if current() is None and iterator._walk is not None:
         there = iterator._walk.advance()

@@ -1,4 +1,4 @@
-"""`Options`: what a program says about how a pipeline is to run. It is kept and merged; this runtime needs no hints."""
+"""`Options`: settings of a pipeline. They are stored and merged, without effect in this runtime."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class _Group:
-    """Options with names, None until they are set; a name that there is not is refused."""
+    """Named options, None until they are set; unknown names are refused."""
 
     _names: tuple[str, ...] = ()
     _groups: dict[str, type[_Group]] = {}  # never changed
@@ -37,7 +37,7 @@ class _Group:
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How a dataset is split among workers."""
+    """The way in which a dataset is split among workers."""
 
     OFF = -1
     AUTO = 0
@@ -47,7 +47,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What is done about state outside of a dataset when it is written down."""
+    """The handling of state outside of a dataset when the dataset is serialized."""
 
     WARN = 0
     IGNORE = 1
@@ -55,7 +55,7 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """How buffers and parallelism are tuned."""
+    """The algorithm that tunes buffers and parallelism."""
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -65,7 +65,7 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class AutotuneOptions(_Group):
-    """How buffers and parallelism are tuned."""
+    """Options of the tuning of buffers and parallelism."""
 
     _names = (
         "enabled",
@@ -78,19 +78,19 @@ class AutotuneOptions(_Group):
 
 
 class ThreadingOptions(_Group):
-    """How many threads there may be."""
+    """The maximum numbers of threads."""
 
     _names = ("max_intra_op_parallelism", "private_threadpool_size")
 
 
 class DistributeOptions(_Group):
-    """How datasets are split among workers."""
+    """The distribution of datasets to workers."""
 
     _names = ("auto_shard_policy", "num_devices")
 
 
 class OptimizationOptions(_Group):
-    """Which rewrites a pipeline may undergo."""
+    """The allowed rewrites of a pipeline."""
 
     _names = (
         "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
@@ -100,7 +100,7 @@ class OptimizationOptions(_Group):
 
 
 class ServiceOptions(_Group):
-    """About a service that runs pipelines elsewhere."""
+    """Options of the tf.data service."""
 
     _names = ("pinned",)
 
@@ -131,7 +131,7 @@ class Options(_Group):
         return threading
 
     def merge(self, options: Options) -> Options:
-        """Both together; `options` wins where both say something."""
+        """Return the merged options; `options` has precedence."""
         merged = Options()
         merged._update(self)
         merged._update(options)

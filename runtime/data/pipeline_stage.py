@@ -1,14 +1,14 @@
-"""A stage of a pipeline: where rows come from, and what becomes of them.
+"""Stages of a pipeline: sources of rows, and their transformations.
 
     Range(0, 6)                      elements(): [0], [1], … [5]
       Mapped(Range, function)        [0], [2], … [10]
         Batched(Mapped, 4)           [[0, 2, 4, 6]], [[8, 10]]
 
-A `Dataset` is the user's handle of a stage. Each walk makes new iterators, down to the source. They can go on after
-an error: what failed is left out, so `ignore_errors` is possible.
+A `Dataset` is the user's handle of a stage. Each iteration creates new iterators, down to the source. They can
+continue after an error: the failed element is skipped, which makes `ignore_errors` possible.
 
-In a graph, a stage is an operation, and the stage before it is `Given` by a tensor. Its numbers and tensors may be
-symbolic: it knows its spec, and nothing else, until `Recipe` puts the values in their place at run time.
+In a graph, a stage is an operation, and its source is a tensor (`Given`). Its numbers and tensors may be
+symbolic: only its spec is known, until `Recipe` substitutes the values at run time.
 """
 
 from __future__ import annotations
@@ -31,36 +31,38 @@ Elements = Iterator[Row]
 
 
 class PipelineStage:
-    """What datasets are made of.
+    """The base class of stages.
 
-    Attributes: `name` (as TensorFlow calls such datasets), `spec` (that of its elements), `source` (the stage
-    before this one; a stage may have several, or none).
+    Attributes: `name` (TensorFlow's name of such datasets), `spec` (that of its elements), `source` (the previous
+    stage; a stage may have several, or none).
     """
 
     name = "_Dataset"
     spec: Any
 
     def elements(self) -> Elements:
-        """A new walk."""
+        """Start a new iteration."""
         raise NotImplementedError
 
     def cardinality(self) -> int:
-        """The number of elements, INFINITE or UNKNOWN."""
+        """Return the number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
 
     def renew(self) -> None:
-        """Forget what earlier walks have left behind; this is a copy."""
+        """Reset the state left by earlier iterations; called on a copy."""
 
     def check(self) -> None:
-        """Raise InvalidArgumentError for values that it cannot take; they are known now."""
+        """Raise InvalidArgumentError for invalid values; they are known now."""
 
     def blocks(self, size: int) -> Elements | None:
-        """A walk over blocks of `size` elements (fewer at the end), each as one row; None when rows come singly."""
+        """Return an iterator over blocks of `size` elements (fewer at the end), each as one row; None if
+        unsupported.
+        """
         return None
 
 
 class Given(PipelineStage):
-    """The stage that is in a tensor of dtype variant; `like` tells what is known of it."""
+    """A stage in a tensor of dtype variant; `like` has its static properties."""
 
     name = "_VariantDataset"
 
@@ -75,12 +77,12 @@ class Given(PipelineStage):
         return UNKNOWN if self.like is None else self.like.cardinality()
 
     def with_value(self, tensor: Any) -> PipelineStage:
-        """The stage itself, once it is known."""
+        """Return the stage itself, once its value is known."""
         return unboxed(tensor._array) if isinstance(tensor, EagerTensor) else self
 
 
 def number(value: Any, dtype: dtypes.DType = dtypes.int64) -> Any:
-    """An integer argument: Python's int where it is known, else what a graph makes of it later."""
+    """Return an integer argument: a Python int if it is known, else a value that a graph computes."""
     tensor = convert_to_tensor(value, None if isinstance(value, SymbolicTensor) else dtype)
     if tensor.shape.rank not in (0, None):
         raise ValueError(f"Shape must be rank 0 but is rank {tensor.shape.rank}")
@@ -88,14 +90,14 @@ def number(value: Any, dtype: dtypes.DType = dtypes.int64) -> Any:
 
 
 def symbolic(stage: Any) -> list[SymbolicTensor]:
-    """The tensors of a stage, and of all before it, that are known only when the graph runs."""
+    """Return the symbolic tensors of a stage and its sources, which are known only when the graph runs."""
     found: dict[int, SymbolicTensor] = {}
     _replaced(stage, lambda tensor: found.setdefault(id(tensor), tensor), {})
     return list(found.values())
 
 
 class Recipe:
-    """How the stage of a graph is made anew in each run, from the values of its symbolic tensors."""
+    """A recipe that rebuilds a graph's stage at each run from the values of its symbolic tensors."""
 
     def __init__(self, stage: PipelineStage, tensors: list[SymbolicTensor]) -> None:
         self.stage = stage
@@ -117,7 +119,7 @@ class Recipe:
 
 
 def _replaced(value: Any, change: Callable[[SymbolicTensor], Any], done: dict[int, Any]) -> Any:
-    """The value with other things for its symbolic tensors; itself, when it holds none."""
+    """Return the value with its symbolic tensors replaced; the value itself when it has none."""
     if isinstance(value, SymbolicTensor):
         return change(value)
     if isinstance(value, (list, tuple)):
@@ -141,7 +143,7 @@ def _with(value: Any, attributes: dict[str, Any]) -> Any:
 
 
 class Symbolic:
-    """Marks other things that stages hold, and that may hold symbolic tensors."""
+    """Base class of other objects in stages that may hold symbolic tensors."""
 
 
 class Later(Symbolic):
@@ -151,5 +153,5 @@ class Later(Symbolic):
         self.tensor = tensor
 
     def with_value(self, tensor: Any) -> Any:
-        """The integer, once it is known."""
+        """Return the integer, once it is known."""
         return int(tensor) if isinstance(tensor, EagerTensor) else self

@@ -1,7 +1,7 @@
-"""Threads of pipelines: functions on several elements at a time, and elements made ahead.
+"""Threads of pipelines: functions applied to several elements at a time, and prefetched elements.
 
-What a thread runs does not refer to the iterator that a user holds: when that one goes away, the threads end.
-Errors come out at the element that they belong to.
+Threads hold no reference to the user's iterator: when that is deleted, the threads end.
+Errors are raised at their element.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 AUTOTUNE = -1
 
 _SLOW = 2e-4
-"""Seconds that a call must take before threads for it are worth their while."""
+"""The seconds that a call must take before threads are worthwhile."""
 
 _TRIALS = 4
 
 
 def workers(wanted: int) -> int:
-    """The number of threads, or of open datasets; AUTOTUNE means one for each processor."""
+    """Return the number of threads, or of open datasets; AUTOTUNE means one per processor."""
     if wanted != AUTOTUNE:
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Parallel:
-    """A function on rows, by several threads; the results in order, or as they come.
+    """A function applied to rows by several threads; the results in order, or as they are ready.
 
     The first calls are timed in the caller's thread: threads only help functions that wait or compute for long.
     """
@@ -101,7 +101,7 @@ class Parallel:
 
 
 class _Buffer:
-    """Items between two threads, at most `size`; errors are items, too."""
+    """A queue between two threads of at most `size` items; errors are items, too."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -110,7 +110,7 @@ class _Buffer:
         self.is_closed = False
 
     def put(self, item: Any) -> bool:
-        """Whether anybody still wants items."""
+        """Add an item; return False once the buffer is closed."""
         with self.changed:
             while len(self.items) >= self.size and not self.is_closed:
                 self.changed.wait()
@@ -142,7 +142,7 @@ _END = object()
 
 
 def _pump(rows: Elements, buffer: _Buffer) -> None:
-    """What the thread does: put all rows into the buffer."""
+    """Put all rows into the buffer; runs in the thread."""
     while True:
         try:
             item: Any = next(rows)
@@ -155,7 +155,7 @@ def _pump(rows: Elements, buffer: _Buffer) -> None:
 
 
 class Prefetched:
-    """Rows that a thread makes ahead, up to `size` of them. It starts when the first one is wanted."""
+    """Rows prefetched by a thread, up to `size` of them. The thread starts when the first row is requested."""
 
     def __init__(self, rows: Elements, size: int) -> None:
         self._rows: Elements | None = rows

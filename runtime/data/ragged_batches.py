@@ -1,4 +1,4 @@
-"""`ragged_batch`: elements whose shape varies, as ragged tensors."""
+"""`ragged_batch`: elements of varying shape, as ragged tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reorder_stages import Through
 
 
 class AsRagged(Through):
-    """The same elements; tensors whose shape varies are ragged tensors, along all axes but the last fixed ones."""
+    """The same elements; tensors of varying shape become ragged tensors, along all axes but the last fixed ones."""
 
     name = "_MapDataset"
 
@@ -36,7 +36,7 @@ class AsRagged(Through):
 
 
 def _taken_apart(array: Any, rank: int, kind: Any) -> list[Any]:
-    """The flat values and row splits of an array, whose first `rank` axes after the outer one are ragged."""
+    """Return the flat values and row splits of an array whose first `rank` axes after the outer one are ragged."""
     splits, count = [], 1
     for axis in range(rank):
         count *= array.shape[axis]

@@ -1,7 +1,7 @@
-"""Random numbers of pipelines, with TensorFlow's algorithm: the same orders for the same seeds.
+"""Random numbers of pipelines, with TensorFlow's algorithm: equal orders for equal seeds.
 
-    Seeds(3, 5, renew=True).next()    the pair for a walk; another one for the next walk
-    Samples(seed, seed2).next()       words of 32 bits from Philox's stream with that key
+    Seeds(3, 5, renew=True).next()    the pair for an iteration; another one for the next iteration
+    Samples(seed, seed2).next()       32-bit words from the Philox stream with that key
 
 >>> samples = Samples(87654321, 3)
 >>> samples.next(), samples.next()
@@ -18,7 +18,7 @@ _BLOCKS = 32
 
 
 class Samples:
-    """Words of 32 bits, one by one."""
+    """An iterator of 32-bit words."""
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._stream = Stream(seed, seed2)
@@ -34,7 +34,7 @@ class Samples:
 
 
 class Seeds:
-    """The seeds of the walks over a stage: always the same, or with `renew` others for each walk."""
+    """The seeds of a stage's iterations: always the same, or with `renew` others for each iteration."""
 
     def __init__(self, seed: int, seed2: int, renew: bool) -> None:
         self._given = seed, seed2, renew
@@ -44,7 +44,7 @@ class Seeds:
         self._renewed = Samples(seed, seed2) if renew else None
 
     def anew(self) -> Seeds:
-        """The same, before the first walk."""
+        """Return the same seeds, reset to the first iteration."""
         return Seeds(*self._given)
 
     def next(self) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""`rejection_resample`: elements of some classes are left out, so that the classes come as often as is wanted.
+"""`rejection_resample`: rejects elements of some classes to reach a target class distribution.
 
 An element of class i is accepted with a probability that is proportional to wanted[i] / found[i] - m, where m is
-the smallest of these ratios. A part m of the result is not resampled at all: that loses the fewest elements.
+the smallest of these ratios. A fraction m of the result is not resampled at all: that rejects the fewest elements.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def resampled(
 
 
 def _chances(found: Any, wanted: Any) -> tuple[Any, Any]:
-    """The probability to accept an element, class by class, and the part that is not resampled."""
+    """Return the acceptance probability of each class, and the fraction that is not resampled."""
     ratios = wanted / (found + np.finfo(found.dtype.as_numpy_dtype).tiny)
     least = reduce_min(ratios)
     return (ratios - least) / (reduce_max(ratios) - least), least
 
 
 def _estimated(wanted: Any, classes: Dataset) -> Dataset:
-    """How often each class has come so far, element by element."""
+    """Return a dataset of the class frequencies so far, element by element."""
     count = wanted.shape[0]
 
     def update(seen: Any, batch: Any) -> tuple[Any, Any]:

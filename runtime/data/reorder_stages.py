@@ -1,4 +1,4 @@
-"""Stages that choose, repeat and reorder elements, and leave them as they are."""
+"""Stages that select, repeat and reorder elements without changing them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 
 
 class Through(PipelineStage):
-    """A stage that gives the elements of the one before."""
+    """A stage with the elements of its source."""
 
     def __init__(self, source: PipelineStage) -> None:
         self.source = source
@@ -29,7 +29,7 @@ class Through(PipelineStage):
 
 
 class Repeated(Through):
-    """`repeat`: the elements several times, or for ever."""
+    """`repeat`: the elements several times, or infinitely."""
 
     name = "_RepeatDataset"
 
@@ -69,7 +69,7 @@ class _Repeat:
             self.rows = None
             self.left -= 1
             if self.left < 0 and self.is_empty:
-                break  # for ever nothing
+                break  # an empty source never yields
         raise StopIteration
 
 
@@ -97,7 +97,7 @@ class Taken(Through):
 
 
 class _Limited:
-    """The first rows; unlike those of `islice`, they go on after an error."""
+    """The first rows; unlike `islice`, the iterator can continue after an error."""
 
     def __init__(self, rows: Elements, count: int) -> None:
         self.rows, self.left = rows, count
@@ -114,7 +114,7 @@ class _Limited:
 
 
 class _Steps:
-    """Each `step`-th row, without the first ones."""
+    """Every `step`-th row, without the first ones."""
 
     def __init__(self, rows: Elements, first: int, step: int) -> None:
         self.rows, self.skipped, self.step = rows, first, step
@@ -153,7 +153,7 @@ class Skipped(Through):
 
 
 class Sharded(Through):
-    """`shard`: each `count`-th element, from number `index` on."""
+    """`shard`: every `count`-th element, from index `index` on."""
 
     name = "_ShardDataset"
 
@@ -182,7 +182,7 @@ class Sharded(Through):
 
 
 class Unique(Through):
-    """`unique`: the first of all elements that are equal."""
+    """`unique`: the first of equal elements."""
 
     name = "_UniqueDataset"
 
@@ -212,7 +212,7 @@ class Unique(Through):
 
 
 class IgnoredErrors(Through):
-    """`ignore_errors`: without the elements that failed."""
+    """`ignore_errors`: skips elements that failed."""
 
     name = "_IgnoreErrorsDataset"
 
@@ -238,7 +238,7 @@ class IgnoredErrors(Through):
 
 
 class Prefetch(Through):
-    """`prefetch`: elements made ahead, by a thread."""
+    """`prefetch`: elements computed ahead by a thread."""
 
     name = "_PrefetchDataset"
 
@@ -271,7 +271,7 @@ class WithOptions(Through):
 
 
 class Asserted(Through):
-    """`assert_cardinality`: fails when the number of elements is another one."""
+    """`assert_cardinality`: fails when the number of elements differs."""
 
     name = "_AssertCardinalityDataset"
 

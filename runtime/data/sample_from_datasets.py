@@ -1,4 +1,4 @@
-"""`sample_from_datasets`: which dataset comes next, with TensorFlow's numbers for the same seed."""
+"""`sample_from_datasets`: a random choice of the next dataset, equal to TensorFlow's for the same seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .random_order import Samples, Seeds
 
 
 class Choices(PipelineStage):
-    """Numbers of datasets, drawn with the probabilities of `weights`, a tensor or a stage of such."""
+    """Indices of datasets, drawn with the probabilities of `weights`, a tensor or a stage of tensors."""
 
     name = "_MapDataset"
 
@@ -44,7 +44,7 @@ class Choices(PipelineStage):
 
 
 def _heights(given: Any) -> Any:
-    """The cumulated probabilities; TensorFlow takes a detour over their logarithms."""
+    """Return the cumulative probabilities; like TensorFlow, computed from their logarithms."""
     weights = given.reshape(-1)
     with np.errstate(divide="ignore"):
         logits = np.log(weights / weights.sum())

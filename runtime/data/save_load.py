@@ -1,4 +1,4 @@
-"""`save` and `load`: a folder with `elements.rows` (see `caching`) and `spec.json`, the spec of the elements.
+"""`save` and `load`: a folder with `elements.rows` (see `cache.py`) and `spec.json`, the spec of the elements.
 
 {"tuple": [{"tensor": ["float32", [null, 3]]}, {"none": null}]}
 """

@@ -35,7 +35,7 @@ class Shuffled(Through):
         return Drawn(self.source.elements(), self._limit(), Samples(*self.seeds.next()))
 
     def blocks(self, size: int) -> Elements | None:
-        """Of slices of tensors only the numbers are shuffled."""
+        """Shuffle only the indices for slices of tensors, and return blocks; None for other sources."""
         table = self.source.table if isinstance(self.source, Slices) else None
         if table is None:
             return None
@@ -48,9 +48,9 @@ class Shuffled(Through):
 
 
 class Drawn:
-    """Items in an order that a buffer and random numbers make.
+    """Items in an order determined by a buffer and random numbers.
 
-    Those in the buffer have numbers from `start` to `end`.
+    The buffered items have indices from `start` to `end`.
     """
 
     def __init__(self, items: Iterator[Any], size: int, samples: Samples) -> None:

@@ -1,4 +1,4 @@
-"""Where rows come from: tensors, ranges, Python generators, random numbers."""
+"""Source stages: tensors, ranges, Python generators, random numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Slices(PipelineStage):
 
     @property
     def table(self) -> list[Any] | None:
-        """The arrays whose rows the elements are; None when there is a sparse or ragged tensor among them."""
+        """Return the arrays whose rows are the elements; None with a sparse or ragged tensor among them."""
         return [leaf._array for leaf in self.leaves] if self.parts.is_dense else None
 
     def check(self) -> None:
@@ -83,7 +83,7 @@ class Items(Slices):
 
 
 class Range(PipelineStage):
-    """`range`: integers or floats at equal distances."""
+    """`range`: equally spaced integers or floats."""
 
     name = "_RangeDataset"
 
@@ -112,7 +112,7 @@ class Range(PipelineStage):
 
 
 class Counter(PipelineStage):
-    """`counter`: from a number on, without an end."""
+    """`counter`: an infinite sequence from a number on."""
 
     name = "_ScanDataset"
 
@@ -129,7 +129,7 @@ class Counter(PipelineStage):
 
 
 class Random(PipelineStage):
-    """`random`: numbers of 32 bits, as TensorFlow's for the same seed."""
+    """`random`: 32-bit numbers, equal to TensorFlow's for the same seed."""
 
     name = "_RandomDataset"
 
@@ -149,7 +149,7 @@ class Random(PipelineStage):
 
 
 class Generated(PipelineStage):
-    """`from_generator`: what a Python generator yields, converted and checked."""
+    """`from_generator`: the items of a Python generator, converted and checked."""
 
     name = "_FlatMapDataset"
 
@@ -163,7 +163,7 @@ class Generated(PipelineStage):
 
 
 class _Yielded:
-    """The elements of one call of a generator function, which is made for the first of them."""
+    """The elements of one call of a generator function, which is called for the first element."""
 
     def __init__(self, stage: Generated) -> None:
         self.stage = stage
@@ -206,7 +206,7 @@ def _converted(item: Any, spec: Any) -> Row:
 
 
 def _matched(item: Any, spec: Any) -> Any:
-    """The item in the structure of the spec, its leaves converted. Lists stand for tuples, where those are wanted."""
+    """Return the item in the structure of the spec, its leaves converted. Lists are accepted as tuples."""
     if isinstance(spec, TensorSpec):
         return convert_to_tensor(item, spec.dtype) if not hasattr(item, "_array") else item
     if isinstance(spec, TypeSpec):
@@ -237,7 +237,7 @@ _CODES: list[tuple[type[Exception], type[errors.OpError]]] = [
 
 
 def _wrapped(error: Exception, where: str) -> Exception:
-    """How TensorFlow passes on what Python code raises: by an error code, with the text."""
+    """Return the error that TensorFlow raises for a Python exception: an error code with its text."""
     if isinstance(error, errors.OpError):
         return error
     kind = next((code for python, code in _CODES if isinstance(error, python)), errors.UnknownError)

@@ -1,4 +1,4 @@
-"""`sparse_batch`: elements of one shape or less, as one sparse tensor."""
+"""`sparse_batch`: elements of at most one shape, as one sparse tensor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .pipeline_stage import Elements, PipelineStage
 
 
 class SparseBatched(PipelineStage):
-    """Dense elements whose sizes are those of `row_shape` at most: all of them are elements of a sparse tensor."""
+    """A stage that stacks dense elements of at most the shape `row_shape` to a sparse tensor, with all their values."""
 
     name = "_DenseToSparseBatchDataset"
 
@@ -57,5 +57,5 @@ class SparseBatched(PipelineStage):
 
 
 def _places(array: Any) -> Any:
-    """The indices of all elements."""
+    """Return the indices of all elements."""
     return np.indices(array.shape, np.int64).reshape(array.ndim, -1).T

@@ -1,4 +1,4 @@
-"""`tf.io.TFRecordWriter`: files that `TFRecordDataset` reads."""
+"""`tf.io.TFRecordWriter`: writes files that `TFRecordDataset` reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .crc32c import masked_crc32c
 
 
 class TFRecordOptions:
-    """How records are written: `compression_type` is "", "GZIP" or "ZLIB", `compression_level` 0 to 9."""
+    """Compression of records: `compression_type` is "", "GZIP" or "ZLIB", `compression_level` 0 to 9."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class TFRecordWriter:
     """Writes records to a TFRecord file; `with` closes it.
 
     Args:
-        path: of the file, which is made anew.
+        path: of the file, which is overwritten.
         options: a TFRecordOptions, or the name of a compression.
     """
 
@@ -71,7 +71,7 @@ class TFRecordWriter:
         self._file.write(content if self._compressor is None else self._compressor.compress(content))
 
     def flush(self) -> None:
-        """Write what has been buffered."""
+        """Write buffered data."""
         if self._compressor is not None:
             self._file.write(self._compressor.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()

@@ -1,4 +1,4 @@
-"""The methods of a dataset that give another dataset."""
+"""The methods of a dataset that return another dataset."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def optional_number(value: Any) -> Any:
 
 
 class Transformations:
-    """What `Dataset` inherits; see there."""
+    """The transformations that `Dataset` inherits."""
 
     _stage: PipelineStage
 
     @property
     def element_spec(self) -> Any:
-        """The spec of the elements: TensorSpecs in the structure that elements have."""
+        """The spec of the elements: TensorSpecs in the structure of the elements."""
         return self._stage.spec
 
     def _then(self, stage: PipelineStage) -> Dataset:
@@ -50,13 +50,13 @@ class Transformations:
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """What `map_func` gives for each element. A tuple is unpacked into arguments.
+        """Apply `map_func` to each element. A tuple is unpacked into arguments.
 
-        The function is converted and traced to a graph, once.
+        The function is converted and traced once.
 
         Args:
-            num_parallel_calls: how many threads call the function, AUTOTUNE for one a processor. They are used when
-                calls take long. The order stays, unless `deterministic` is False.
+            num_parallel_calls: the number of threads that call the function, AUTOTUNE for one per processor. Threads
+                are used for long calls. The order is kept, unless `deterministic` is False.
             synchronous, use_unbounded_threadpool: accepted for compatibility.
 
         >>> import agc.runtime as tf
@@ -67,7 +67,7 @@ class Transformations:
         return self._then(map_stages.Mapped(self._stage, map_func, calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements for which `predicate` gives true, a scalar bool.
+        """Keep the elements for which `predicate` returns true, a scalar bool.
 
         >>> import agc.runtime as tf
         >>> list(tf.data.Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
@@ -76,11 +76,11 @@ class Transformations:
         return self._then(map_stages.Filtered(self._stage, predicate))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements up to the first for which `predicate` gives false."""
+        """Return the elements before the first for which `predicate` returns false."""
         return self._then(map_stages.TakenWhile(self._stage, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements of the datasets that `map_func` gives, one after the other.
+        """Concatenate the datasets that `map_func` returns.
 
         >>> import agc.runtime as tf
         >>> list(tf.data.Dataset.range(3).flat_map(tf.data.Dataset.range).as_numpy_iterator())
@@ -97,12 +97,12 @@ class Transformations:
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of the datasets that `map_func` gives, in turn.
+        """Interleave the elements of the datasets that `map_func` returns.
 
         Args:
-            cycle_length: how many datasets are open at a time; one for each processor by default.
-            block_length: how many elements are taken in a row from one of them.
-            num_parallel_calls: with it, threads fetch elements ahead. The order stays the same.
+            cycle_length: the number of open datasets; by default one per processor.
+            block_length: the number of consecutive elements from one of them.
+            num_parallel_calls: with it, threads prefetch elements. The order stays the same.
 
         >>> import agc.runtime as tf
         >>> twice = lambda x: tf.data.Dataset.from_tensors(x).repeat(2)
@@ -115,7 +115,7 @@ class Transformations:
         return self._then(map_stages.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """`scan_func(state, element)` gives the next state and an element of the result.
+        """Return the elements of `state, element = scan_func(state, element)`.
 
         >>> import agc.runtime as tf
         >>> sums = tf.data.Dataset.range(1, 5).scan(tf.constant(0, tf.int64), lambda total, x: (total + x, total + x))
@@ -132,7 +132,7 @@ class Transformations:
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Elements stacked, `batch_size` at a time; the last ones may be fewer, or are dropped.
+        """Stack `batch_size` consecutive elements; the last batch may be smaller, or is dropped.
 
         >>> import agc.runtime as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
@@ -150,11 +150,11 @@ class Transformations:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Elements padded to one shape and stacked.
+        """Pad elements to one shape and stack them.
 
         Args:
-            padded_shapes: in the structure of the elements; None (or -1) for as much as a batch needs.
-            padding_values: what to pad with: scalars in the structure of the elements, or one for all of them.
+            padded_shapes: in the structure of the elements; None (or -1) for the longest of each batch.
+            padding_values: scalars in the structure of the elements, or one for all of them.
                 By default 0, False or "".
 
         >>> import agc.runtime as tf
@@ -166,11 +166,11 @@ class Transformations:
         return self._then(batching.PaddedBatched(self._stage, size, padded_shapes, padding_values, drop))
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """The slices of each element."""
+        """Return the slices of each element along its first axis."""
         return self._then(batching.Unbatched(self._stage))
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of another size; of several sizes in turn when a list of them is given."""
+        """Return batches of another size; of several sizes in turn for a list."""
         given = convert_to_tensor(batch_size).numpy()
         sizes = [int(size) for size in given.reshape(-1)]
         return self._then(batching.Rebatched(self._stage, sizes, bool(drop_remainder)))
@@ -183,7 +183,7 @@ class Transformations:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Datasets of `size` elements that are `stride` apart; the next one begins `shift` elements later.
+        """Return datasets of `size` elements that are `stride` apart; the next one begins `shift` elements later.
 
         >>> import agc.runtime as tf
         >>> [[int(x) for x in window] for window in tf.data.Dataset.range(5).window(3, shift=2)]
@@ -202,12 +202,12 @@ class Transformations:
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """`reduce_func(key, dataset)` for up to `window_size` elements with the same key gives a dataset; all these,
-        one after the other.
+        """Group elements by key, and concatenate the datasets that `reduce_func(key, dataset)` returns for each
+        group of up to `window_size` elements.
 
         Args:
-            key_func: gives the key of an element, a scalar int64.
-            window_size_func: gives the size of the window for a key, in place of `window_size`.
+            key_func: returns the key of an element, a scalar int64.
+            window_size_func: returns the size of the window for a key; replaces `window_size`.
         """
         if (window_size is None) == (window_size_func is None):
             raise ValueError(
@@ -225,9 +225,9 @@ class Transformations:
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """Elements in a random order: each is drawn from a buffer of the next `buffer_size`.
+        """Shuffle the elements: each is drawn from a buffer of the next `buffer_size` elements.
 
-        The order is TensorFlow's for the same seeds.
+        The order equals TensorFlow's for the same seeds.
 
         >>> import agc.runtime as tf
         >>> tf.random.set_seed(5)
@@ -239,27 +239,27 @@ class Transformations:
         return self._then(shuffle_buffer.Shuffled(self._stage, number(buffer_size), chosen))
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
-        """The elements `count` times, without an end for None and -1."""
+        """Repeat the elements `count` times, infinitely for None and -1."""
         return self._then(reorder_stages.Repeated(self._stage, -1 if count is None else number(count)))
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
-        """The first `count` elements, all for -1."""
+        """Return the first `count` elements, all for -1."""
         return self._then(reorder_stages.Taken(self._stage, number(count)))
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
-        """All but the first `count` elements, none for -1."""
+        """Skip the first `count` elements, all for -1."""
         return self._then(reorder_stages.Skipped(self._stage, number(count)))
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Each `num_shards`-th element, from number `index` on."""
+        """Return every `num_shards`-th element, from index `index` on."""
         return self._then(reorder_stages.Sharded(self._stage, number(num_shards), number(index)))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """These elements, then those of the other dataset."""
+        """Append the elements of another dataset."""
         return self._then(combine.Concatenated(self._stage, dataset._stage))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
-        """Pairs of a number, an int64, and an element.
+        """Return pairs of an index, an int64, and an element.
 
         >>> import agc.runtime as tf
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate(start=1)]
@@ -270,11 +270,13 @@ class Transformations:
         return Dataset.zip((Dataset.counter(start), self))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements, up to `buffer_size` of which a thread makes ahead (AUTOTUNE: a few)."""
+        """Compute up to `buffer_size` elements ahead in a thread (AUTOTUNE: a few)."""
         return self._then(reorder_stages.Prefetch(self._stage, number(buffer_size)))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
-        """The elements of the first complete walk, kept in memory, or in a file whose name begins with `filename`."""
+        """Cache the elements of the first complete iteration in memory, or in a file whose name begins with
+        `filename`.
+        """
         return self._then(caching.Cached(self._stage, convert_to_tensor(filename, "string")))
 
     def snapshot(
@@ -285,25 +287,25 @@ class Transformations:
         shard_func: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of the first complete walk, kept in a file under `path`. `compression` is no matter here."""
+        """Cache the elements of the first complete iteration in a file under `path`. `compression` has no effect."""
         if reader_func is not None or shard_func is not None:
             raise ValueError("snapshot: there is one file; reader_func and shard_func have nothing to do")
         return self.cache(convert_to_tensor(path, "string"))
 
     def unique(self, name: str | None = None) -> Dataset:
-        """Without the elements that have come already. They are scalars or vectors of int32, int64 or string."""
+        """Drop duplicate elements. The elements are scalars or vectors of int32, int64 or string."""
         return self._then(reorder_stages.Unique(self._stage))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Without the elements that fail."""
+        """Drop elements that fail."""
         return self._then(reorder_stages.IgnoredErrors(self._stage, log_warning))
 
     def apply(self, transformation_func: Callable[[Any], T]) -> T:
-        """`transformation_func(dataset)`, as one of a chain of methods."""
+        """Return `transformation_func(dataset)`, for method chains."""
         return transformation_func(self)
 
     def options(self) -> Options:
-        """The options of this dataset and of all before it."""
+        """Return the merged options of this dataset and of its sources."""
         found = Options()
         stage: Any = self._stage
         while stage is not None:
@@ -313,7 +315,7 @@ class Transformations:
         return found
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """The same elements; `options` are kept."""
+        """Store `options`; the elements stay the same."""
         return self._then(reorder_stages.WithOptions(self._stage, options))
 
     def bucket_by_sequence_length(
@@ -328,13 +330,13 @@ class Transformations:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Padded batches of elements of similar length.
+        """Return padded batches of elements of similar length.
 
         Args:
-            element_length_func: gives the length of an element, an int32.
-            bucket_boundaries: the smallest length that is too long, for each bucket but the last.
-            bucket_batch_sizes: the size of batches, for each bucket.
-            pad_to_bucket_boundary: pad to the bucket's boundary minus 1 in place of the longest of the batch.
+            element_length_func: returns the length of an element, an int32.
+            bucket_boundaries: the exclusive upper length of each bucket but the last.
+            bucket_batch_sizes: the batch size of each bucket.
+            pad_to_bucket_boundary: pad to the bucket's boundary minus 1 instead of the longest of the batch.
             no_padding: batch elements without padding; they must have one shape.
         """
         from .bucket_by_length import bucketed
@@ -351,7 +353,7 @@ class Transformations:
         row_splits_dtype: Any = "int64",
         name: str | None = None,
     ) -> Dataset:
-        """Elements stacked: a RaggedTensor, of elements whose shape varies; a tensor of the others.
+        """Stack elements: a RaggedTensor for elements of varying shape, a tensor for others.
 
         >>> import agc.runtime as tf
         >>> ragged = tf.data.Dataset.range(1, 4).map(tf.range)
@@ -364,7 +366,7 @@ class Transformations:
         return as_rows.batch(batch_size, drop_remainder)  # type: ignore[no-any-return]
 
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
-        """Dense elements of shape `row_shape` or less, `batch_size` at a time, as a SparseTensor.
+        """Stack `batch_size` dense elements of at most the shape `row_shape` to a SparseTensor.
 
         >>> import agc.runtime as tf
         >>> batches = tf.data.Dataset.range(1, 3).map(tf.range).sparse_batch(2, [3])
@@ -383,12 +385,12 @@ class Transformations:
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Pairs of a class and an element, some of which are left out, so that the classes come as often as wanted.
+        """Return pairs of a class and an element, dropping some elements to reach the target class distribution.
 
         Args:
-            class_func: gives the class of an element, a scalar integer.
-            target_dist: how often each class is wanted: floats whose sum is 1.
-            initial_dist: how often each comes; estimated from what has come so far when it is None.
+            class_func: returns the class of an element, a scalar integer.
+            target_dist: the target frequencies of the classes: floats whose sum is 1.
+            initial_dist: the frequencies in the source; estimated from the elements so far when it is None.
         """
         from .rejection_resample import resampled
 

@@ -1,9 +1,9 @@
-"""Functions of the user's in a pipeline: converted, traced once for the spec of the elements, run for each row.
+"""User functions in a pipeline: converted, traced once for the spec of the elements, run for each row.
 
-    ds.map(lambda x, y: x + y)      elements are tuples, which are the arguments
-    ds.map(lambda d: d["x"])        everything else is one argument
+    ds.map(lambda x, y: x + y)      a tuple element is unpacked into arguments
+    ds.map(lambda d: d["x"])        every other element is one argument
 
-What fails names the transformation and the number of the element, besides the user's line.
+Errors name the transformation and the index of the element, in addition to the user's line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .pipeline_stage import PipelineStage, Symbolic
 
 
 class Traced(Symbolic):
-    """A function as a graph. Attributes: `spec` of its result; `what` it is for."""
+    """A function as a graph. Attributes: the `spec` of its result; `what`, the transformation."""
 
     def __init__(self, function: Callable[..., Any], specs: Sequence[Any], what: str, kind: str) -> None:
         if not callable(function):
@@ -66,7 +66,7 @@ class Traced(Symbolic):
         return EXECUTORS["plan"](self.graph)
 
     def start(self) -> Callable[[Row], Row]:
-        """The function on rows."""
+        """Return the function that maps a row to a row."""
         extra = [item._array if isinstance(item, EagerTensor) else item for item in self.extra]
         run = self._runner
         plain = run if not extra else lambda row: run([*row, *extra])
@@ -76,13 +76,13 @@ class Traced(Symbolic):
         return functools.partial(_with_arrays, plain, texts)
 
     def restart(self) -> None:
-        """Let the random numbers start anew."""
+        """Restart the function's random streams."""
         for operation in self.graph.walk():
             if "stream" in operation.attrs:
                 seeds.restart(operation.attrs["stream"])
 
     def failed(self, error: Exception, index: int) -> Exception:
-        """The error, which says where in the pipeline it happened."""
+        """Return the error with the transformation and the element's index added."""
         text = f"in element {index} of {self.what}"
         if isinstance(error, errors.OpError):
             error.message = f"{error.message}\n  {text}"
@@ -93,7 +93,7 @@ class Traced(Symbolic):
 
 
 def _with_arrays(run: Callable[[Row], Row], texts: list[tuple[int, Any]], row: Row) -> Row:
-    """Strings of rank 0 come from graphs as bytes; in rows they are arrays."""
+    """Run the graph, and convert its scalar strings from bytes to arrays, the form of rows."""
 
     result = list(run(row))
     for i, kind in texts:
@@ -112,17 +112,17 @@ def _name_of(function: Any) -> str:
 
 
 def arguments_of(spec: Any) -> list[Any]:
-    """The specs of the arguments for an element: a tuple is unpacked (a namedtuple is not)."""
+    """Return the specs of the arguments for an element: a tuple is unpacked (a namedtuple is not)."""
     return list(spec) if type(spec) is tuple else [spec]
 
 
 def width(spec: Any) -> int:
-    """How many leaves rows of this spec have."""
+    """Return the number of leaves of rows with this spec."""
     return len(leaf_specs(spec))
 
 
 class Calls:
-    """A function on the rows of a walk, which counts them."""
+    """A function applied to the rows of an iteration, which counts them."""
 
     __slots__ = ("index", "run", "traced")
 
@@ -139,7 +139,7 @@ class Calls:
             raise self.traced.failed(error, self.index) from error.__cause__
 
     def at(self, index: int, row: Row) -> Row:
-        """The same for the row with this number, in any order."""
+        """Apply the function to the row with this index, in any order."""
         try:
             return self.run(row)
         except Exception as error:
@@ -147,7 +147,7 @@ class Calls:
 
 
 def functions_of(stage: PipelineStage) -> list[Traced]:
-    """The functions of a stage, and of all before it."""
+    """Return the functions of a stage and of its sources."""
     found: list[Traced] = []
     for part in vars(stage).values():
         for item in part if isinstance(part, list) else (part,):

@@ -1,4 +1,4 @@
-"""Stages that make datasets of the elements of others: windows and groups."""
+"""Stages that yield datasets of other stages' elements: windows and groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .user_functions import Calls, Traced, arguments_of
 
 
 class Rows(PipelineStage):
-    """Rows that are there already."""
+    """A stage of existing rows."""
 
     def __init__(self, rows: list[Row], spec: Any) -> None:
         self.rows = rows
@@ -34,7 +34,7 @@ class Rows(PipelineStage):
 
 
 class Window(PipelineStage):
-    """`window`: datasets of elements that follow each other, one dataset for each component."""
+    """`window`: datasets of consecutive elements, one dataset for each component."""
 
     name = "_WindowDataset"
 
@@ -94,7 +94,7 @@ def _leaves(spec: Any) -> list[DatasetSpec]:
 
 
 class Grouped(PipelineStage):
-    """`group_by_window`: elements with the same key, so many at a time, become datasets, which a function reduces."""
+    """`group_by_window`: elements with the same key are grouped into datasets, which a function reduces."""
 
     name = "_GroupByWindowDataset"
 
@@ -138,7 +138,7 @@ class Grouped(PipelineStage):
 
 
 def _as_int64(function: Any) -> Any:
-    """The function, whose results become int64 where they are Python's integers."""
+    """Wrap a function so that its Python integer results become int64."""
     call = api.converted(function)
     return lambda *args: convert_to_tensor(call(*args), dtype_hint=dtypes.int64)
 
