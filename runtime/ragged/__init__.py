@@ -1,4 +1,4 @@
-"""The module `tf.ragged`: tensors whose rows have different lengths, by TensorFlow's names.
+"""The module `tf.ragged`: tensors with rows of different lengths, by TensorFlow's names.
 
 >>> constant([[1, 2], [3]]) + 10
 <tf.RaggedTensor [[11, 12], [13]]>

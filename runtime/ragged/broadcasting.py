@@ -1,4 +1,4 @@
-"""Ragged tensors beside others: brought to common rows, so that an operation is one on their flat values.
+"""Broadcasting of ragged tensors: operands get common rows, so that an operation applies to their flat values.
 
     [[1, 2], [3]]  and  [[10], [20]]       flat values 1 2 3 and 10 10 20, rows 0 2 3
 
@@ -24,10 +24,11 @@ from .tensor import RaggedTensor
 
 
 def with_common_rows(values: list[Any]) -> tuple[list[Any], Callable[[Any], Any]]:
-    """The flat values of all, which fit each other, and what puts rows around a result of their kind.
+    """Broadcast all values to common rows; return their flat values, and a function that packs a result into the
+    rows.
 
-    Dense values that need no rows, such as scalars, stay as they are. Raises ValueError or InvalidArgumentError for
-    rows that do not fit, ValueError for row splits of different dtypes.
+    Dense values that broadcast with flat values, such as scalars, are unchanged. Raises ValueError or
+    InvalidArgumentError for incompatible rows, ValueError for row splits of different dtypes.
     """
     ragged = [value for value in values if isinstance(value, RaggedTensor)]
     dtype = _splits_dtype(ragged)
@@ -56,7 +57,7 @@ def _splits_dtype(ragged: list[RaggedTensor]) -> dtypes.DType:
 
 
 def _needs_no_rows(value: Any, base: RaggedTensor) -> bool:
-    """Whether a value goes with the flat values of `base` as it is."""
+    """Return whether a value is compatible with the flat values of `base` without broadcasting."""
     if isinstance(value, RaggedTensor):
         mine, others = value.nested_row_splits, base.nested_row_splits
         return len(mine) == len(others) and all(a is b for a, b in zip(mine, others, strict=True))
@@ -68,7 +69,7 @@ def _needs_no_rows(value: Any, base: RaggedTensor) -> bool:
 
 
 def _flat_beside(value: Any, base: RaggedTensor, dtype: dtypes.DType) -> Any:
-    """The values of another operand that stand beside the flat values of `base`."""
+    """Return the values of another operand, aligned with the flat values of `base`."""
     if _needs_no_rows(value, base):
         return value.flat_values if isinstance(value, RaggedTensor) else value
     _, other = _pair(base, value, dtype)
@@ -76,7 +77,7 @@ def _flat_beside(value: Any, base: RaggedTensor, dtype: dtypes.DType) -> Any:
 
 
 def _pair(base: RaggedTensor, other: Any, dtype: dtypes.DType) -> tuple[RaggedTensor, Any]:
-    """`base` in the rows that it has in common with `other`, and the flat values of that one in these rows."""
+    """Return `base` in its common rows with `other`, and the flat values of `other` in these rows."""
     ranks = base.shape.rank, other.shape.rank
     if None in ranks:
         raise ValueError("Unable to broadcast: unknown rank")
@@ -96,14 +97,14 @@ def _pair(base: RaggedTensor, other: Any, dtype: dtypes.DType) -> tuple[RaggedTe
 
 
 def _depth(value: Any, rank: int) -> int:
-    """The number of axes with rows, when the value has `rank` axes; a dense one has none."""
+    """Return the number of partitioned axes of a value broadcast to `rank` axes; 0 for a dense value."""
     if not isinstance(value, RaggedTensor):
         return 0
     return value.ragged_rank + rank - (value.shape.rank or 0)
 
 
 def _levels(value: Any, rank: int, depth: int, dtype: dtypes.DType) -> list[RowPartition]:
-    """The rows of all axes up to `depth`, with a row of all rows before them; axes of size 1 in front."""
+    """Return the row partitions up to `depth`, preceded by one row of all rows; size-1 axes are prepended."""
     added = rank - value.shape.rank
     levels = [RowPartition.from_uniform_row_length(1, None, 1, dtype=dtype) for _ in range(added)]
     nested = list(value._partitions) if isinstance(value, RaggedTensor) else []
@@ -123,7 +124,7 @@ def _levels(value: Any, rank: int, depth: int, dtype: dtypes.DType) -> list[RowP
 
 
 def _all_rows(value: Any, dtype: dtypes.DType) -> RowPartition:
-    """One row of all rows."""
+    """Return a partition with one row of all rows."""
     known = value.shape[0]
     count = in_dtype(known, dtype) if known is not None else None
     if count is None:
@@ -132,7 +133,7 @@ def _all_rows(value: Any, dtype: dtypes.DType) -> RowPartition:
 
 
 def _leaf(value: Any, rank: int, depth: int) -> Any:
-    """The values with the axes that have rows merged into one."""
+    """Return the values with the partitioned axes merged into one."""
     added = rank - value.shape.rank
     is_ragged = isinstance(value, RaggedTensor)
     flat = value.flat_values if is_ragged else value
@@ -145,7 +146,7 @@ def _leaf(value: Any, rank: int, depth: int) -> Any:
 
 
 def _common_length(one: RowPartition, other: RowPartition) -> Tensor | None:
-    """The length of the common rows where those of both are uniform."""
+    """Return the length of the common rows if both partitions are uniform."""
     mine, theirs = one.static_uniform_row_length, other.static_uniform_row_length
     if not one.is_uniform() or not other.is_uniform():
         return None

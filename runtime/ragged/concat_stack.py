@@ -1,4 +1,4 @@
-"""Ragged tensors joined, repeated, turned round, and given other axes."""
+"""Shape operations on ragged tensors: concat, stack, tile, reverse, expand and squeeze axes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .tensor import RaggedTensor
 
 
 def aligned(values: Sequence[Any], least: int = 0) -> list[Any]:
-    """Tensors with the same number of ragged axes, at least so many, and row splits of one dtype."""
+    """Return tensors with the same number of ragged axes, at least `least`, and row splits of one dtype."""
     tensors = [one if isinstance(one, RaggedTensor) else convert_to_tensor(one) for one in values]
     kinds = {one.row_splits.dtype for one in tensors if isinstance(one, RaggedTensor)}
     if len(kinds) > 1:
@@ -39,7 +39,7 @@ def aligned(values: Sequence[Any], least: int = 0) -> list[Any]:
 
 
 def _deepened(value: Any, depth: int, kind: dtypes.DType) -> Any:
-    """A value with rows around more of its uniform axes."""
+    """Return a value with row partitions for more of its uniform axes."""
     if depth == 0:
         return value
     if isinstance(value, RaggedTensor):
@@ -48,7 +48,7 @@ def _deepened(value: Any, depth: int, kind: dtypes.DType) -> Any:
 
 
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
-    """Tensors of which some are ragged, joined along an axis that they have."""
+    """Concatenate tensors, some of them ragged, along an existing axis."""
     listed = list(values) if isinstance(values, (list, tuple)) else [values]
     if len(listed) == 1:
         return listed[0]
@@ -57,7 +57,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
 
 
 def _place(values: Sequence[Any], axis: Any, more: int) -> int:
-    """The axis counted from the front; `more` axes than the values have are there."""
+    """Return the axis counted from the front; the result has `more` axes than the values."""
     known = of_tensor(convert_to_tensor(axis))
     if not known or known[0] is None:
         raise ValueError("axis must be known before the graph runs")
@@ -87,7 +87,7 @@ def _concatenated(values: Sequence[Any], axis: int) -> Any:
 
 
 def _check_rows(one: RaggedTensor, other: RaggedTensor) -> None:
-    """InvalidArgumentError unless both have the same outermost rows."""
+    """Raise InvalidArgumentError unless both have the same outermost rows."""
     mine, theirs = one.row_splits, other.row_splits
     if mine is not theirs:
         message = "Inputs must have identical ragged splits:"
@@ -96,7 +96,7 @@ def _check_rows(one: RaggedTensor, other: RaggedTensor) -> None:
 
 
 def _interleaved(values: Sequence[RaggedTensor]) -> RaggedTensor:
-    """The first rows of all tensors, then the second ones, and so on."""
+    """Return the first rows of all tensors, then the second ones, and so on."""
     count = values[0].nrows()
     for other in values[1:]:
         what = "Input tensors have incompatible shapes: numbers of rows"
@@ -109,7 +109,7 @@ def _interleaved(values: Sequence[RaggedTensor]) -> RaggedTensor:
 
 
 def picked_rows(ragged: RaggedTensor, places: Any) -> RaggedTensor:
-    """Rows by their numbers."""
+    """Return rows by index."""
     splits = ragged.row_splits
     uniform = ragged.uniform_row_length
     return rows_between(ragged.values, gather(splits, places), gather(splits, places + 1), uniform)
@@ -120,7 +120,7 @@ def _multiples(count: Any, factor: int) -> Any:
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
-    """Tensors of which some are ragged, or that differ in their sizes, joined along a new axis."""
+    """Stack tensors, ragged or of different sizes, along a new axis."""
     listed = list(values) if isinstance(values, (list, tuple)) else [values]
     if not listed:
         raise ValueError("stack needs at least one tensor")
@@ -155,7 +155,7 @@ def _stacked(values: Sequence[Any], axis: int) -> Any:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """Each axis repeated as often as `multiples` says, one number for each axis."""
+    """Repeat each axis `multiples` times, one number for each axis."""
     times = convert_to_tensor(multiples, None if isinstance(multiples, Tensor) else dtypes.int64)
     rank, given = input.shape.rank, times.shape[0]
     if rank is not None and given is not None and rank != given:
@@ -177,7 +177,7 @@ def _tiled(value: Any, times: Any) -> Any:
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
-    """An axis of size 1 before `axis`."""
+    """Insert an axis of size 1 before `axis`."""
     return _expanded(input, _place([input], axis, 1))
 
 
@@ -194,7 +194,7 @@ def _expanded(value: Any, axis: int) -> Any:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The same tensor without some axes of size 1; which ones has to be said."""
+    """Remove axes of size 1; `axis` is required."""
     axes = read_axes(axis)
     if axes is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
@@ -218,7 +218,7 @@ def _squeezed(value: Any, axis: int) -> Any:
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
-    """The items along some axes from the last to the first."""
+    """Reverse the items along some axes."""
     axes = {tensor._axis(one) for one in read_axes(axis) or ()}
     if not axes:
         return tensor
@@ -228,7 +228,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
 ) -> list[Any]:
-    """Parts with some of the rows each: so many of one size, or of the given sizes."""
+    """Split the rows into parts: a number of equal parts, or parts of the given sizes."""
     if _place([value], axis, 0) != 0:
         raise ValueError("a ragged tensor can be split along axis 0 only")
     if isinstance(num_or_size_splits, int):

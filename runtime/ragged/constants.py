@@ -17,16 +17,16 @@ def constant(
     pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inner_shape: Any = None, name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> Any:  # fmt: skip
-    """Nested lists, tuples and arrays as a ragged tensor; a dense one where nothing is nested.
+    """Return nested lists, tuples and arrays as a ragged tensor; as a dense one without nesting.
 
     Args:
-        pylist: nested lists; all scalars are nested equally deep.
+        pylist: nested lists; all scalars have the same depth.
         dtype: of the values.
-        ragged_rank: the number of ragged axes; the others are uniform. All but the first when it is None.
+        ragged_rank: the number of ragged axes; the others are uniform. None for all but the first.
         inner_shape: the shape of the uniform axes.
         row_splits_dtype: int64 or int32.
 
-    Raises ValueError for lists that are nested unequally, or are not uniform where they should be.
+    Raises ValueError for lists of unequal depth, or with non-uniform inner axes.
 
     >>> constant([[1, 2], [], [3]])
     <tf.RaggedTensor [[1, 2], [], [3]]>
@@ -64,7 +64,7 @@ def constant(
 
 
 def _depths(value: Any) -> tuple[int | None, int]:
-    """How deep scalars are nested (None without one), and how deep lists are. ValueError for unequal depths."""
+    """Return the depth of scalars (None without one), and the depth of lists. ValueError for unequal depths."""
     if not isinstance(value, (list, tuple, np.ndarray)) or (isinstance(value, np.ndarray) and not value.ndim):
         return 0, 0
     if isinstance(value, np.ndarray) and value.dtype != object:
@@ -80,7 +80,7 @@ def _depths(value: Any) -> tuple[int | None, int]:
 
 
 def _inner(items: Sequence[Any], shape: tuple[int, ...] | None, rank: int, dtype: Any) -> Any:
-    """The values of the innermost ragged axis, with their uniform axes."""
+    """Return the values of the innermost ragged axis, with their uniform axes."""
     if not items:
         sizes = shape if shape is not None else (0,) * rank
         kind = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
@@ -92,7 +92,7 @@ def _inner(items: Sequence[Any], shape: tuple[int, ...] | None, rank: int, dtype
 
 
 def _flat(items: Any, shape: Any, dtype: Any) -> Any:
-    """Items as `convert_to_tensor` takes them: without arrays in lists."""
+    """Return items without arrays in lists, as `convert_to_tensor` requires."""
     if isinstance(items, np.ndarray):
         return items.tolist()
     return [_flat(item, shape, dtype) for item in items] if isinstance(items, (list, tuple)) else items

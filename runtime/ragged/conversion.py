@@ -1,4 +1,4 @@
-"""Between ragged tensors, dense and sparse ones."""
+"""Conversion between ragged, dense and sparse tensors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .tensor import RaggedTensor
 
 
 def bounding_shape(ragged: RaggedTensor, axis: Any, out_type: Any) -> Tensor:
-    """See `RaggedTensor.bounding_shape`."""
+    """Implement `RaggedTensor.bounding_shape`."""
     kind = dtypes.as_dtype(out_type or ragged.row_splits.dtype)
     sizes = [ragged.nrows()]
     for rows in ragged._partitions:
@@ -41,7 +41,7 @@ def bounding_shape(ragged: RaggedTensor, axis: Any, out_type: Any) -> Tensor:
 
 
 def to_tensor(ragged: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
-    """See `RaggedTensor.to_tensor`."""
+    """Implement `RaggedTensor.to_tensor`."""
     flat, depth = ragged.flat_values, ragged.ragged_rank
     if default_value is None:
         default_value = "" if flat.dtype is dtypes.string else zeros([], flat.dtype)
@@ -72,7 +72,7 @@ def _static_bounds(ragged: RaggedTensor) -> list[int | None] | None:
 
 
 def _wanted_sizes(bounds: Any, shape: Any, static: Any) -> tuple[Any, Any]:
-    """The bounding shape with the sizes that the user gave."""
+    """Return the bounding shape, overridden by the sizes that the user gave."""
     if isinstance(shape, Tensor):
         wanted = in_dtype(shape, dtypes.int64)
         return where(less(wanted, 0), bounds, wanted), None
@@ -87,7 +87,7 @@ def _wanted_sizes(bounds: Any, shape: Any, static: Any) -> tuple[Any, Any]:
 def from_tensor(
     tensor: Any, lengths: Any, padding: Any, ragged_rank: int, row_splits_dtype: Any
 ) -> RaggedTensor:
-    """See `RaggedTensor.from_tensor`."""
+    """Implement `RaggedTensor.from_tensor`."""
     kind = dtypes.as_dtype(row_splits_dtype)
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
@@ -114,12 +114,12 @@ def from_tensor(
 
 
 def _are_nested(lengths: Any) -> bool:
-    """Whether there are lengths for several axes."""
+    """Return whether there are lengths for several axes."""
     return isinstance(lengths, (list, tuple)) and bool(lengths) and hasattr(lengths[0], "__len__")
 
 
 def _merged(dense: Tensor) -> Tensor:
-    """The first two axes as one."""
+    """Return the tensor with its first two axes merged."""
     sizes = shape_of(dense)
     static = dense.shape
     if static.rank is not None and static.is_fully_defined():
@@ -128,7 +128,7 @@ def _merged(dense: Tensor) -> Tensor:
 
 
 def _uniform(dense: Tensor, values: Any, kind: dtypes.DType) -> RaggedTensor:
-    """The values in as many rows as the dense tensor has."""
+    """Return the values in as many rows as the dense tensor has."""
     known = dense.shape[:2].as_list()
     sizes = in_dtype(shape_of(dense)[:2], kind)
     length = in_dtype(known[1], kind) if known[1] is not None else sizes[1]
@@ -138,7 +138,7 @@ def _uniform(dense: Tensor, values: Any, kind: dtypes.DType) -> RaggedTensor:
 
 
 def _cut(dense: Tensor, lengths: Tensor, kind: dtypes.DType) -> RaggedTensor:
-    """Rows without what stands behind their lengths."""
+    """Return the rows, each truncated to its length."""
     size = in_dtype(shape_of(dense)[1], kind)
     kept = maximum(minimum(in_dtype(lengths, kind), size), 0)
     values = boolean_mask(dense, sequence_mask(kept, size))
@@ -146,7 +146,7 @@ def _cut(dense: Tensor, lengths: Tensor, kind: dtypes.DType) -> RaggedTensor:
 
 
 def _with_nested_lengths(dense: Tensor, lengths: list[Any], kind: dtypes.DType) -> RaggedTensor:
-    """Rows cut to the first lengths, whose rows are cut to the second ones, and so on."""
+    """Truncate rows to the first lengths, the rows of those to the second ones, and so on."""
     outer = _cut(dense, convert_to_tensor(lengths[0]), kind)
     if len(lengths) == 1:
         return outer
@@ -155,7 +155,7 @@ def _with_nested_lengths(dense: Tensor, lengths: list[Any], kind: dtypes.DType) 
 
 
 def _lengths_without(dense: Tensor, padding: Tensor, kind: dtypes.DType) -> Tensor:
-    """The lengths of the rows without the padding at their ends."""
+    """Return the lengths of the rows without trailing padding."""
     rank, inner = dense.shape.rank, padding.shape.rank
     is_padding = equal(dense, padding)
     if rank is not None and inner is not None and rank > 2:
@@ -168,7 +168,7 @@ def _lengths_without(dense: Tensor, padding: Tensor, kind: dtypes.DType) -> Tens
 
 
 def from_sparse(st_input: Any, row_splits_dtype: Any) -> RaggedTensor:
-    """See `RaggedTensor.from_sparse`."""
+    """Implement `RaggedTensor.from_sparse`."""
     if not isinstance(st_input, SparseTensor):
         raise TypeError(
             f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}."
@@ -186,7 +186,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> RaggedTensor:
 
 
 def to_sparse(ragged: RaggedTensor) -> SparseTensor:
-    """See `RaggedTensor.to_sparse`."""
+    """Implement `RaggedTensor.to_sparse`."""
     flat = ragged.flat_values
     places = ragged_coordinates(list(ragged.nested_row_splits))
     sizes = shape_of(flat)[1:]
@@ -201,7 +201,7 @@ def to_sparse(ragged: RaggedTensor) -> SparseTensor:
 
 
 def merge_dims(value: Any, outer: int, inner: int) -> Any:
-    """The axes from `outer` to `inner` of a ragged or dense tensor as one."""
+    """Merge the axes from `outer` to `inner` of a ragged or dense tensor."""
     if outer > inner:
         raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner})")
     if outer == inner:
@@ -216,7 +216,7 @@ def merge_dims(value: Any, outer: int, inner: int) -> Any:
 
 
 def _merged_inside(value: RaggedTensor, outer: int, inner: int) -> Any:
-    """The merger of axes behind the first one."""
+    """Merge axes after the first one."""
     if outer > 1:
         return value.with_values(merge_dims(value.values, outer - 1, inner - 1))
     rows, held = value._row_partition, value.values

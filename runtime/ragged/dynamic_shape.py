@@ -19,7 +19,7 @@ from .tensor import RaggedTensor
 
 
 class DynamicRaggedShape:
-    """Row partitions, the outermost first, around values of the shape `inner_shape`.
+    """Row partitions, the outermost first, of values with the shape `inner_shape`.
 
     Attributes: `row_partitions`, `inner_shape` (a vector), `dtype` (int32 or int64), `rank`, `num_row_partitions`.
 
@@ -44,7 +44,7 @@ class DynamicRaggedShape:
 
     @classmethod
     def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
-        """The shape of a ragged or dense tensor."""
+        """Return the shape of a ragged or dense tensor."""
         if isinstance(t, RaggedTensor):
             kind = t.row_splits.dtype if dtype is None else dtype
             return cls(t._partitions, shape_of(t.flat_values, kind), kind)
@@ -80,14 +80,14 @@ class DynamicRaggedShape:
         return DynamicRaggedShape(self._partitions, self._inner, dtype)
 
     def is_uniform(self, axis: int) -> bool:
-        """Whether all rows of an axis have one size."""
+        """Return whether all rows of an axis have one size."""
         place = self._place(axis)
         if place == 0 or place > len(self._partitions):
             return True
         return self._partitions[place - 1].is_uniform()
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """The size of each axis: a number, a tuple of row lengths for a ragged axis, None for what is not known."""
+        """Return the size of each axis: a number, a tuple of row lengths for a ragged axis, None if it is unknown."""
         known = of_tensor(self._inner) or ()
         if not self._partitions:
             return list(known)
@@ -106,7 +106,7 @@ class DynamicRaggedShape:
         return axis + (rank or 0) if axis < 0 else axis
 
     def __getitem__(self, index: Any) -> Any:
-        """The size of an axis that is not ragged, as a scalar; ValueError for one that is."""
+        """Return the size of a uniform axis, as a scalar; ValueError for a ragged axis."""
         if not isinstance(index, int):
             raise TypeError(f"the index of a DynamicRaggedShape must be an int, not {index!r}")
         place = self._place(index)

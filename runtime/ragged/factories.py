@@ -1,4 +1,4 @@
-"""How ragged tensors are made: from values and something that says which of them form a row."""
+"""Factories of ragged tensors: values and a row partition in one of several encodings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .static_values import in_dtype
 
 
 class RaggedFactories:
-    """The methods of `RaggedTensor` that make one.
+    """The factory methods of `RaggedTensor`.
 
-    They take `values` (dense or ragged) and raise ValueError or InvalidArgumentError for rows that do not fit them;
-    `validate=False` leaves out what needs a look at the elements.
+    They take `values` (dense or ragged) and raise ValueError or InvalidArgumentError for rows that do not fit the
+    values; `validate=False` skips checks that read the elements.
     """
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class RaggedFactories:
 
     @classmethod
     def _of(cls, values: Any, make: Callable[[Any], RowPartition]) -> Self:
-        """Values in the rows that `make` gives; both with splits of one dtype."""
+        """Return values in the rows that `make` returns; both with splits of one dtype."""
         held = cls._values_of(values)
         rows = make(held)
         if isinstance(held, cls):
@@ -41,7 +41,7 @@ class RaggedFactories:
 
     @classmethod
     def _values_of(cls, value: Any) -> Any:
-        """What a row partition may hold: a ragged tensor, or a dense one that is no scalar."""
+        """Return a valid operand of a row partition: a ragged tensor, or a dense one that is no scalar."""
         if isinstance(value, cls):
             return value
         if isinstance(value, CompositeTensor):
@@ -55,7 +55,7 @@ class RaggedFactories:
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Row i has the values from `row_splits[i]` to `row_splits[i + 1]`.
+        """Return a ragged tensor in which row i has the values from `row_splits[i]` to `row_splits[i + 1]`.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3])
@@ -72,7 +72,7 @@ class RaggedFactories:
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Row i has the next `row_lengths[i]` values.
+        """Return a ragged tensor in which row i has the next `row_lengths[i]` values.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1])
@@ -91,7 +91,8 @@ class RaggedFactories:
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Value i belongs to row `value_rowids[i]`, which never decrease; `nrows` may add empty rows at the end.
+        """Return a ragged tensor in which value i belongs to row `value_rowids[i]`. These ids never decrease;
+        `nrows` may add empty rows at the end.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2], nrows=4)
@@ -111,7 +112,8 @@ class RaggedFactories:
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Row i begins with value `row_starts[i]`, and ends where the next one begins.
+        """Return a ragged tensor in which row i begins with value `row_starts[i]`, and ends where the next row
+        begins.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_starts([1, 2, 3], [0, 2, 2])
@@ -129,7 +131,8 @@ class RaggedFactories:
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Row i ends before value `row_limits[i]`, and begins where the one before it ends.
+        """Return a ragged tensor in which row i ends before value `row_limits[i]`, and begins at the end of the
+        previous row.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_limits([1, 2, 3], [2, 2, 3])
@@ -152,7 +155,7 @@ class RaggedFactories:
         validate: bool = True,
         name: str | None = None,
     ) -> Self:
-        """All rows have `uniform_row_length` values; `nrows` is needed only where that is 0.
+        """Return a ragged tensor with `uniform_row_length` values in all rows; `nrows` is needed only if that is 0.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
@@ -171,7 +174,7 @@ class RaggedFactories:
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Nested rows, whose splits are given from the outermost to the innermost."""
+        """Return nested rows from row splits, given from the outermost to the innermost."""
         result = flat_values
         for splits in reversed(_listed(nested_row_splits, "nested_row_splits")):
             result = cls.from_row_splits(result, splits, validate=validate)
@@ -181,7 +184,7 @@ class RaggedFactories:
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Any:
-        """Nested rows, whose lengths are given from the outermost to the innermost."""
+        """Return nested rows from row lengths, given from the outermost to the innermost."""
         result = flat_values
         for lengths in reversed(_listed(nested_row_lengths, "nested_row_lengths")):
             result = cls.from_row_lengths(result, lengths, validate=validate)
@@ -192,7 +195,7 @@ class RaggedFactories:
         cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None, name: str | None = None,
         validate: bool = True,
     ) -> Any:  # fmt: skip
-        """Nested rows, to which values belong with row numbers that are given from the outermost to the innermost."""
+        """Return nested rows from the row ids of values, given from the outermost to the innermost."""
         ids = _listed(nested_value_rowids, "nested_value_rowids")
         counts = [None] * len(ids) if nested_nrows is None else _listed(nested_nrows, "nested_nrows")
         if len(counts) != len(ids):
@@ -212,7 +215,7 @@ def _listed(nested: Any, name: str) -> Sequence[Any]:
 
 
 def _count(held: Any) -> Any:
-    """The number of values: a number where it is known."""
+    """Return the number of values: a Python number if it is known."""
     if isinstance(held, Tensor):
         known = held.shape[0] if held.shape.rank is not None else None
         return known if known is not None else shape_of(held, dtypes.int64)[0]

@@ -1,4 +1,4 @@
-"""Crosses of features: in every row, each combination of one value from each input.
+"""Feature crosses: in every row, each combination of one value from each input.
 
 [[a, b], [c]]  and  [[x], [y]]          [[a_X_x, b_X_x], [c_X_y]]
 """
@@ -25,9 +25,9 @@ from .tensor import RaggedTensor
 
 
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
-    """The combinations of the values that ragged, sparse or dense matrices have in a row, joined by `_X_`.
+    """Return the combinations of values in the same row of ragged, sparse or dense matrices, joined by `_X_`.
 
-    Raises ValueError for what is no matrix, InvalidArgumentError for different numbers of rows.
+    Raises ValueError for an input that is no matrix, InvalidArgumentError for different numbers of rows.
 
     >>> from agc.runtime import constant, ragged
     >>> cross([ragged.constant([["a", "b"], []]), constant([["x"], ["y"]])])
@@ -39,7 +39,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
 
 
 def crossed(columns: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
-    """The combinations; those with the first values of the first column come first."""
+    """Return the combinations; the last column varies fastest."""
     counts = [cast(column.row_lengths(), dtypes.int64) for column in columns]
     for column in columns[1:]:
         sizes = [columns[0].nrows(dtypes.int64), column.nrows(dtypes.int64)]
@@ -61,7 +61,7 @@ def crossed(columns: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
 
 
 def rows_of_matrix(value: Any) -> RaggedTensor:
-    """A matrix of strings as rows."""
+    """Return a matrix of strings as rows."""
     if isinstance(value, SparseTensor):
         ids, count = value.indices[:, 0], value.dense_shape[0]
         rows = RowPartition.from_value_rowids(ids, count)

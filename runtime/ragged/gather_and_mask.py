@@ -1,4 +1,4 @@
-"""Parts of ragged tensors by their numbers or by masks."""
+"""Selection of parts of ragged tensors by index or by mask."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .tensor import RaggedTensor
 
 
 def gather(params: Any, indices: Any, axis: int = 0, batch_dims: int = 0, name: str | None = None) -> Any:
-    """The slices of `params` along `axis` at `indices`, of which either or both are ragged."""
+    """Return the slices of `params` along `axis` at `indices`, either or both of them ragged."""
     if batch_dims < 0:
         batch_dims += indices.shape.rank
     if batch_dims > axis:
@@ -57,7 +57,7 @@ def _numbers(indices: Any) -> Any:
 
 
 def _rows(params: RaggedTensor, places: Any) -> Any:
-    """Rows by their numbers, in the shape of these."""
+    """Return rows by index, in the shape of the indices."""
     if places.shape.rank is None:
         raise ValueError("the rank of the indices must be known")
     flat = reshape(places, [-1])
@@ -79,7 +79,7 @@ def _rows(params: RaggedTensor, places: Any) -> Any:
 
 
 def reduce_size(places: Any, axis: int) -> Any:
-    """The number of elements of the axes before `axis`."""
+    """Return the number of elements of the axes before `axis`."""
     return reduce_prod(shape_of(places)[:axis])
 
 
@@ -88,7 +88,7 @@ def _steps(rows: Any, length: Any) -> Any:
 
 
 def _along(params: Any, indices: Any, axis: int) -> Any:
-    """Slices along an inner axis, with the same numbers in every row."""
+    """Return slices along an inner axis, with the same indices in every row."""
     if not isinstance(params, RaggedTensor):
         if isinstance(indices, RaggedTensor):
             raise ValueError("ragged indices along an inner axis of a dense tensor need batch_dims")
@@ -118,7 +118,7 @@ def _along(params: Any, indices: Any, axis: int) -> Any:
 
 
 def _in_batches(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
-    """The first axes of both go together: every row of indices picks from its own row."""
+    """Gather with a batch axis: every row of indices selects from its own row of `params`."""
     rows, numbers = _with_rows(params), _with_rows(indices)
     counts = [rows.nrows(), numbers.nrows()]
     expect(equal(*counts), "params and indices must have as many rows:", counts)
@@ -140,7 +140,7 @@ def _in_batches(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
 
 
 def _with_rows(value: Any) -> RaggedTensor:
-    """A value all of whose axes but the last have rows."""
+    """Return a value with row partitions for all axes but the last."""
     if isinstance(value, RaggedTensor):
         return value
     tensor = convert_to_tensor(value)
@@ -148,7 +148,7 @@ def _with_rows(value: Any) -> RaggedTensor:
 
 
 def _outer_ids(ragged: RaggedTensor) -> Any:
-    """The number of the outermost row to which each flat value belongs."""
+    """Return the outermost row id of each flat value."""
     first, *others = ragged.nested_value_rowids()
     ids = first
     for inner in others:
@@ -157,7 +157,7 @@ def _outer_ids(ragged: RaggedTensor) -> Any:
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Any:
-    """The slices of `params` at coordinates, which are the last axis of `indices`."""
+    """Return the slices of `params` at coordinates, which are the last axis of `indices`."""
     if batch_dims:
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     if isinstance(indices, RaggedTensor):
@@ -189,14 +189,14 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
 
 
 def _with_uniform_columns(indices: RaggedTensor) -> Any:
-    """Ragged coordinates, all of which have the same size, with a uniform last axis."""
+    """Return ragged coordinates of one size with a uniform last axis."""
     if indices.ragged_rank > 1:
         return indices.with_values(_with_uniform_columns(indices.values))
     return indices.to_tensor()
 
 
 def _at(params: Any, places: Any, depth: int) -> Any:
-    """The slices at the coordinates in the rows of a matrix."""
+    """Return the slices at the coordinates in the rows of a matrix."""
     if not isinstance(params, RaggedTensor):
         return gather_where.gather_nd(params, places)
     kind = params.row_splits.dtype
@@ -214,14 +214,14 @@ def _at(params: Any, places: Any, depth: int) -> Any:
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """The items of `data` for which `mask` is true, in rows like those of the mask.
+    """Return the items of `data` for which `mask` is true, in rows like those of the mask.
 
     Args:
         data: a ragged or dense tensor.
-        mask: bools of a known rank, whose shape is how the shape of `data` begins.
+        mask: bools of a known rank; its shape is a prefix of the shape of `data`.
 
-    Raises TypeError for a mask that is not bool, ValueError for one whose shape does not fit, InvalidArgumentError for
-    other rows than those of `data`.
+    Raises TypeError for a mask that is not bool, ValueError for one whose shape does not fit, InvalidArgumentError
+    for rows that differ from those of `data`.
 
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
@@ -268,7 +268,7 @@ def _kind(value: Any) -> dtypes.DType:
 
 
 def true_places(condition: Any, name: str | None = None) -> Any:
-    """The coordinates of what is true."""
+    """Return the coordinates of true elements."""
     flat = condition.flat_values
     if flat.shape.rank != 1:
         raise ValueError(
@@ -279,7 +279,7 @@ def true_places(condition: Any, name: str | None = None) -> Any:
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
-    """The rows with the same number, as one tensor for each number."""
+    """Return one tensor per partition number with the rows of that partition."""
     if not isinstance(data, RaggedTensor) or isinstance(partitions, RaggedTensor):
         raise ValueError("ragged partitions are taken by tf.ragged.stack_dynamic_partitions only")
     numbers = dense_partition(counted(data.nrows()), partitions, num_partitions)
@@ -289,9 +289,9 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> RaggedTensor:
-    """Rows of the items of `data` that have the same number in `partitions`, in the order of these numbers.
+    """Return one row per partition with the items of `data` in that partition, in the order of the partitions.
 
-    Raises InvalidArgumentError for numbers that are not below `num_partitions`.
+    Raises InvalidArgumentError for partition numbers that are not below `num_partitions`.
 
     >>> stack_dynamic_partitions(["a", "b", "c"], [0, 2, 0], 3)
     <tf.RaggedTensor [[b'a', b'c'], [], [b'b']]>

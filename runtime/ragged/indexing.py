@@ -1,7 +1,7 @@
 """Indexing of ragged tensors: `x[0]`, `x[1:]`, `x[:, :2]`, `x[..., tf.newaxis]`.
 
-One piece of the index is for one axis. An integer on the first axis picks a row; on a ragged axis it is refused, since
-some rows may be too short, while slices cut every row at its own end.
+Each item of the index applies to one axis. An integer on the first axis selects a row. It is refused on a ragged
+axis, since some rows may be too short, while slices are clipped to each row.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .tensor import RaggedTensor
 
 
 def item(ragged: RaggedTensor, key: Any) -> Any:
-    """What `ragged[key]` is."""
+    """Return `ragged[key]`."""
     pieces = list(key) if isinstance(key, (list, tuple)) else [key]
     return _picked(ragged, _spread(ragged, pieces))
 
 
 def _spread(ragged: RaggedTensor, pieces: list[Any]) -> list[Any]:
-    """The pieces with as many full slices in the place of the first ellipsis as there are axes left."""
+    """Return the items with the first ellipsis replaced by full slices of the remaining axes."""
     at = next((i for i, piece in enumerate(pieces) if piece is Ellipsis), None)
     if at is None:
         return pieces
@@ -45,7 +45,7 @@ def _spread(ragged: RaggedTensor, pieces: list[Any]) -> list[Any]:
 
 
 def _picked(ragged: Any, pieces: list[Any]) -> Any:
-    """The first piece applied to the first axis, and the others to what it gives."""
+    """Apply the first item to the first axis, and the others to the result."""
     if not pieces:
         return ragged
     if not isinstance(ragged, RaggedTensor):
@@ -63,7 +63,7 @@ def _picked(ragged: Any, pieces: list[Any]) -> Any:
 
 
 def _row(ragged: RaggedTensor, index: Any) -> Any:
-    """One row."""
+    """Return one row."""
     number = _as_index(index)
     rows, known = ragged._row_partition, ragged._row_partition.static_nrows
     splits = rows.row_splits()
@@ -84,7 +84,7 @@ def _row(ragged: RaggedTensor, index: Any) -> Any:
 
 
 def _as_index(index: Any) -> Tensor:
-    """TypeError unless it is an integer scalar."""
+    """Return an integer scalar as a tensor; TypeError for anything else."""
     if isinstance(index, (str, bytes, float)) or index is Ellipsis:
         raise TypeError(f"Slice indices must be integers or None, not {index!r}")
     number = convert_to_tensor(index)
@@ -96,7 +96,7 @@ def _as_index(index: Any) -> Tensor:
 
 
 def _sliced_rows(ragged: RaggedTensor, key: slice) -> RaggedTensor:
-    """Some of the rows."""
+    """Return some of the rows."""
     if key.start is None and key.stop is None and key.step is None:
         return ragged
     rows = ragged._row_partition
@@ -105,14 +105,14 @@ def _sliced_rows(ragged: RaggedTensor, key: slice) -> RaggedTensor:
 
 
 def rows_between(values: Any, starts: Any, limits: Any, uniform: Any = None) -> RaggedTensor:
-    """The values from each start to its limit as rows."""
+    """Return the values from each start to its limit as rows."""
     places, splits = ranges(starts, limits, in_dtype([1], starts.dtype))
     made = RowPartition(in_dtype(splits, starts.dtype), uniform)
     return RaggedTensor(picked_values(values, places), made, internal=True)
 
 
 def picked_values(values: Any, places: Any) -> Any:
-    """The values at these places, which may be rows themselves."""
+    """Return the values at these positions, which may be rows themselves."""
     if not isinstance(values, RaggedTensor):
         return gather(values, places)
     splits = values.row_splits
@@ -126,7 +126,7 @@ def _step(key: slice) -> Any:
 
 
 def _inner(ragged: RaggedTensor, pieces: list[Any]) -> Any:
-    """Pieces for the axes behind the first one."""
+    """Apply items to the axes after the first one."""
     if not pieces:
         return ragged
     first, *others = pieces
@@ -150,7 +150,7 @@ def _inner(ragged: RaggedTensor, pieces: list[Any]) -> Any:
 
 
 def _column(ragged: RaggedTensor, index: Any, others: list[Any]) -> Any:
-    """The item with one number of every row: only where all rows have one length."""
+    """Return the item with one index of every row; only for rows of one length."""
     number, uniform = _as_index(index), ragged.uniform_row_length
     if uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
@@ -165,7 +165,7 @@ def _column(ragged: RaggedTensor, index: Any, others: list[Any]) -> Any:
 
 
 def _sliced_columns(ragged: RaggedTensor, key: slice) -> RaggedTensor:
-    """A part of every row; where it begins and ends is counted in each row by itself."""
+    """Return a slice of every row; its bounds are relative to each row."""
     rows = ragged._row_partition
     kind, lengths = rows.dtype, rows.row_lengths()
     step = in_dtype(_as_index(_step(key)), kind)
@@ -196,13 +196,13 @@ _UNKNOWN = object()
 
 
 def _constant(bound: Any) -> Any:
-    """A bound as a number; `_UNKNOWN` when the graph computes it."""
+    """Return a bound as a number; `_UNKNOWN` when the graph computes it."""
     known = of_tensor(_as_index(bound))
     return _UNKNOWN if known is None or known[0] is None else known[0]
 
 
 def _bounded(bound: Any, lengths: Any, lowest: Any, highest: Any, kind: dtypes.DType) -> Any:
-    """A bound as Python takes it in each row: from the end when it is negative, and never outside."""
+    """Return a bound clipped to each row as in Python; negative bounds count from the end."""
     number = in_dtype(_as_index(bound), kind)
     place = where(less(number, 0), number + lengths, number)
     return minimum(maximum(place, lowest), highest)

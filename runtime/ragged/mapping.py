@@ -1,4 +1,4 @@
-"""`tf.ragged.map_flat_values`: a function applied to the values, inside of the rows."""
+"""`tf.ragged.map_flat_values`: applies a function to the flat values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .tensor import RaggedTensor
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """`op` of the flat values of all ragged tensors among the arguments, in their rows.
+    """Apply `op` to the flat values of all ragged arguments, and return the result in their rows.
 
-    Raises InvalidArgumentError when ragged arguments have different rows, ValueError when `op` gives another number of
-    values. Without a ragged argument it is just `op` of the arguments.
+    Raises InvalidArgumentError when ragged arguments have different rows, ValueError when `op` returns another
+    number of values. Without a ragged argument, `op` is called with the arguments.
 
     >>> from agc.runtime import one_hot, ragged
     >>> map_flat_values(one_hot, ragged.constant([[0], [1]]), 2).to_list()
@@ -46,7 +46,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def check_same_rows(one: RaggedTensor, other: RaggedTensor) -> None:
-    """InvalidArgumentError unless both have the same nested rows, ValueError for different depths."""
+    """Raise InvalidArgumentError unless both have the same nested rows, ValueError for different depths."""
     if one.ragged_rank != other.ragged_rank:
         raise ValueError(
             f"ragged tensors of ragged_rank {one.ragged_rank} and {other.ragged_rank} have different rows"

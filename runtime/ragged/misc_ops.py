@@ -1,4 +1,4 @@
-"""What is left: sizes, sums of several tensors, one-hot vectors, joined texts."""
+"""Other operations on ragged tensors: sizes, sums of several tensors, one-hot vectors, joined strings."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .tensor import RaggedTensor
 
 
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The number of elements that are there."""
+    """Return the number of elements."""
     return shape_ops.size(input.flat_values, out_type)
 
 
 def rank(input: Any, name: str | None = None) -> Any:
-    """The number of axes."""
+    """Return the number of axes."""
     return in_dtype(input.ragged_rank + shape_ops.rank(input.flat_values), dtypes.int32)
 
 
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The shape, which has row partitions."""
+    """Return the shape with its row partitions."""
     return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
@@ -39,19 +39,19 @@ def bincount(
     arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
     name: str | None = None, axis: int | None = None, binary_output: bool = False,
 ) -> Any:  # fmt: skip
-    """How often each number occurs, in all rows together or in each of them (`axis=-1`)."""
+    """Count each number, in all rows together or in each row (`axis=-1`)."""
     kind = dtype if weights is None else weights.dtype
     counts = sparse_bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
     return cast(to_dense(counts), kind)
 
 
 def lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
-    """The rows of `params` for every number."""
+    """Return the row of `params` for every id."""
     return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
-    """The sum of tensors with the same rows."""
+    """Return the sum of tensors with the same rows."""
     ragged = [one for one in inputs if isinstance(one, RaggedTensor)]
     if len(ragged) < len(inputs):
         raise ValueError("ragged_add_n: all inputs must be ragged tensors")
@@ -64,7 +64,7 @@ def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A vector with one element on for each number."""
+    """Return a one-hot vector for each number."""
     if isinstance(axis, int) and axis >= 0:
         if axis <= indices.ragged_rank:
             raise ValueError(
@@ -75,7 +75,7 @@ def one_hot(
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
-    """Texts that stand in the same places joined."""
+    """Join strings at the same positions."""
     flat, rows = with_common_rows(list(inputs))
     return rows(string_join(flat, separator))
 

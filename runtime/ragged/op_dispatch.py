@@ -1,7 +1,7 @@
-"""What TensorFlow's operations are for ragged tensors.
+"""Dispatch of TensorFlow's operations on ragged tensors.
 
-Operations on single elements are applied to the flat values, once all arguments have common rows. Others have a
-function of their own in one of the tables.
+Elementwise operations are applied to the flat values, once all arguments have common rows. Other operations have
+their own implementation in one of the tables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .tensor import RaggedTensor
 
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:
-    """The function that one of TensorFlow's operations is for ragged tensors; None when it does not take them."""
+    """Return the implementation of an operation for ragged tensors; None when it does not support them."""
     name = name_of(operation)
     own = own_functions().get(name)
     if own is not None:
@@ -31,7 +31,7 @@ def operation_for(operation: Any) -> Callable[..., Any] | None:
 
 
 def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """An operation on elements, whose first `count` arguments may be ragged."""
+    """Return an elementwise operation whose first `count` arguments may be ragged."""
 
     def applied(*arguments: Any) -> Any:
         flat, rows = with_common_rows(list(arguments[:count]))
@@ -42,7 +42,7 @@ def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]
 
 @functools.cache
 def own_functions() -> Mapping[str, Callable[..., Any]]:
-    """The functions of all tables, by the name of the operation that they stand for."""
+    """Return the implementations of all tables by operation name."""
     found: dict[str, Callable[..., Any]] = {}
     for table in op_table.every():
         found.update(table)

@@ -1,4 +1,4 @@
-"""Which operations take ragged tensors, and the functions that they are."""
+"""The table of operations that take ragged tensors, and their implementations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ON_ELEMENTS: Mapping[str, int] = {
     "string_lower": 1, "string_strip": 1, "string_to_number": 1, "string_upper": 1, "substr": 1, "to_hash_bucket": 1,
     "to_hash_bucket_fast": 1, "to_hash_bucket_strong": 1, "unicode_transcode": 1, "where": 3, "zeros_like": 1,
 }  # fmt: skip
-"""Operations on single elements that are no `Elementwise`, and how many of their first arguments are elements."""
+"""Elementwise operations that are no `Elementwise`, with the number of leading arguments that are elements."""
 
 _MODULES = ("concat_stack", "misc_ops", "gather_and_mask", "reductions")
 """Modules with a table `OPERATIONS`."""
 
 
 def every() -> Iterator[Mapping[str, Callable[..., Any]]]:
-    """The tables of all modules."""
+    """Yield the tables of all modules."""
     for module in _MODULES:
         yield importlib.import_module(f"{__package__}.{module}").OPERATIONS

@@ -1,4 +1,4 @@
-"""Rows of numbers, and row splits from the rows' numbers and back."""
+"""Ranges as rows, and conversion between row splits and row ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def range(
     starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> RaggedTensor:  # fmt: skip
-    """Rows of numbers from `starts` to `limits` in steps of `deltas`; scalars stand for all rows.
+    """Return rows of numbers from `starts` to `limits` in steps of `deltas`; scalars apply to all rows.
 
     Raises InvalidArgumentError for a step of 0.
 
@@ -47,7 +47,7 @@ def _order(kinds: list[dtypes.DType]) -> Any:
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
-    """The number of the row to which each value belongs.
+    """Return the row id of each value.
 
     >>> row_splits_to_segment_ids([0, 2, 2, 3]).numpy().tolist()
     [0, 0, 2]
@@ -61,7 +61,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """Row splits of rows to which values belong with these numbers, in increasing order.
+    """Return the row splits of increasing row ids.
 
     >>> segment_ids_to_row_splits([0, 0, 2]).numpy().tolist()
     [0, 2, 2, 3]

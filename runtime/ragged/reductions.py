@@ -1,8 +1,8 @@
-"""Reductions of ragged tensors along their axes, and reductions of groups of their rows.
+"""Reductions of ragged tensors along their axes, and segment reductions of their rows.
 
-axis 0      items with the same place in their rows      as many groups as the longest row has items
+axis 0      items at the same position in their rows     as many groups as the longest row has items
 axis 1      the items of each row                        as many groups as there are rows
-axis > 1    the same for the values
+axis > 1    the same reduction of the values
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 Groups = Callable[[Any, Any, Any], Any]
-"""Reduces the rows of dense data that have the same number: (data, numbers, how many numbers there are)."""
+"""A reduction of the rows of dense data with equal ids: (data, ids, number of ids)."""
 
 
 def _every(data: Any, ids: Any, count: Any) -> Any:
@@ -40,7 +40,7 @@ def _some(data: Any, ids: Any, count: Any) -> Any:
 
 
 def grouped(reduce_groups: Groups, data: Any, ids: Any, count: Any) -> Any:
-    """The rows of `data`, ragged or dense, with the same number reduced to one."""
+    """Reduce the rows of `data`, ragged or dense, with equal ids to one."""
     if not isinstance(data, RaggedTensor):
         return reduce_groups(data, ids, count)
     lengths = data.row_lengths()
@@ -62,7 +62,7 @@ def _reduction(dense: Callable[..., Any], reduce_groups: Groups) -> Callable[...
 
 
 def _axes(ragged: Any, axis: Any) -> tuple[int, ...] | None:
-    """The axes from the last to the first; None for all. ValueError for one that is not there."""
+    """Return the axes from the last to the first; None for all. ValueError for an axis out of range."""
     axes = read_axes(axis)
     if axes is None:
         return None
@@ -82,7 +82,7 @@ def _reduced(
 
 
 def _along(dense: Callable[..., Any], reduce_groups: Groups, ragged: Any, axis: int, keep: bool) -> Any:
-    """One axis reduced."""
+    """Reduce one axis."""
     if not isinstance(ragged, RaggedTensor):
         return dense(ragged, axis, keep)
     if axis > 1:
@@ -103,7 +103,7 @@ reduce_max = _reduction(reductions.reduce_max, segments.unsorted_segment_max)
 
 
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
-    """The mean of what is there; not a number where there is nothing."""
+    """Return the mean of the existing elements; NaN for an empty group."""
     total = reduce_sum(input_tensor, axis, keepdims)
     count = reduce_sum(ones_like(input_tensor), axis, keepdims)
     return arithmetic.divide(total, count)
@@ -112,34 +112,34 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The mean of the squares less the square of the mean."""
+    """Return the mean of the squares minus the square of the mean."""
     squares = reduce_mean(elementwise.square(input_tensor), axis, keepdims)
     return arithmetic.subtract(squares, elementwise.square(reduce_mean(input_tensor, axis, keepdims)))
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
-    """The square root of the variance."""
+    """Return the square root of the variance."""
     return elementwise.sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The logarithm of the sum of the powers of e, which do not overflow."""
+    """Return the logarithm of the sum of exponentials, computed without overflow."""
     wide, high = (_finite(reduce_max(input_tensor, axis, keep)) for keep in (True, bool(keepdims)))
     powers = elementwise.exp(arithmetic.subtract(input_tensor, wide))
     return elementwise.log(reduce_sum(powers, axis, keepdims)) + high
 
 
 def _finite(value: Any) -> Any:
-    """The value, and 0 where it is not finite."""
+    """Return the value, with 0 in place of infinities and NaNs."""
     return gather_where.where(elementwise.is_finite(value), value, cast(0, value.dtype))
 
 
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Any:
-    """The strings along axes put together; where there are none, an empty one."""
+    """Join the strings along axes; an empty group gives an empty string."""
 
     def dense(strings: Any, axes: Any = None, keep: bool = False) -> Any:
         return join_format.reduce_join(strings, axes, keep, separator)
@@ -151,7 +151,7 @@ def reduce_join(
 
 
 def _of_rows(reduce_groups: Groups) -> Callable[..., Any]:
-    """`unsorted_segment_*` of ragged data."""
+    """Return `unsorted_segment_*` for ragged data."""
 
     def applied(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
         if isinstance(segment_ids, RaggedTensor):
@@ -165,7 +165,7 @@ def _of_rows(reduce_groups: Groups) -> Callable[..., Any]:
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The softmax along the last axis."""
+    """Return the softmax along the last axis."""
     ragged, rows, ids, count = _innermost(logits, axis, "softmax")
     if rows is None:
         return ragged.with_flat_values(activations.softmax(ragged.flat_values))
@@ -177,14 +177,14 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
-    """The logarithm of the softmax along the last axis."""
+    """Return the logarithm of the softmax along the last axis."""
     return elementwise.log(softmax(logits, axis))
 
 
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """Running sums along the axis of the rows, or of the values."""
+    """Return the cumulative sum along the axis of the rows, or of the values."""
     ragged, rows, ids, _ = _innermost(x, axis, "cumsum", -1)
     if rows is None:
         return ragged.with_flat_values(
@@ -203,7 +203,7 @@ def cumsum(
 
 
 def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[RaggedTensor, Any, Any, Any]:
-    """The tensor, and the splits and row numbers of its last axis where that is ragged; ValueError for another axis."""
+    """Return the tensor, and its last axis's splits and row ids if that axis is ragged; ValueError for another axis."""
     rank = value.shape.rank
     place = value._axis(default if axis is None else int(axis))
     if place != rank - 1:

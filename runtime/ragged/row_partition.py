@@ -1,9 +1,9 @@
-"""Rows: how the values of a ragged tensor are grouped along one axis.
+"""Row partitions: the grouping of a ragged tensor's values along one axis.
 
     row_splits 0 2 2 3        rows of lengths 2, 0, 1        values 0 and 1, none, value 2
 
-The splits are what a partition is made of; what else there is to know of the rows follows from them. Rows that all have
-one length may say so: `uniform_row_length`.
+The splits define the partition; everything else is derived from them. Rows of one known length are marked by
+`uniform_row_length`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INTEGERS = (dtypes.int32, dtypes.int64)
 
 
 class RowPartition:
-    """The rows of a ragged tensor along one axis; made by the factories, `from_row_splits` and its like."""
+    """The rows of a ragged tensor along one axis; made by `from_row_splits` and the other factories."""
 
     __slots__ = ("_rowids", "_splits", "_uniform")
 
@@ -42,7 +42,7 @@ class RowPartition:
     def from_row_splits(
         cls, row_splits: Any, validate: bool = True, dtype: Any = None, nvals: Any = None
     ) -> RowPartition:
-        """Rows that begin and end where the splits say; `nvals` is checked against the last of them."""
+        """Return rows with these splits; `nvals` is checked against the last of them."""
         splits = as_splits(row_splits, "row_splits", dtype)
         if splits.shape.rank == 1 and splits.shape[0] == 0:
             raise ValueError("row_splits tensor may not be empty.")
@@ -53,14 +53,14 @@ class RowPartition:
 
     @classmethod
     def from_row_lengths(cls, row_lengths: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Rows of these lengths, one behind the other."""
+        """Return consecutive rows of these lengths."""
         return cls(splits_of_lengths(as_splits(row_lengths, "row_lengths", dtype)))
 
     @classmethod
     def from_value_rowids(
         cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None
     ) -> RowPartition:
-        """Rows to which the values belong with these numbers; `nrows` says how many there are."""
+        """Return rows from the row id of each value; `nrows` is the number of rows."""
         ids = as_splits(value_rowids, "value_rowids", dtype)
         if nrows is None:
             known = of_tensor(ids)
@@ -88,7 +88,7 @@ class RowPartition:
         validate: bool = True,
         dtype: Any = None,
     ) -> RowPartition:
-        """Rows of one length; `nvals` or `nrows` says how many there are."""
+        """Return rows of one length; `nvals` or `nrows` determines their number."""
         length = as_scalar(uniform_row_length, "uniform_row_length", dtype)
         count = None if nvals is None else in_dtype(nvals, length.dtype)
         rows = None if nrows is None else in_dtype(nrows, length.dtype)
@@ -112,61 +112,61 @@ class RowPartition:
         return self._splits.dtype
 
     def row_splits(self) -> Tensor:
-        """Where the rows begin, and where the last one ends."""
+        """Return the starts of the rows, and the end of the last one."""
         return self._splits
 
     def value_rowids(self) -> Tensor:
-        """The number of the row to which each value belongs."""
+        """Return the row id of each value."""
         return self._kept(lambda: rowids_of_splits(self._splits))
 
     def _kept(self, make: Callable[[], Tensor]) -> Tensor:
-        """What follows from the splits is computed once for each graph."""
+        """Return a derived tensor, computed once for each graph."""
         home = current()
         if self._rowids is None or self._rowids[0] is not home:
             self._rowids = (home, make())
         return self._rowids[1]
 
     def nrows(self) -> Tensor:
-        """The number of rows."""
+        """Return the number of rows."""
         known = self.static_nrows
         if known is not None:
             return in_dtype(known, self.dtype)
         return in_dtype(size_of(self._splits, self.dtype) - 1, self.dtype)
 
     def nvals(self) -> Tensor:
-        """The number of values."""
+        """Return the number of values."""
         return self._splits[-1]
 
     def row_lengths(self) -> Tensor:
-        """The number of values in each row."""
+        """Return the number of values in each row."""
         return self._splits[1:] - self._splits[:-1]
 
     def row_starts(self) -> Tensor:
-        """Where each row begins."""
+        """Return the start of each row."""
         return self._splits[:-1]
 
     def row_limits(self) -> Tensor:
-        """Where each row ends."""
+        """Return the end of each row."""
         return self._splits[1:]
 
     def uniform_row_length(self) -> Tensor | None:
-        """The length of all rows, if they are known to have one."""
+        """Return the length of all rows, if they are known to have one length."""
         return self._uniform
 
     @property
     def static_nrows(self) -> int | None:
-        """The number of rows, where it is known before the graph runs."""
+        """The number of rows, if it is known statically."""
         size = self._splits.shape[0] if self._splits.shape.rank == 1 else None
         return None if size is None else int(size) - 1
 
     @property
     def static_uniform_row_length(self) -> int | None:
-        """The length of all rows, where it is known before the graph runs."""
+        """The length of all rows, if it is known statically."""
         return None if self._uniform is None else _number(self._uniform)
 
     @property
     def static_nvals(self) -> int | None:
-        """The number of values, where it is known before the graph runs."""
+        """The number of values, if it is known statically."""
         rows, length = self.static_nrows, self.static_uniform_row_length
         if isinstance(self._splits, EagerTensor):
             return int(self._splits._array[-1])
@@ -176,7 +176,7 @@ class RowPartition:
         return self._uniform is not None
 
     def with_dtype(self, dtype: Any) -> RowPartition:
-        """The same rows with splits of another dtype; ValueError unless that is int32 or int64."""
+        """Return the same rows with splits of another dtype; ValueError unless that is int32 or int64."""
         wanted = dtypes.as_dtype(dtype)
         if wanted not in INTEGERS:
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}.")
@@ -191,7 +191,7 @@ class RowPartition:
 
 
 def as_splits(value: Any, name: str, dtype: Any = None) -> Tensor:
-    """A vector of int64, or int32 where it is that already; ValueError for other ranks and dtypes."""
+    """Return a vector of int64, or int32 if it is already int32; ValueError for other ranks and dtypes."""
     tensor = as_integers(value, name, dtype)
     if tensor.shape.rank not in (1, None):
         raise ValueError(f"Shape {tensor.shape} of {name} must have rank 1")
@@ -199,7 +199,7 @@ def as_splits(value: Any, name: str, dtype: Any = None) -> Tensor:
 
 
 def as_scalar(value: Any, name: str, dtype: Any = None) -> Tensor:
-    """A scalar int64, or int32 where it is that already."""
+    """Return a scalar int64, or int32 if it is already int32."""
     tensor = as_integers(value, name, dtype)
     if tensor.shape.rank not in (0, None):
         raise ValueError(f"Shape {tensor.shape} of {name} must have rank 0")
@@ -222,7 +222,7 @@ def as_integers(value: Any, name: str, dtype: Any) -> Tensor:
 
 
 def _number(tensor: Tensor | None) -> int | None:
-    """The value of a scalar, where it is known before the graph runs."""
+    """Return the value of a scalar, if it is known statically."""
     if tensor is None:
         return None
     known = of_tensor(tensor)
@@ -230,7 +230,7 @@ def _number(tensor: Tensor | None) -> int | None:
 
 
 def _check_uniform(length: int | None, count: int | None, rows: int | None) -> None:
-    """ValueError for a length, a number of values and a number of rows that do not fit."""
+    """Raise ValueError for an inconsistent length, number of values and number of rows."""
     if length is not None and length < 0:
         raise ValueError(f"uniform_row_length must be >= 0; got {length}")
     if length is None or count is None:

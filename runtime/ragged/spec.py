@@ -1,4 +1,4 @@
-"""`RaggedTensorSpec`: what is known of a ragged tensor before there is one."""
+"""`RaggedTensorSpec`: the static type of a ragged tensor."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .tensor import RaggedTensor
 
 
 class RaggedTensorSpec(TypeSpec):
-    """The dtype and shape of a ragged tensor, and how many of its axes have row splits.
+    """The dtype and shape of a ragged tensor, and the number of its row partitions.
 
     Args:
-        shape: None, or sizes among which those of ragged axes are None.
+        shape: None, or a shape in which ragged axes are None.
         dtype: of the values.
-        ragged_rank: the number of row partitions; all axes but the first and the flat values' when it is None.
+        ragged_rank: the number of row partitions; None for all axes except the first and those of the flat values.
         row_splits_dtype: int64 or int32.
-        flat_values_spec: of flat values that are composite tensors themselves: not supported, None.
+        flat_values_spec: the spec of composite flat values; not supported, None.
 
-    Raises ValueError for a rank that does not fit.
+    Raises ValueError for an incompatible rank.
 
     >>> RaggedTensorSpec([2, None], dtypes.int32)
     RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
@@ -83,7 +83,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """The spec of a ragged tensor."""
+        """Return the spec of a ragged tensor."""
         return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
     def _serialize(self) -> tuple[Any, ...]:
@@ -119,14 +119,14 @@ class RaggedTensorSpec(TypeSpec):
         return result
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether some value fits both this spec and the other one, or the value fits this spec."""
+        """Return whether some value fits both this spec and the other one, or the value fits this spec."""
         if not self._ragged_rank:
             return TensorSpec(self._shape, self._dtype).is_compatible_with(spec_or_value)
         return super().is_compatible_with(spec_or_value)
 
 
 def _counts(sizes: list[int | None]) -> list[int | None]:
-    """How many rows there are along each axis, taken together with the axes before it."""
+    """Return the total number of rows at each axis, including the axes before it."""
     counts: list[int | None] = [sizes[0]]
     for size in sizes[1:]:
         before = counts[-1]

@@ -1,4 +1,4 @@
-"""Integers that stay known before the graph runs, where they are."""
+"""Conversion of integers that keeps their static values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ops.math.cast import cast
 
 
 def in_dtype(value: Any, dtype: Any) -> Tensor:
-    """A number or tensor in another dtype; a constant stays one also while a graph is being built."""
+    """Return a number or tensor in another dtype; a constant stays a constant also while a graph is being built."""
     wanted = dtypes.as_dtype(dtype)
     if isinstance(value, EagerTensor):
         return EagerTensor(value._array.astype(wanted.numpy))

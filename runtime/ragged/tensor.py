@@ -1,8 +1,8 @@
-"""`RaggedTensor`: a tensor whose rows have different lengths.
+"""`RaggedTensor`: a tensor with rows of different lengths.
 
     values 1 2 3      rows 0 2 2 3      <tf.RaggedTensor [[1, 2], [], [3]]>
 
-The values may be a dense tensor, whose inner axes are uniform, or a ragged one: then there are several ragged axes.
+The values may be a dense tensor, whose inner axes are uniform, or a ragged tensor, for several ragged axes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .static_values import in_dtype
 
 
 class RaggedTensor(RaggedFactories, CompositeTensor):
-    """A tensor with one or more axes whose rows have different lengths; made by `from_row_splits` and its like.
+    """A tensor with one or more ragged axes; made by `from_row_splits` and the other factories.
 
-    `values` are what the rows of the first ragged axis are made of, `flat_values` those of the last one: a dense
+    `values` are the concatenated rows of the first ragged axis, `flat_values` those of the last one: a dense
     tensor.
 
     >>> from agc.runtime import ragged
@@ -61,7 +61,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape; the size of a ragged axis is None."""
+        """The static shape; the size of a ragged axis is None."""
         rows = self._row_partition
         inner = self._values.shape
         if inner.rank is None:
@@ -69,18 +69,18 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return TensorShape([rows.static_nrows, rows.static_uniform_row_length, *inner[1:]])
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Return `shape`."""
         return self.shape
 
     @property
     def ragged_rank(self) -> int:
-        """The number of row partitions that it is made of."""
+        """The number of row partitions."""
         inner = self._values
         return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensor) else 0)
 
     @property
     def values(self) -> Any:
-        """What the rows are made of, one behind the other: a tensor, ragged or dense."""
+        """The concatenated rows: a tensor, ragged or dense."""
         return self._values
 
     @property
@@ -93,12 +93,12 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def row_splits(self) -> Tensor:
-        """Where the rows begin among the values, and where the last one ends."""
+        """The offsets of the rows in the values, and the end of the last row."""
         return self._row_partition.row_splits()
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """The length of all rows, if they are known to have one."""
+        """The length of all rows, if they are known to have one length."""
         return self._row_partition.uniform_row_length()
 
     @property
@@ -116,31 +116,31 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return tuple(rows.row_splits() for rows in self._partitions)
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The row lengths of all ragged axes, the outermost first."""
+        """Return the row lengths of all ragged axes, the outermost first."""
         return tuple(rows.row_lengths() for rows in self._partitions)
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """The rows to which the values of all ragged axes belong, the outermost first."""
+        """Return the row ids of the values of all ragged axes, the outermost first."""
         return tuple(rows.value_rowids() for rows in self._partitions)
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """The number of the row to which each value belongs."""
+        """Return the row id of each value."""
         return self._row_partition.value_rowids()
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
-        """The number of rows."""
+        """Return the number of rows."""
         return _in(self._row_partition.nrows(), out_type)
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where each row begins among the values."""
+        """Return the start of each row in the values."""
         return self._row_partition.row_starts()
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where each row ends among the values."""
+        """Return the end of each row in the values."""
         return self._row_partition.row_limits()
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """The number of items in each row; with `axis`, of the rows of another axis, as a ragged tensor."""
+        """Return the number of items in each row; with `axis`, of the rows of another axis, as a ragged tensor."""
         place = self._axis(axis)
         if place == 0:
             return self.nrows()
@@ -153,7 +153,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return self.with_values(fill(sizes[: place - 1], sizes[place - 1]))
 
     def _axis(self, axis: int) -> int:
-        """An axis counted from the front; ValueError when it is out of range."""
+        """Return an axis counted from the front; ValueError when it is out of range."""
         rank = self.shape.rank
         if rank is None and axis < 0:
             raise ValueError("a negative axis needs a known rank")
@@ -162,13 +162,13 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return axis + (rank or 0) if axis < 0 else axis
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
-        """The shape of the smallest dense tensor that holds it; with `axis`, some of its sizes."""
+        """Return the shape of the smallest dense tensor that contains this one; with `axis`, some of its sizes."""
         from .conversion import bounding_shape
 
         return bounding_shape(self, axis, out_type)
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows with other values, of which there are as many. ValueError when it is known that they differ."""
+        """Return the same rows with as many other values. ValueError when the numbers are known to differ."""
         values = self._values_of(new_values)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
             raise ValueError(
@@ -178,21 +178,21 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return RaggedTensor(values, self._row_partition, internal=True)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """The same nested rows with other flat values."""
+        """Return the same nested rows with other flat values."""
         inner = self._values
         if isinstance(inner, RaggedTensor):
             return self.with_values(inner.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
-        """The same tensor with row splits of another dtype, int32 or int64."""
+        """Return the same tensor with row splits of another dtype, int32 or int64."""
         rows, inner = self._row_partition.with_dtype(dtype), self._values
         if isinstance(inner, RaggedTensor):
             inner = inner.with_row_splits_dtype(dtype)
         return RaggedTensor(inner, rows, internal=True)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """The axes from `outer_axis` to `inner_axis` as one.
+        """Merge the axes from `outer_axis` to `inner_axis` into one.
 
         >>> from agc.runtime import ragged
         >>> ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
@@ -203,7 +203,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return merge_dims(self, self._axis(outer_axis), self._axis(inner_axis))
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
-        """A dense tensor, with `default_value` behind the ends of shorter rows; cut to `shape` where that is given.
+        """Return a dense tensor, with `default_value` after the ends of shorter rows; truncated to `shape` if that
+        is given.
 
         >>> from agc.runtime import ragged
         >>> ragged.constant([[1, 2], [], [3]]).to_tensor(0).numpy().tolist()
@@ -214,13 +215,13 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return to_tensor(self, default_value, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
-        """A sparse tensor with its values."""
+        """Return a sparse tensor with the same values."""
         from .conversion import to_sparse
 
         return to_sparse(self)
 
     def to_list(self) -> list[Any]:
-        """Nested Python lists; ValueError while a graph is being built."""
+        """Return nested Python lists; ValueError while a graph is being built."""
         flat = self.flat_values
         if not isinstance(flat, EagerTensor) or not all(
             isinstance(s, EagerTensor) for s in self.nested_row_splits
@@ -233,7 +234,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return rows
 
     def numpy(self) -> Any:
-        """A NumPy array: of objects where rows have different lengths.
+        """Return a NumPy array, of dtype object if rows have different lengths.
 
         Raises ValueError while a graph is being built.
         """
@@ -286,7 +287,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, name: str | None = None,
         row_splits_dtype: Any = dtypes.int64,
     ) -> RaggedTensor:  # fmt: skip
-        """The rows of a dense tensor, without what stands behind their `lengths`, or without `padding` at their ends.
+        """Return the rows of a dense tensor, truncated to `lengths`, or without trailing `padding`.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
@@ -300,7 +301,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> RaggedTensor:
-        """The rows of a sparse matrix, whose elements stand at the beginning of each row.
+        """Return the rows of a sparse matrix whose elements are at the beginning of each row.
 
         >>> from agc.runtime import RaggedTensor, sparse
         >>> RaggedTensor.from_sparse(sparse.from_dense([[1, 2], [3, 0]]))
@@ -316,7 +317,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return item(self, key)
 
     def __rows__(self) -> Any:
-        """What a loop over it walks over."""
+        """Return the items of a staged loop over the tensor."""
         from ..python_semantics.indexed_iterables import IndexedItems
 
         known = self._row_partition.static_nrows
@@ -342,7 +343,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
 
 def _shown(item: Any) -> str:
-    """An element, or rows with commas between their items."""
+    """Return the text of an element, or of rows with commas between their items."""
     if not isinstance(item, np.ndarray):
         return str(item)
     return np.array2string(item, separator=", ") if item.size else repr(item.tolist())
@@ -358,7 +359,7 @@ def _in(tensor: Tensor, out_type: Any) -> Tensor:
 
 
 def _compared(operation: Any, otherwise: bool) -> Any:
-    """`==` and `!=`: None, and what has other rows, is not equal."""
+    """Return `==` or `!=`: None, and tensors with other rows, are not equal."""
 
     def method(self: RaggedTensor, other: Any) -> Any:
         if other is None:
