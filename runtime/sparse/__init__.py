@@ -1,4 +1,4 @@
-"""The module `tf.sparse`: tensors most of whose elements are zero, by TensorFlow's names.
+"""The module `tf.sparse`: tensors whose elements are mostly zero, by TensorFlow's names.
 
 >>> to_dense(add(eye(2), eye(2))).numpy().tolist()
 [[2.0, 0.0], [0.0, 2.0]]

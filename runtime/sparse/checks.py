@@ -1,4 +1,4 @@
-"""What operations on sparse tensors demand of their arguments."""
+"""Checks of the arguments of sparse operations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .tensor import SparseTensor
 
 
 def sparse_only(value: Any) -> SparseTensor:
-    """`value`; TypeError unless it is a sparse tensor."""
+    """Return `value`; TypeError unless it is a sparse tensor."""
     if not isinstance(value, SparseTensor):
         raise TypeError("Input must be a SparseTensor.")
     return value
 
 
 def expect(condition: Any, message: str, data: Any = ()) -> None:
-    """InvalidArgumentError unless the condition holds, at each run; ValueError in a graph when it never does."""
+    """Raise InvalidArgumentError unless the condition holds at each run; ValueError in a graph if it never holds."""
     known = condition if isinstance(condition, bool) else None
     if isinstance(condition, EagerTensor):
         known = bool(condition._array.all())

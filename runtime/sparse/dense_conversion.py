@@ -1,4 +1,4 @@
-"""Between sparse and dense tensors, and products of both."""
+"""Conversion between sparse and dense tensors, and products of both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .tensor import SparseTensor
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a dense tensor that are not zero (not empty, not false).
+    """Return the elements of a dense tensor that are not zero (not empty, not false).
 
     >>> from_dense([[0, 1], [2, 0]]).indices.numpy().tolist()
     [[0, 1], [1, 0]]
@@ -43,7 +43,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
-    """The whole tensor, with `default_value` (zero) where the sparse one has no element.
+    """Return the whole tensor, with `default_value` (zero) where the sparse tensor has no element.
 
     Raises InvalidArgumentError for coordinates outside of the shape and, unless `validate_indices` is False, for those
     that are repeated or out of order.
@@ -58,13 +58,13 @@ def to_dense(
     default = convert_to_tensor(default_value, sparse.dtype)
     blank = fill(sparse.dense_shape, default)
     if not blank.shape.is_fully_defined():
-        blank = ensure_shape(blank, sparse.shape)  # a spec may know more than the graph shows
+        blank = ensure_shape(blank, sparse.shape)  # a spec may have a more precise shape than the graph
     dense: Tensor = tensor_scatter_nd_update(blank, indices, sparse.values, name=name)
     return dense
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """A dense bool tensor whose last axis says which of the numbers 0 … `vocab_size` - 1 are in a row.
+    """Return a dense bool tensor whose last axis marks which of 0 … `vocab_size` - 1 are in a row.
 
     >>> to_indicator(SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1]), 3).numpy().tolist()
     [[False, False, True], [True, False, False]]
@@ -80,7 +80,7 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Ten
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
-    """A matrix with ones on the diagonal.
+    """Return a sparse matrix with ones on the diagonal.
 
     >>> to_dense(eye(2, 3)).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -99,7 +99,7 @@ def eye(
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """The product of two matrices one of which is sparse; `adjoint_a`, `adjoint_b`: of its conjugate transpose.
+    """Return the product of a sparse and a dense matrix; `adjoint_a`, `adjoint_b`: use the conjugate transpose.
 
     Raises InvalidArgumentError when the sizes do not fit.
 
@@ -136,9 +136,9 @@ def sampled_addmm(
     indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: Any = 1.0, alpha: Any = 1.0,
     output_type: Any = dtypes.float32,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Those elements of `alpha * mat1 @ mat2 + beta * C` at which the sparse matrix C has elements.
+    """Return the elements of `alpha * mat1 @ mat2 + beta * C` at the positions of the sparse matrix C.
 
-    Gives the indices, values and dense shape of the result.
+    Returns the indices, values and dense shape of the result.
 
     >>> sampled_addmm([[0, 0]], [1.0], [1, 1], [[2.0, 3.0]], [[4.0], [5.0]])[1].numpy().tolist()
     [24.0]

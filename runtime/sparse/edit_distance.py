@@ -1,4 +1,4 @@
-"""`tf.edit_distance`: how far the sequences in the rows of sparse tensors are from each other."""
+"""`tf.edit_distance`: the edit distances of sequences in the rows of sparse tensors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .tensor import SparseTensor
 def edit_distance(
     hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
 ) -> Tensor:
-    """How many elements have to be inserted, deleted or changed to make each sequence of `hypothesis` that of `truth`.
+    """Return the minimum number of insertions, deletions and changes from each sequence of `hypothesis` to `truth`.
 
     Args:
         hypothesis, truth: sparse tensors of one dtype and rank, at least 2; the sequences are along the last axis, and
             may be of any length.
-        normalize: divide by the length of the true sequence, which gives infinity for one that is empty but should not
-            be.
+        normalize: divide by the length of the true sequence; the result is infinite if only the true sequence is
+            empty.
 
-    A float32 for each sequence. Raises TypeError for what is no sparse tensor.
+    Returns a float32 for each sequence. Raises TypeError for an argument that is no sparse tensor.
 
     >>> row = [[0, 0], [0, 1], [0, 2]]
     >>> wrong, right = SparseTensor(row, [*"sat"], [1, 3]), SparseTensor(row[:2], [*"at"], [1, 2])

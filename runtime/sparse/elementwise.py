@@ -1,4 +1,4 @@
-"""Elementwise operations on sparse tensors, and what TensorFlow's other operations are for them."""
+"""Elementwise operations on sparse tensors, and the dispatch of TensorFlow's other operations on them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .tensor import SparseTensor
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """`op` of the values of all sparse tensors among the arguments, which have the same places.
+    """Apply `op` to the values of all sparse arguments, which must have the same coordinates.
 
-    Raises ValueError without a sparse tensor, InvalidArgumentError when their places differ.
+    Raises ValueError without a sparse tensor, InvalidArgumentError when the coordinates differ.
 
     >>> from agc.runtime import square
     >>> map_values(square, SparseTensor([[1]], [3], [2])).values.numpy().tolist()
@@ -58,17 +58,17 @@ def _check_same_places(one: SparseTensor, other: SparseTensor) -> None:
 
 
 def multiply(sparse: SparseTensor, other: Any) -> SparseTensor:
-    """The product with a dense tensor, which is broadcast to the shape of the sparse one."""
+    """Return the product with a dense tensor, which is broadcast to the shape of the sparse one."""
     return sparse.with_values(arithmetic.multiply(sparse.values, _at_places(sparse, other)))
 
 
 def divide(sparse: SparseTensor, other: Any) -> SparseTensor:
-    """The quotient by a dense tensor, which is broadcast to the shape of the sparse one."""
+    """Return the quotient by a dense tensor, which is broadcast to the shape of the sparse one."""
     return sparse.with_values(arithmetic.divide(sparse.values, _at_places(sparse, other)))
 
 
 def _at_places(sparse: SparseTensor, other: Any) -> Any:
-    """The elements of a dense tensor at the places of a sparse one, if it were broadcast to its shape."""
+    """Return the elements of a dense tensor, broadcast to a sparse tensor's shape, at its coordinates."""
     dense = convert_to_tensor(other, None if isinstance(other, Tensor) else sparse.dtype)
     rank = dense.shape.rank
     if rank is None:
@@ -92,7 +92,7 @@ def _at_places(sparse: SparseTensor, other: Any) -> Any:
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """The sum of two sparse tensors of one shape, or, where one of them is dense, the dense sum.
+    """Return the sum of two sparse tensors of one shape, or the dense sum if one of them is dense.
 
     Elements of a sparse sum whose magnitude is less than `threshold` are left out.
     Raises TypeError for two dense tensors, InvalidArgumentError for different shapes.
@@ -123,7 +123,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
-    """The places of both in order, where the elements of both (of each) are among them."""
+    """Return the sorted union of the coordinates, and the positions of both tensors' elements in it."""
     if a.dtype is not b.dtype:
         message = f"sparse tensors of {a.dtype.name} and {b.dtype.name} do not go together"
         expect(False, message)
@@ -142,7 +142,7 @@ def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The larger of two sparse tensors, where one of them has an element; the other counts as 0 there.
+    """Return the elementwise maximum at coordinates where either tensor has an element; missing elements count as 0.
 
     >>> maximum(SparseTensor([[0]], [1], [3]), SparseTensor([[1]], [-1], [3])).values.numpy().tolist()
     [1, 0]
@@ -151,7 +151,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The smaller of two sparse tensors, where one of them has an element; the other counts as 0 there.
+    """Return the elementwise minimum at coordinates where either tensor has an element; missing elements count as 0.
 
     >>> minimum(SparseTensor([[0]], [1], [3]), SparseTensor([[1]], [-1], [3])).values.numpy().tolist()
     [0, -1]
@@ -170,7 +170,7 @@ def _pairwise(operation: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTens
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The softmax along the last axis of the elements that are there; the others take no part.
+    """Return the softmax of the stored elements along the last axis; missing elements are ignored.
 
     >>> softmax(SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy().tolist()
     [0.5, 0.5]
@@ -185,7 +185,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> Any:
-    """`IndexedSlices` without the rows whose index is among `mask_indices`.
+    """Return `IndexedSlices` without the rows whose index is in `mask_indices`.
 
     >>> from agc.runtime import IndexedSlices, constant
     >>> rows = IndexedSlices(constant([1.0, 2.0]), constant([4, 7]))
@@ -234,6 +234,6 @@ _OTHERS: dict[str, Callable[..., Any]] = {"divide": _divided, "shape": _shape, "
 
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:
-    """The function that one of TensorFlow's operations is for sparse tensors; None when it does not take them."""
+    """Return the implementation of an operation for sparse tensors; None when it does not support them."""
     name = name_of(operation)
     return _on_values(operation) if name in _ZERO_STAYS else _OTHERS.get(name)

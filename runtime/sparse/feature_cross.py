@@ -1,4 +1,4 @@
-"""`tf.sparse.cross`: the cross of features as a sparse tensor; see `ragged.crossing`."""
+"""`tf.sparse.cross`: feature crosses as a sparse tensor; see `ragged.feature_cross`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .tensor import SparseTensor
 
 
 def cross(inputs: Any, name: str | None = None, separator: str | None = None) -> SparseTensor:
-    """The combinations of the values that sparse or dense matrices have in a row, joined by `separator` (`_X_`).
+    """Return the combinations of values in the same row of sparse or dense matrices, joined by `separator` (`_X_`).
 
-    Raises TypeError for other inputs than tensors.
+    Raises TypeError for inputs that are no tensors.
 
     >>> from agc.runtime import constant
     >>> cross([constant([["a"]]), constant([["x", "y"]])], separator="-").values.numpy().tolist()
     [b'a-x', b'a-y']
     """
-    from ..ragged.feature_cross import (  # here: ragged tensors are built on this package
+    from ..ragged.feature_cross import (  # imported here: ragged tensors depend on this package
         crossed,
         rows_of_matrix,
     )

@@ -1,4 +1,4 @@
-"""Sums and maxima of sparse tensors, counts, and sums of picked rows."""
+"""Reductions of sparse tensors: sums, maxima, counts, and segment sums."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The sum along axes (all of them when `axis` is None), a dense tensor or a sparse one.
+    """Return the sum along axes (all of them when `axis` is None), a dense tensor or a sparse one.
 
     >>> reduce_sum(SparseTensor([[0, 0], [0, 2]], [1, 2], [2, 3]), axis=1).numpy().tolist()
     [3, 0]
@@ -48,7 +48,7 @@ def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The largest element that is there along axes; 0 in a dense result where there is none.
+    """Return the largest stored element along axes; 0 in a dense result without one.
 
     >>> reduce_max(SparseTensor([[0, 0], [0, 2]], [-1, -2], [2, 3]), axis=1).numpy().tolist()
     [-1, 0]
@@ -61,7 +61,7 @@ def reduce_max(
 
 
 def _grouped(sparse: SparseTensor, axis: Any, keepdims: bool) -> tuple[Any, Any, Any]:
-    """The coordinates of the groups, the group of each element, and the shape of the result."""
+    """Return the coordinates of the groups, the group of each element, and the shape of the result."""
     rank = sparse.shape.rank
     if rank is None:
         raise ValueError("a reduction of a sparse tensor needs a known rank: say it with `set_shape`")
@@ -88,14 +88,14 @@ def bincount(
     values: Any, weights: Any = None, axis: int | None = 0, minlength: Any = None, maxlength: Any = None,
     binary_output: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """How often each number occurs, or the sum of its weights, as a sparse tensor.
+    """Count each number, or sum its weights, as a sparse tensor.
 
     Args:
         values: non-negative integers: a tensor, a sparse or a ragged one.
-        weights: of the same shape; their sums take the place of the counts.
+        weights: of the same shape; their sums replace the counts.
         axis: 0 for one row of counts, -1 for one for each row of a matrix.
-        minlength, maxlength: the least size of the result's last axis; numbers from `maxlength` on are left out.
-        binary_output: 1 in the place of each count.
+        minlength, maxlength: the minimum size of the result's last axis; numbers from `maxlength` on are ignored.
+        binary_output: 1 instead of each count.
 
     >>> counts = bincount([[1, 1, 2]], axis=-1)
     >>> counts.indices.numpy().tolist(), counts.values.numpy().tolist()
@@ -126,7 +126,7 @@ def bincount(
 
 
 def _numbers(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
-    """The elements in one vector; with `by_row`, the row of each and the number of rows."""
+    """Return the elements in one vector; with `by_row`, the row of each and the number of rows."""
     if isinstance(values, SparseTensor):
         return _as_number(values.values), values.indices[:, 0] if by_row else None, values.dense_shape[0]
     if hasattr(values, "value_rowids"):
@@ -150,7 +150,7 @@ def _flat(weights: Any) -> Any:
 
 
 def _as_number(values: Any) -> Any:
-    """Numbers to be counted; TypeError for what is no integer."""
+    """Return the numbers to count as int64; TypeError for other dtypes than integers."""
     if not values.dtype.is_integer:
         raise TypeError(f"bincount counts integers, not {values.dtype.name}")
     return cast(values, dtypes.int64)
@@ -160,16 +160,16 @@ def segment_sum(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """For each segment, the sum of the rows of `data` that `indices` pick for it.
+    """Return for each segment the sum of the rows of `data` selected by `indices`.
 
     Args:
         data: a tensor.
         indices: a vector of row numbers.
-        segment_ids: as long as `indices`, in increasing order: the segment to which each picked row belongs.
+        segment_ids: as long as `indices`, in increasing order: the segment of each selected row.
         num_segments: the number of rows of the result; one more than the last segment when it is None.
         sparse_gradient: accepted for compatibility.
 
-    Raises InvalidArgumentError for segments that decrease or are too large, and rows that are not there.
+    Raises InvalidArgumentError for segment ids that decrease or are too large, and for row indices out of range.
 
     >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 1, 2], [0, 0, 1]).numpy().tolist()
     [[4, 6], [5, 6]]
@@ -181,7 +181,7 @@ def segment_mean(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """As `segment_sum`, divided by the number of rows; 0 for a segment without rows.
+    """Return `segment_sum` divided by the number of rows; 0 for a segment without rows.
 
     >>> segment_mean([[1.0], [3.0], [5.0]], [0, 1, 2], [0, 0, 1]).numpy().tolist()
     [[2.0], [5.0]]
@@ -194,7 +194,7 @@ def segment_sqrt_n(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """As `segment_sum`, divided by the square root of the number of rows; 0 for a segment without rows.
+    """Return `segment_sum` divided by the square root of the number of rows; 0 for a segment without rows.
 
     >>> segment_sqrt_n([[2.0]] * 4, [0, 1, 2, 3], [0, 0, 0, 0]).numpy().tolist()
     [[4.0]]
@@ -204,7 +204,7 @@ def segment_sqrt_n(
 
 
 def _segments(data: Any, indices: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
-    """The sums, and the number of rows of each, in a shape to divide by it."""
+    """Return the sums, and the number of rows of each, in a shape for division."""
     rows, picked = convert_to_tensor(data), convert_to_tensor(indices)
     segments = cast(segment_ids, dtypes.int64)
     expect(reduce_all(size_of(picked) == size_of(segments)), "segment_ids and indices should have same size.")

@@ -1,4 +1,4 @@
-"""Sparse tensors whose elements move: order, transposition, shape, parts, joining."""
+"""Operations that move the elements of sparse tensors: reorder, transpose, reshape, slice, concat."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _made(indices: Any, values: Any, dense_shape: Any, static: Any = None) -> Sp
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The same tensor with its elements in the order in which they stand in the dense one.
+    """Return the same tensor with its elements in row-major order.
 
     >>> reorder(SparseTensor([[1, 0], [0, 1]], ["b", "a"], [2, 2])).values.numpy().tolist()
     [b'a', b'b']
@@ -47,7 +47,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """Axis i of the result is axis `perm[i]` of the input; without `perm` the axes are reversed.
+    """Permute the axes: axis i of the result is axis `perm[i]` of the input; without `perm` the axes are reversed.
 
     >>> transpose(SparseTensor([[0, 1]], [5], [2, 3])).dense_shape.numpy().tolist()
     [3, 2]
@@ -68,9 +68,9 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements, row by row, in another shape, in which one size may be -1.
+    """Return the same elements, in row-major order, in another shape, in which one size may be -1.
 
-    Raises InvalidArgumentError when it does not have as many elements.
+    Raises InvalidArgumentError when the number of elements differs.
 
     >>> reshape(SparseTensor([[1, 1]], [5], [2, 3]), [-1]).indices.numpy().tolist()
     [[4]]
@@ -84,7 +84,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
 
 
 def _size(size: int | None, wanted: Sequence[int | None], old: shapes.TensorShape) -> int | None:
-    """A size of the new shape, where it is known: that of the axis given as -1 from the number of elements."""
+    """Return a size of the new shape, if it is known; -1 is computed from the number of elements."""
     if size != -1:
         return size
     total, others = old.num_elements(), shapes.num_elements(tuple(one for one in wanted if one != -1))
@@ -92,7 +92,7 @@ def _size(size: int | None, wanted: Sequence[int | None], old: shapes.TensorShap
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """The same elements in a larger shape; without `new_shape`, in the smallest that has place for them.
+    """Return the same elements in a larger shape; without `new_shape`, in the smallest shape that contains them.
 
     Raises ValueError (InvalidArgumentError when the graph runs) for a shape of another rank, or a smaller one.
 
@@ -126,7 +126,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
-    """The same tensor with an axis of size 1 before `axis` (the last one when it is None).
+    """Insert an axis of size 1 before `axis` (the last one when it is None).
 
     >>> expand_dims(SparseTensor([[1]], [5], [3]), 0).indices.numpy().tolist()
     [[0, 1]]
@@ -147,7 +147,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """Only the elements for which `to_retain` is true.
+    """Return only the elements for which `to_retain` is true.
 
     >>> retain(SparseTensor([[0], [1]], [5, 6], [3]), [False, True]).values.numpy().tolist()
     [6]
@@ -161,7 +161,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The block of shape `size` that begins at `start`; smaller where the tensor ends.
+    """Return the block of shape `size` that begins at `start`, clipped to the tensor.
 
     >>> slice(SparseTensor([[0, 1], [1, 1]], [5, 6], [2, 3]), [1, 0], [1, 9]).dense_shape.numpy().tolist()
     [1, 3]
@@ -178,7 +178,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """`num_split` parts along an axis; the first ones are longer by one where the size is no multiple.
+    """Return `num_split` parts along an axis; the first ones are longer by one if the size is not a multiple.
 
     >>> [part.dense_shape.numpy().tolist() for part in split(SparseTensor([[1]], [5], [3]), 2, 0)]
     [[2], [1]]
@@ -216,9 +216,9 @@ def _part(sparse: SparseTensor, axis: int, number: int, base: Any, longer: Any) 
 def concat(
     axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
-    """Sparse tensors joined along an axis; with `expand_nonconcat_dims`, others take the largest size.
+    """Concatenate sparse tensors along an axis; with `expand_nonconcat_dims`, other axes take the largest size.
 
-    Raises InvalidArgumentError (ValueError in a graph) for shapes that do not fit.
+    Raises InvalidArgumentError (ValueError in a graph) for incompatible shapes.
 
     >>> both = SparseTensor([[0]], [5], [2])
     >>> concat(0, [both, both]).indices.numpy().tolist()
@@ -266,7 +266,7 @@ def _check_sizes(parts: Sequence[SparseTensor], axis: int) -> None:
 def fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """The same tensor with `default_value` at the beginning of each row that is empty, and which rows these are.
+    """Return the tensor with `default_value` at the beginning of each empty row, and a vector that marks these rows.
 
     >>> filled, was_empty = fill_empty_rows(SparseTensor([[1, 1]], [5], [2, 2]), 9)
     >>> filled.values.numpy().tolist(), was_empty.numpy().tolist()

@@ -1,4 +1,4 @@
-"""`SparseTensor`: the elements of a large tensor that are not zero, and where they stand.
+"""`SparseTensor`: the nonzero elements of a large tensor, and their coordinates.
 
 indices [[0, 0], [1, 2]]   values [1, 2]   dense_shape [2, 3]         1 0 0
                                                                      0 0 2
@@ -50,13 +50,13 @@ class SparseTensor(CompositeTensor):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """A sparse tensor with the `indices`, `values` and `dense_shape` of another object."""
+        """Return a sparse tensor with the `indices`, `values` and `dense_shape` of another object."""
         given = sparse_tensor_value
         return cls(given.indices, given.values, given.dense_shape)
 
     @property
     def indices(self) -> Tensor:
-        """Where the elements stand: a row for each."""
+        """The coordinates of the elements, a row for each."""
         return self._indices
 
     @property
@@ -76,18 +76,18 @@ class SparseTensor(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the whole tensor."""
+        """The static shape of the whole tensor."""
         known = of_tensor(self._dense_shape)
         rank = self._indices.shape[1] if known is None else None
         found = TensorShape(known if rank is None else [None] * rank)
         return found.merge_with(self._static)
 
     def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
+        """Return `shape`."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        """Merge `shape` into the known shape; ValueError when they contradict each other."""
         self._static = self.shape.merge_with(shape).dims
 
     @property
@@ -98,7 +98,7 @@ class SparseTensor(CompositeTensor):
         return self._values.consumers()  # type: ignore[attr-defined]
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other elements in the same places."""
+        """Return other elements at the same coordinates."""
         result = SparseTensor(self._indices, new_values, self._dense_shape)
         result._static = self._static
         return result
@@ -173,7 +173,7 @@ class SparseTensorSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
-        """The spec of a sparse tensor; TypeError for anything else."""
+        """Return the spec of a sparse tensor; TypeError for anything else."""
         if not isinstance(value, SparseTensor):
             raise TypeError("Expected SparseTensor or SparseTensorValue.")
         return value._type_spec
