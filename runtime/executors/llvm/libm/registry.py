@@ -24,7 +24,7 @@ NAMES = {"float": "f32", "double": "f64"}
 Formula = Callable[..., Number]
 
 FEW = 8
-"""The number of scalar calls that LLVM may inline, each of which copies the whole formula."""
+"""The number of scalar calls up to which LLVM may inline them. Each inlined call copies the whole formula."""
 _calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
 
 
@@ -75,7 +75,7 @@ class Function:
         return function
 
     def apart(self, module: ir.Module, real: ir.Type) -> ir.Function:
-        """Return a wrapper for scalar calls, of which a graph may have many: only a few calls are inlined."""
+        """Return a wrapper for scalar calls, which are inlined only if the module has few of them."""
         function, is_new = self._named(module, real, ".apart")
         if is_new:
             builder = ir.IRBuilder(function.append_basic_block())

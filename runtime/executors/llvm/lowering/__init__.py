@@ -1,4 +1,4 @@
-"""The files whose rules make up the table of operations; importing this fills it."""
+"""The modules of lowering rules. Importing this package registers all rules."""
 
 from . import (
     activations,

@@ -1,4 +1,4 @@
-"""The functions between layers, and losses that are one number for each element."""
+"""Lower activation functions, and elementwise losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .math_functions import applied
 
 _SCALE = 1.0507009873554804934193349852946
 _SCALE_ALPHA = 1.7580993408473768599402175208123
-"""The numbers of `selu` (Klambauer et al., 2017)."""
+"""The constants of `selu` (Klambauer et al., 2017)."""
 
 
 @elementwise("relu")
@@ -49,7 +49,7 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
 
 
 def _of_one_shape(operation: Operation) -> str | None:
-    """A reason where shapes do not meet: these comparisons have one answer for the whole tensors then."""
+    """Return a reason if the shapes do not broadcast; the comparison then has one result for whole tensors."""
     x, y = (operand.shape for operand in operation.inputs)
     if (
         x is None

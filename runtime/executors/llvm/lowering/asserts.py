@@ -1,4 +1,4 @@
-"""Assertions, and what raises: where one does, the plan runs again and says it."""
+"""Lower assertions and other operations that raise. A failure leads to a run of the plan, which raises the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways than `cast` from one dtype to another: within the limits, and bit by bit."""
+"""Lower dtype conversions other than `cast`: `saturate_cast` and `bitcast`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The BLAS that NumPy was built with: where its products of matrices are in memory.
+"""Find the GEMM functions of the BLAS that NumPy was built with.
 
-    scipy_cblas_sgemm64_           the OpenBLAS in NumPy's wheels, with integers of 64 bits
+    scipy_cblas_sgemm64_           the OpenBLAS in NumPy's wheels, with 64-bit integers
     cblas_sgemm$NEWLAPACK$ILP64    Apple's Accelerate
-    cblas_sgemm                    MKL, and what systems bring
+    cblas_sgemm                    MKL, and the libraries of Linux distributions
 
-A function that is found must first multiply two small matrices. Where nothing is found, gemm_small.py and
-gemm_blocked.py do it all, but complex products.
+A function must first multiply two small matrices correctly. Without BLAS, gemm_small.py and
+gemm_blocked.py compute all products except complex ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from .... import dtypes
 
 LETTERS = {dtypes.float32: "s", dtypes.float64: "d", dtypes.complex64: "c", dtypes.complex128: "z"}
-"""What BLAS calls its functions by."""
+"""The BLAS type prefixes."""
 
 _NAMES = (
     ("scipy_cblas_{}gemm64_", 64),
@@ -33,13 +33,13 @@ _NAMES = (
     ("cblas_{}gemm$NEWLAPACK", 32),
     ("cblas_{}gemm", 32),
 )
-"""Names, and how wide the integers are that such functions take."""
+"""Names of the functions, and the width of their integer parameters."""
 
 ROWS_FIRST, AS_IT_IS, TRANSPOSED, ADJOINT = 101, 111, 112, 113
 
 
 class Gemm(NamedTuple):
-    """A function of BLAS: `symbol` is what compiled code calls it, `bits` the width of its integers."""
+    """A BLAS function: `symbol` is its name in compiled code, `bits` the width of its integers."""
 
     symbol: str
     address: int
@@ -48,7 +48,7 @@ class Gemm(NamedTuple):
 
 @functools.cache
 def find(dtype: dtypes.DType) -> Gemm | None:
-    """The product of matrices of a dtype; None where there is none."""
+    """Return the GEMM function for a dtype; None if there is none."""
     letter = LETTERS.get(dtype)
     if letter is None:
         return None
@@ -61,7 +61,7 @@ def find(dtype: dtypes.DType) -> Gemm | None:
 
 
 def libraries() -> Iterator[Any]:
-    """NumPy's own module, through which what it is linked with can be seen; where it cannot, the files beside it."""
+    """Yield NumPy's extension module, which exposes its linked libraries, and then the bundled OpenBLAS libraries."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     module = Path(_multiarray_umath.__file__)
@@ -74,7 +74,7 @@ def libraries() -> Iterator[Any]:
 
 
 def _multiplies(function: Any, dtype: dtypes.DType, bits: int) -> bool:
-    """Whether a function gives the product of two small matrices, the second one transposed."""
+    """Return whether a function computes the product of two small matrices, the second one transposed."""
     a, b = (np.arange(start, start + 6).reshape(2, 3).astype(dtype.numpy) for start in (1, 2))
     c = np.zeros((2, 2), dtype.numpy)
     whole = ctypes.c_int64 if bits == 64 else ctypes.c_int32

@@ -1,8 +1,8 @@
-"""What is chosen by a test: as many elements as turn out to be true (codegen/dynamic_sizes.py).
+"""Lower operations with results of dynamic size (codegen/dynamic_sizes.py).
 
-y = boolean_mask x, m        p[k] ← i for each true m[i], one after the other;  y[k] is x[p[k]], where y is read
-i = true_indices m           the places in m of p[k]
-y, n = unique x              x in order, with the places where it was: equal ones stand beside each other there
+y = boolean_mask x, m        p[k] ← i for each true m[i], in order;  y[k] is x[p[k]], computed lazily
+i = true_indices m           the coordinates in m of p[k]
+y, n = unique x              sorts x with the original indices; equal elements are then adjacent
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .sort_ops import in_order
 
 
 def _true_places(region: Region, mask: LazyValue) -> Buffer:
-    """The numbers of the true elements, in order; the shape of the buffer says how many there are."""
+    """Return the flat indices of the true elements, in order. The shape of the buffer holds their number."""
     e = region.e
     region.prepared([mask])
     where = Buffer.new(e, dtypes.int64, (mask.size,))
@@ -35,7 +35,7 @@ def _true_places(region: Region, mask: LazyValue) -> Buffer:
     if mask.size:
         with e.nest([mask.size], parallel=False) as (number,):
             place = get(e, dtypes.int64, count)
-            e.store(dtypes.int64, where.address, place, number)  # stays if this is true, or is replaced
+            e.store(dtypes.int64, where.address, place, number)  # kept if this is true, else overwritten
             element = mask.at(e, Index(mask.shape, [(0, len(mask.shape), number)]))
             is_true = converted(e, element, mask.dtype, dtypes.bool_)
             put(e, count, e.plus(place, e.b.zext(is_true, integer(64))))
@@ -104,7 +104,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
 
 
 def _first_places(region: Region, source: LazyValue, size: int) -> Buffer:
-    """For each element where the first one stands that is equal to it; NaN is equal to NaN."""
+    """Return for each element the index of its first equal element; NaN equals NaN."""
     e, kind = region.e, "u" if source.dtype.is_bool else source.dtype.kind
     first = Buffer.new(e, dtypes.int64, (size,))
     last, leader = new_slot(e, source.dtype, 0), new_slot(e, dtypes.int64, 0)
@@ -158,7 +158,7 @@ def _(
 
 
 def _width(region: Region, top: Register, least: LazyValue, most: LazyValue) -> Register:
-    """How many numbers are counted: up to the largest one, within bounds of which -1 is none."""
+    """Return the number of bins: up to the largest value, clamped to the bounds, where -1 means no upper bound."""
     e = region.e
     lower, upper = region.integer(least), region.integer(most)
     beyond = e.plus(top, e.word(1))
@@ -194,7 +194,7 @@ def _count(
 
 
 def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | None) -> LazyValue:
-    """Elements along an axis, each so often as a vector says that is read when the code runs."""
+    """Return the elements repeated along an axis, by counts that are dynamic."""
     e = region.e
     whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
     place = (axis or 0) % len(whole.shape)
@@ -222,7 +222,7 @@ def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | No
 
 
 def _times(e: Emitter, times: LazyValue, number: Register) -> Register:
-    """How often an element is repeated; a number below 0 fails."""
+    """Return the repeat count of an element; a negative count fails the check."""
     place = number if times.size != 1 else e.word(0)
     index = Index(times.shape, [(0, len(times.shape), place)] if times.shape else [])
     found = converted(e, times.at(e, index), times.dtype, dtypes.int64)
@@ -231,7 +231,7 @@ def _times(e: Emitter, times: LazyValue, number: Register) -> Register:
 
 
 def most(region: Region, lengths: LazyValue, asked: LazyValue) -> Size:
-    """The size that a number asks for; where that is below 0, the largest of some lengths, or 0."""
+    """Return the size `asked`; if that is negative, the largest of `lengths`, or 0."""
     e = region.e
     largest = new_slot(e, dtypes.int64, 0)
     with e.nest([lengths.size], parallel=False) as (number,):

@@ -1,7 +1,7 @@
-"""`cast` and operations on bits.
+"""Lower `cast` and bitwise operations.
 
-Numbers that do not fit become what the processor makes of them, as in NumPy: a float beyond the integers gives the
-least one, and narrower integers keep the low bits of 32.
+Values out of range convert as on the processor and in NumPy: a float out of the integer range gives the smallest
+integer, and narrower integers keep the low bits of the 32-bit result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def cast(e: Emitter, site: Site, x: Element) -> Element:
 
 
 def converted(e: Emitter, x: Element, own: dtypes.DType, wanted: dtypes.DType) -> Element:
-    """An element in another dtype."""
+    """Return an element converted to another dtype."""
     if own is wanted:
         return x
     if wanted.is_bool:
@@ -77,13 +77,13 @@ def _of_float(e: Emitter, x: Register, own: dtypes.DType, wanted: dtypes.DType) 
 
 
 def _signed(e: Emitter, x: Register, own: dtypes.DType, bits: int) -> Register:
-    """The integer part; the least integer for NaN and for what is too large or too small."""
+    """Return the integer part; the smallest integer for NaN and values out of range."""
     b, kind = e.b, integer(bits)
     limit = 2.0 ** (bits - 1)
     fits = b.and_(
         b.fcmp_ordered(">=", x, constant(own, -limit)), b.fcmp_ordered("<", x, constant(own, limit))
     )
-    if own is dtypes.float64 and bits == 32:  # numbers just below the least integer are cut off to it
+    if own is dtypes.float64 and bits == 32:  # numbers just below the least integer truncate to it
         fits = b.and_(
             b.fcmp_ordered(">", x, constant(own, -limit - 1)), b.fcmp_ordered("<", x, constant(own, limit))
         )
@@ -123,7 +123,7 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
 
 
 def _distance(e: Emitter, site: Site, y: Register) -> Register:
-    """How far to shift: as far as there are bits, and not backwards."""
+    """Return the shift count, clamped to the valid range."""
     b, last = e.b, ir().Constant(y.type, y.type.width - 1)
     if site.dtype.is_unsigned:
         return b.select(b.icmp_unsigned("<", y, last), y, last)

@@ -1,8 +1,8 @@
-"""Functions of complex numbers, made of those of real ones.
+"""Functions of complex numbers, composed of real functions.
 
     exp(x + iy) = e^x (cos y + i sin y)
 
-`f` applies a real function by its name. Where parts are infinite or NaN, results are as these formulas give them.
+`f` emits a real function by its name. Infinite and NaN parts get no special treatment beyond these formulas.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def exp(e: Emitter, z: Pair, f: Apply) -> Element:
     size = f(e, "exp", z.re)
     zero = ir().Constant(z.im.type, 0.0)
     turned = e.b.fmul(size, f(e, "sin", z.im))
-    flat = e.b.fcmp_ordered("==", z.im, zero)  # and not infinity times zero
+    flat = e.b.fcmp_ordered("==", z.im, zero)  # avoids infinity times zero
     return Pair(e.b.fmul(size, f(e, "cos", z.im)), e.b.select(flat, z.im, turned))
 
 
@@ -55,7 +55,7 @@ def cosh(e: Emitter, z: Pair, f: Apply) -> Element:
 
 
 def sqrt(e: Emitter, z: Pair, f: Apply) -> Element:
-    """The root with a real part that is not negative: of the larger part first, so that nothing cancels."""
+    """Emit the root with a nonnegative real part. The larger part is computed first, to avoid cancellation."""
     b, half = e.b, ir().Constant(z.re.type, 0.5)
     zero = ir().Constant(z.re.type, 0.0)
     size = f(e, "hypot", z.re, z.im)
@@ -69,7 +69,7 @@ def sqrt(e: Emitter, z: Pair, f: Apply) -> Element:
 
 
 def sign(e: Emitter, z: Pair, f: Apply) -> Element:
-    """Return z / |z|: 0 of 0, and NaN where a part is infinite, as the kernel's complex division gives it."""
+    """Emit z / |z|: 0 for 0, and NaN if a part is infinite, as the NumPy kernel's complex division gives it."""
     b, kind = e.b, z.re.type
     zero, one, infinity, nan = (ir().Constant(kind, value) for value in (0.0, 1.0, math.inf, math.nan))
     size = f(e, "hypot", z.re, z.im)
@@ -89,4 +89,4 @@ FUNCTIONS: dict[str, Callable[[Emitter, Pair, Apply], Any]] = {
     "sinh": sinh,
     "sqrt": sqrt,
 }
-"""What is compiled for complex numbers."""
+"""The functions that are lowered for complex operands."""

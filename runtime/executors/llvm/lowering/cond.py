@@ -1,7 +1,7 @@
-"""`cond` and `switch`: blocks of which one runs, and where their results meet.
+"""Lower `cond` and `switch` to branches, with a merge point for each result.
 
-Numbers meet in slots, which LLVM makes registers of. Tensors of few elements are put into one buffer by each branch;
-of larger ones the address is what meets, unless both branches leave the same buffer.
+Scalars merge through stack slots, which LLVM promotes to phis. Small tensors are stored to one buffer by each branch.
+Larger tensors merge by address, unless all branches return the same buffer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .while_loop import Place
 
 
 class MergePoint:
-    """Where one result of all branches arrives."""
+    """The merge point of one result of all branches."""
 
     def __init__(self, e: Emitter, node: LazyValue, common: Buffer | None) -> None:
         self._node = node
@@ -28,7 +28,7 @@ class MergePoint:
         self._place = None if node.shape else Place(e, Scalar(node.dtype, None))
         self._small: Buffer | None = None
         self._slot: Register = None
-        self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
+        self._places: frozenset[Register] = frozenset()  # memory that may hold the result
         self._in_list = False
         if node.shape and common is None:
             if node.size <= UNROLLED:
@@ -37,7 +37,7 @@ class MergePoint:
                 self._slot = e.slot(pointer())
 
     def arrive(self, region: Region, node: LazyValue) -> None:
-        """A branch ends with this node."""
+        """Store `node` as this result at the end of a branch."""
         if self._place is not None:
             self._place.write(region.e, region.scalar(node).value)
         elif self._small is not None:
@@ -49,7 +49,7 @@ class MergePoint:
             self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> LazyValue:
-        """The result, behind the branches."""
+        """Return the result after the branches."""
         if self._place is not None:
             return self._place.read(e)
         if self._small is not None or self._common is not None:
@@ -83,7 +83,10 @@ def _(region: Region, operation: Operation, index: LazyValue, *nodes: LazyValue)
 
 
 def _given(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
-    """What branches are given: computed before, unless it costs next to nothing; nobody else's own."""
+    """Return the operands of the branches, evaluated before the branch unless that is cheap.
+
+    Operands that are needed later are marked as shared.
+    """
     for node in nodes:
         region.readable(node)
     found = [node.storage or node for node in nodes]
@@ -128,7 +131,7 @@ def _joined(
 
 
 def _left(region: Region, node: LazyValue, given: Sequence[LazyValue]) -> LazyValue:
-    """A result of a branch: a copy of what it has read in a list, which may change behind the branch."""
+    """Return a result of a branch. Copy an element read from a list, since the list may change after the branch."""
     found = region.settled(node)
     if isinstance(found, Buffer) and found.in_list and all(found is not each for each in given):
         return region.stored(found, Buffer.new(region.e, found.dtype, found.shape))
@@ -136,7 +139,7 @@ def _left(region: Region, node: LazyValue, given: Sequence[LazyValue]) -> LazyVa
 
 
 def _common(outcomes: Sequence[LazyValue]) -> Buffer | None:
-    """The buffer that all branches leave as their result."""
+    """Return the buffer that is the result of all branches, if there is one."""
     first = outcomes[0]
     if isinstance(first, Buffer) and all(
         isinstance(node, Buffer) and node.address is first.address for node in outcomes

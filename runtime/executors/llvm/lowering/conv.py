@@ -1,11 +1,10 @@
-"""Convolutions and their gradients: windows laid out as the rows of a matrix, and one product for some images.
+"""Lower convolutions and their gradients to im2col and one GEMM per chunk of images.
 
-conv x, w                  rows ← the windows of x, flattened;   y ← rows · w
-conv_backprop_filter       w' ← rowsᵀ · dy, added up
-conv_backprop_input        rows ← dy · wᵀ;   each row is added to where its window was
+conv x, w                  rows ← im2col(x);   y ← rows · w
+conv_backprop_filter       w' ← rowsᵀ · dy, accumulated over chunks
+conv_backprop_input        rows ← dy · wᵀ;   col2im: each row is added to its window
 
-Windows of one element need no rows: they are the input itself. Groups of channels, which have their own filters, are
-sums over windows in loops.
+Windows of one element with stride 1 need no im2col. Grouped convolutions are sums over windows in loops.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from .softmax import as_dtype, widened
 from .space_to_depth import surrounded
 
 _ELEMENTS = 1 << 22
-"""How many elements of windows are laid out at once."""
+"""The most elements of the im2col matrix of a chunk."""
 
 
 class Setting:
-    """Where the windows lie, and how the channels are grouped."""
+    """The geometry of a convolution: windows, channel groups and chunks."""
 
     def __init__(self, operation: Operation, full: Shape, filter: Shape) -> None:
         attrs = operation.attrs
@@ -67,7 +66,7 @@ class Setting:
         self.chunk = max(divisors, default=1)
 
     def channels_last(self, node: LazyValue) -> LazyValue:
-        """Batches as one axis, channels as the last one."""
+        """Transpose to channels-last, with all batch axes as one."""
         if self.data_format.startswith("NC"):
             rank = len(node.shape)
             first = rank - self.n - 1
@@ -75,7 +74,7 @@ class Setting:
         return regrouped(node, (self.count, *node.shape[-self.n - 1 :]))
 
     def as_given(self, node: LazyValue) -> LazyValue:
-        """What has its channels last, in the format of the user, with its batches."""
+        """Transpose from channels-last to the data format of the operation, with its batch axes."""
         node = regrouped(node, (*self.batch, *node.shape[1:]))
         if not self.data_format.startswith("NC"):
             return node
@@ -88,7 +87,7 @@ class Setting:
         return region.settled(surrounded(region, x, margins))
 
     def places(self, e: Emitter, outputs: Sequence[Register], window: Sequence[Register]) -> list[Register]:
-        """The places in the padded axes that the windows have at some of theirs."""
+        """Return the indices along the padded axes of elements `window` of the windows at `outputs`."""
         return [
             e.plus(e.times(o, stride), e.times(w, dilation))
             for o, w, stride, dilation in zip(
@@ -98,7 +97,7 @@ class Setting:
 
     @contextmanager
     def chunks(self, e: Emitter) -> Iterator[Register]:
-        """Some images at a time: gives the number of the first."""
+        """Emit a loop over chunks of images; yield the index of the first image."""
         if self.chunk == self.count:
             yield e.word(0)
         else:
@@ -114,14 +113,14 @@ def _refuse_empty(setting: Setting, *nodes: LazyValue) -> None:
 
 
 def _refuse_misfit(setting: Setting, back: LazyValue) -> None:
-    """Refuse what is no gradient of the result: a user may ask for any shape of what a convolution is said to be of."""
+    """Refuse a gradient with another shape than the result; user code may pass any shape."""
     batch, sizes, channels = parts(back.shape, setting.n, setting.data_format)
     if (*batch, *sizes, channels) != (*setting.batch, *setting.outputs, setting.given):
         raise RefusedError("the gradient has another shape than the result")
 
 
 class _Rows:
-    """The windows of some images, as the rows of a matrix."""
+    """The im2col matrix of a chunk: one row per window."""
 
     def __init__(self, region: Region, setting: Setting, source: Buffer) -> None:
         self.e, self.setting, self.source = region.e, setting, source
@@ -129,14 +128,14 @@ class _Rows:
         self.memory: Buffer | None = None
 
     def of(self, first: Register) -> Register:
-        """Where the rows of the images from `first` on stand, once they have been laid out."""
+        """Emit im2col for the images from `first` on; return the address of the matrix."""
         e, setting, source = self.e, self.setting, self.source
         if setting.is_plain:
             return beyond(e, source, e.times(first, setting.rows * setting.channels))
         if self.memory is None:
             self.memory = Buffer.new(e, source.dtype, self.shape)
         n, *outer = setting.n, setting.chunk, *setting.outputs, *setting.window[:-1]
-        is_dense = setting.slide.dilations[-1] == 1  # then a window's last axis is one piece of memory
+        is_dense = setting.slide.dilations[-1] == 1  # then the last axis of a window is contiguous
         pieces, size = (1, setting.window[-1]) if is_dense else (setting.window[-1], 1)
         with e.nest([*outer, pieces]) as (image, *numbers):
             places = setting.places(e, numbers[:n], numbers[n:])
@@ -173,7 +172,7 @@ def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) 
 
 
 def _plain(dtype: dtypes.DType, shape: Shape) -> LazyValue:
-    """Of which only the shape matters."""
+    """Return a placeholder, of which only the shape matters."""
     return uniform(dtype, shape, 0)
 
 
@@ -247,7 +246,7 @@ def _(
 def _add_rows(
     region: Region, setting: Setting, first: Register, count: int, rows: Buffer, wide: Buffer
 ) -> None:
-    """Add the rows of some images to where their windows were."""
+    """Emit col2im: add the rows of a chunk to their windows."""
     e, n = region.e, setting.n
     shape = (count, *setting.outputs, *setting.window, setting.channels)
     with e.nest(shape[:-1], parallel=False) as (image, *numbers):
@@ -262,7 +261,7 @@ def _add_rows(
 def _pairs(
     region: Region, setting: Setting, x: LazyValue, w: LazyValue | None, dy: LazyValue | None
 ) -> LazyValue:
-    """The products of elements of windows with filters, or with gradients: [image, outputs, window, taken, given]."""
+    """Return the products of window elements with filters or gradients: [image, outputs, window, taken, given]."""
     n, each = setting.n, setting.given // setting.groups
     shape = (setting.count, *setting.outputs, *setting.window, setting.taken, setting.given)
     readable = [node for node in (x, w, dy) if node is not None]
@@ -283,7 +282,7 @@ def _pairs(
 
 
 def _grouped_rows(region: Region, setting: Setting, w: LazyValue, dy: LazyValue) -> Buffer:
-    """dy · wᵀ for each group of channels: [image, outputs, window, channels]."""
+    """Return dy · wᵀ for each group of channels: [image, outputs, window, channels]."""
     n, each = setting.n, setting.given // setting.groups
     outer = (setting.count, *setting.outputs, *setting.window)
     filters, given = region.settled(w), region.settled(dy)

@@ -1,10 +1,10 @@
-"""Eigenvalues, orthogonal factors, singular values of real matrices: NumPy's LAPACK, one matrix after the other.
+"""Lower eigh, qr and svd of real matrices to calls of NumPy's LAPACK, one per matrix.
 
-eigh a     syevd a           values ascending, vectors in the columns
+eigh a     syevd a           ascending eigenvalues, eigenvectors in the columns
 qr a       geqrf a; r ← its upper triangle; orgqr a; q ← a
 svd a      gesdd a
 
-The functions get as much memory to work in as lets them take the blocks that NumPy's calls take.
+The workspaces are large enough for the block sizes that NumPy's calls use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCK = 64
 
 
 class _Columns:
-    """Memory for a matrix that stands column by column."""
+    """Memory for a column-major matrix."""
 
     def __init__(self, e: Emitter, rows: int, columns: int) -> None:
         self.e, self.rows, self.columns = e, rows, columns
@@ -53,7 +53,7 @@ class _Columns:
 def _put(
     e: Emitter, result: Buffer, batch: Sequence[Register], rows: int, columns: int, find: object
 ) -> None:
-    """Store a matrix of a result: `find(row, column)` gives its elements."""
+    """Store a matrix of a result; `find(row, column)` returns its elements."""
     assert callable(find)
     if not rows * columns:
         return

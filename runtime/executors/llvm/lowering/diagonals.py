@@ -1,4 +1,4 @@
-"""Diagonals, bands and triangles of matrices, which are the last two axes: elements found under another index.
+"""Lower operations on diagonals and bands of matrices, the last two axes, to index mappings.
 
 diag_part x [k=1]      y[i] is x[i, i + 1]
 band_part x            y[i, j] is x[i, j] near the diagonal, else 0
@@ -29,7 +29,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Register]]:
-    """Whether a place is on diagonal `k`, and the place along it, which is 0 elsewhere."""
+    """Return whether an index is on diagonal `k`, and the index along the diagonal, which is 0 elsewhere."""
     *batch, row, column = index.places(e)
     is_there = e.b.icmp_signed("==", e.minus(column, e.word(k)), row)
     along = e.minus(row, e.word(max(-k, 0)))
@@ -81,7 +81,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 @lowers("cross")
 def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyValue:
-    """a[i + 1] b[i + 2] - a[i + 2] b[i + 1], where places go on from the beginning."""
+    """Emit a[i + 1] b[i + 2] - a[i + 2] b[i + 1], with indices modulo 3."""
     left, right = region.readable(a), region.readable(b)
     site = Site("", a.dtype, a.dtype, {}, False)
 

@@ -1,11 +1,11 @@
-"""Whether an integer is a multiple of a known one, without a division.
+"""Test divisibility by a constant without a division.
 
     x % 3 == 0      ==>      x * 0xaaaaaaab <= 0x55555555        of uint32
 
-Times the inverse of an odd divisor, modulo 2**bits, its multiples are the small numbers, each once, and all else is
-large; signed ones are moved so that they begin at zero. What an even divisor has of factors of two is zeros at the
-end, which a rotation makes large numbers of where there are others (Hacker's Delight, section 10-17).
-LLVM knows it, too, but loses it where the integer counts a loop's rounds.
+Multiplication by the inverse of an odd divisor, modulo 2**bits, maps its multiples to the smallest numbers, and other
+integers to larger ones. An offset makes signed multiples start at zero. The factors of two of an even divisor are
+trailing zeros. A rotation turns nonzero trailing bits into large numbers (Hacker's Delight, section 10-17).
+LLVM has this transformation, but does not apply it to induction variables.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..codegen.scalar_builder import is_known
 
 
 def note(e: Emitter, remainder: Register, x: Register, y: Register) -> None:
-    """Keep what a remainder is of, for `is_multiple`."""
+    """Record the operands of a remainder, for `is_multiple`."""
     if is_known(y) and not is_known(x) and abs(int(y.constant)).bit_count() > 1:
         e.remainders[id(remainder)] = remainder, x, abs(int(y.constant))
 
 
 def is_multiple(e: Emitter, remainder: Register, other: Register, signed: bool) -> Register | None:
-    """Whether a remainder is zero; None for what is no such comparison, or has a divisor that is a power of two."""
+    """Return whether a remainder is zero; None if this is another comparison, or the divisor is a power of two."""
     noted = e.remainders.get(id(remainder))
     if noted is None or not is_known(other) or int(other.constant) != 0:
         return None
@@ -37,7 +37,7 @@ def is_multiple(e: Emitter, remainder: Register, other: Register, signed: bool) 
 
 
 def numbers(divisor: int, bits: int, signed: bool) -> tuple[int, int, int, int]:
-    """What to multiply with, to add, to rotate to the right by, and the largest that is left of a multiple.
+    """Return the factor, the offset, the rotation to the right, and the largest result for a multiple.
 
     >>> numbers(3, 32, False)
     (2863311531, 0, 0, 1431655765)

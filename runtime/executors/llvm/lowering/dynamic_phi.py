@@ -1,7 +1,7 @@
-"""Tensors whose sizes are known only while the code runs, where control flow meets (codegen/dynamic_sizes.py).
+"""Phis of tensors with dynamic sizes (codegen/dynamic_sizes.py).
 
-y = while y0                    y has two pieces of memory that grow, and a slot for each size that may change
-y = cond p: then a, else b      an address and sizes, from whichever branch has run
+y = while y0                    y has two growing buffers, and a slot for each dynamic size
+y = cond p: then a, else b      the address and the sizes of whichever branch has run
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .reshape import checked
 
 
 class _Sizes:
-    """The shape of a value that is given at several places: a slot for each size in which these may differ."""
+    """The shape of a merged value, with a slot for each size that may differ."""
 
     def __init__(self, e: Emitter, sizes: Sequence[int | None]) -> None:
         self._sizes = [e.slot(integer(64)) if size is None else size for size in sizes]
 
     def write(self, e: Emitter, node: LazyValue) -> LazyValue:
-        """Note the shape of a node, which is given back in that shape: it fits, or the run fails."""
+        """Store the shape of a node, and return the node with that shape. A mismatch of a static size fails the run."""
         if len(node.shape) != len(self._sizes):
             raise RefusedError("tensors of different ranks meet here")
         shape = []
@@ -48,12 +48,12 @@ class _Sizes:
 
 
 class Meeting:
-    """Where one result of all branches arrives."""
+    """The merge point of one result of all branches."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         self._dtype = outcomes[0].dtype
         self._address = e.slot(pointer())
-        self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
+        self._places: frozenset[Register] = frozenset()  # memory that may hold the result
         self._in_list = False
         self._sizes = _Sizes(
             e,
@@ -64,14 +64,14 @@ class Meeting:
         )
 
     def arrive(self, region: Region, node: LazyValue) -> None:
-        """A branch ends with this node."""
+        """Store `node` as this result at the end of a branch."""
         found = region.stored(self._sizes.write(region.e, node))
         region.e.b.store(found.address, self._address)
         self._places |= found.places
         self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> LazyValue:
-        """The result, behind the branches."""
+        """Return the result after the branches."""
         found = Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
         found.places |= self._places
         found.in_list = self._in_list
@@ -79,14 +79,14 @@ class Meeting:
 
 
 class Kept:
-    """Where a tensor of a loop's state stands: `now` in one piece of memory, the next one in another."""
+    """A loop-carried tensor: the current value in one buffer, the next value in another."""
 
     def __init__(self, region: Region, spec: Any, node: LazyValue) -> None:
         e = region.e
         self._dtype = node.dtype
         self._now, self._other = e.growing(1), e.growing(1)
         self._sizes = _Sizes(e, spec.shape)
-        self.write(region, region.settled(node))  # for others may read the same node
+        self.write(region, region.settled(node))  # settle first, since the node may have other readers
 
     def read(self, e: Emitter) -> Buffer:
         address = e.b.gep(
@@ -97,7 +97,7 @@ class Kept:
         return found
 
     def write(self, region: Region, node: LazyValue) -> None:
-        """The next value: what is read meanwhile stays where it is."""
+        """Store the next value, and swap the buffers. The current value stays readable meanwhile."""
         e = region.e
         fitting = self._sizes.write(e, node)
         size: Register = e.word(math.prod(fitting.shape) * self._dtype.size)
@@ -108,5 +108,5 @@ class Kept:
 
 
 def is_open(spec: Any) -> bool:
-    """Whether a tensor has a size that is known only while the code runs."""
+    """Return whether a tensor has a dynamic size."""
     return None in (getattr(spec, "shape", None) or ())

@@ -1,8 +1,8 @@
-"""Slices whose ends or whose tensors have sizes that are known only while the code runs (codegen/dynamic_sizes.py).
+"""Slices with dynamic bounds or dynamic sizes (codegen/dynamic_sizes.py).
 
-y = getitem x, n [key=':_']        y has as many elements as there are before n, and at most as many as x
+y = getitem x, n [key=':_']        y has the elements before n, and at most those of x
 y = getitem x [key='::-1']         y[i] is x[s - 1 - i], where s is the size of both
-y = getitem x, i [key='_']         rows of known sizes, which are read where they stand if nobody writes there
+y = getitem x, i [key='_']         rows of static size, which are views if the memory is not written
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..codegen.rule_registry import RefusedError
 from ..codegen.scalar_builder import is_known
 
 Part = tuple[int, Any]
-"""An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
+"""An axis of the operand and its selection: (start, step) for an axis of the result, or an index in a register."""
 
 
 def counted(e: Emitter, place: Register, size: int) -> Register:
-    """A place that may count from the end, once it is known to be there."""
+    """Return an index, which may be negative, with a bounds check."""
     zero = e.word(0)
     counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
     e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
@@ -41,7 +41,7 @@ def sized_parts(
     operands: Sequence[Operand],
     holes: Sequence[LazyValue],
 ) -> tuple[list[Part | None], Shape]:
-    """What a key selects, and in which shape, where sizes are known only while the code runs."""
+    """Return the selection of a key and its shape, for dynamic sizes."""
     e = region.e
     nodes = dict(zip(operands, holes, strict=True))
     parts: list[Part | None] = []
@@ -70,7 +70,7 @@ def sized_parts(
 def slice_of(
     e: Emitter, start: Register | None, stop: Register | None, step: int, size: int
 ) -> tuple[Register, int]:
-    """Where a slice begins, and how many elements it has, as Python has it: ends are cut off, or count back."""
+    """Return the start and the length of a slice by Python's rules: bounds are clipped, or count from the end."""
     if start is None and stop is None and step in (1, -1):
         return (e.word(0) if step == 1 else e.word(size - 1)), size
     if not isinstance(size, Size) and all(x is None or is_known(x) for x in (start, stop)):
@@ -88,7 +88,7 @@ def slice_of(
 
 
 def _within(e: Emitter, place: Register, size: Register, least: Register, most: Register) -> Register:
-    """A bound that may count from the end, cut off at the ends."""
+    """Return a bound of a slice, which may be negative, clipped to the range."""
     zero = e.word(0)
     counted = e.choose(e.b.icmp_signed("<", place, zero), e.b.add(place, size), place)
     high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
@@ -96,7 +96,7 @@ def _within(e: Emitter, place: Register, size: Register, least: Register, most: 
 
 
 def are_rows(parts: Sequence[Part | None], shape: Shape, found: Shape) -> bool:
-    """Whether a key selects a place along the first axes, and all that is there."""
+    """Return whether a key selects one index along the first axes, and everything along the others."""
     first = len(shape) - len(found)
     return (
         bool(found)
@@ -108,12 +108,12 @@ def are_rows(parts: Sequence[Part | None], shape: Shape, found: Shape) -> bool:
 
 
 def _is_all(place: Any) -> bool:
-    """Whether a slice begins at the first element, and skips none."""
+    """Return whether a slice begins at the first element and has step 1."""
     return isinstance(place, tuple) and place[1] == 1 and is_known(place[0]) and place[0].constant == 0
 
 
 def rows(e: Emitter, source: Buffer, parts: Sequence[Part | None], shape: Shape) -> Buffer:
-    """Rows of what stays in its place: they stand there already."""
+    """Return selected rows as a view of the buffer."""
     count = len(source.shape) - len(shape)
     numbers = [part[1] for part in parts[:count] if part is not None]
     row = Index.of(source.shape[:count], numbers).flat(e)

@@ -1,12 +1,12 @@
-"""Sums of products by Einstein's notation: two factors at a time, each pair one batch of products of matrices.
+"""Lower einsum to matrix products, two factors at a time.
 
 einsum a, b [equation='bij,bjk->bik']
-    b   is in both, and stays: batches          a as [b, i, j] · b as [b, j, k], put in the order of the result
-    j   is in both, and goes: it is summed
+    b   is in both factors and in the result: a batch axis    a as [b, i, j] · b as [b, j, k], then a transpose
+    j   is in both factors, but not in the result: summed
     i   is in the first, k in the second
 
-Axes that only one factor has, and the result has not, are summed first; one that a factor has twice is its diagonal.
-Where nothing is left but batches, the factors are multiplied element by element, and summed in the same loops.
+Axes in only one factor and not in the result are summed first. A label repeated in one factor is its diagonal.
+If only batch axes are left, the factors are multiplied element by element, and summed in the same loops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Labels = tuple[str, ...]
 
 
 class Term(NamedTuple):
-    """A factor, and the label of each of its axes."""
+    """A factor and the label of each of its axes."""
 
     node: LazyValue
     labels: Labels
@@ -62,13 +62,13 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
 
 
 def _spelled(text: str, dots: int) -> Labels:
-    """The labels of a term; each axis of the dots has a number as its label, counted from the last one."""
+    """Return the labels of a term. The axes of `...` are labeled with numbers, counted from the last axis."""
     head, middle, tail = text.partition("...")
     return (*head, *(str(number) for number in reversed(range(dots if middle else 0))), *tail)
 
 
 def _named(node: LazyValue, text: str) -> Term:
-    """A factor; the diagonal, where it has a label twice."""
+    """Return a factor with its labels; a repeated label takes the diagonal."""
     labels = _spelled(text, len(node.shape) - len(text.replace("...", "")))
     if len(set(labels)) == len(labels):
         return Term(node, labels)
@@ -82,7 +82,7 @@ def _named(node: LazyValue, text: str) -> Term:
 
 
 def _thinned(term: Term, sizes: dict[str, int]) -> Term:
-    """Without axes of size 1 that are broadcast."""
+    """Remove axes of size 1 that are broadcast."""
     kept = [
         (label, size)
         for label, size in zip(term.labels, term.node.shape, strict=True)
@@ -94,7 +94,7 @@ def _thinned(term: Term, sizes: dict[str, int]) -> Term:
 
 
 def _summed(region: Region, term: Term, needed: set[str]) -> Term:
-    """Summed along the axes that nobody needs."""
+    """Sum a factor along the axes that are not in `needed`."""
     axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
     if not axes:
         return term
@@ -105,7 +105,7 @@ def _summed(region: Region, term: Term, needed: set[str]) -> Term:
 
 
 def _product(region: Region, a: Term, b: Term, needed: set[str]) -> Term:
-    """The product of two factors, summed over what both have and nobody needs."""
+    """Return the product of two factors, summed over their common labels that are not in `needed`."""
     both = [label for label in a.labels if label in b.labels]
     batch, gone = [x for x in both if x in needed], [x for x in both if x not in needed]
     left = [x for x in a.labels if x not in b.labels]
@@ -124,7 +124,7 @@ def _product(region: Region, a: Term, b: Term, needed: set[str]) -> Term:
 
 
 def _as_batches(region: Region, term: Term, batch: list[str], rows: list[str], columns: list[str]) -> Factor:
-    """A factor as a batch of matrices; turned, rather than copied, where its axes stand the other way round."""
+    """Return a factor as a batch of matrices, marked as transposed instead of copied if its axes are in that order."""
     sizes = dict(zip(term.labels, term.node.shape, strict=True))
     count, m, n = (math.prod(sizes[label] for label in part) for part in (batch, rows, columns))
     if term.labels == (*batch, *columns, *rows) and rows and columns:
@@ -134,7 +134,7 @@ def _as_batches(region: Region, term: Term, batch: list[str], rows: list[str], c
 
 
 def _beside(region: Region, a: Term, b: Term) -> Term:
-    """The products of all pairs of elements, lazily."""
+    """Return the products of all pairs of elements, lazily."""
     labels = (*a.labels, *(label for label in b.labels if label not in a.labels))
     sizes = dict(zip((*a.labels, *b.labels), (*a.node.shape, *b.node.shape), strict=True))
     shape = tuple(sizes[label] for label in labels)
@@ -156,7 +156,7 @@ def _beside(region: Region, a: Term, b: Term) -> Term:
 
 
 def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...]) -> LazyValue:
-    """The result: its axes in order, and those that were of size 1 throughout."""
+    """Transpose the term to the order of the result, and restore axes of size 1."""
     present = [label for label in wanted if label in term.labels]
     turned = permuted(term.node, [term.labels.index(label) for label in present])
     return regrouped(turned, shape)

@@ -1,4 +1,4 @@
-"""Arithmetic on elements, as NumPy does it: integers wrap around, floats are rounded after each operation."""
+"""Lower elementwise arithmetic with NumPy's semantics: integers wrap around, each float operation rounds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 
 def not_complex(operation: Operation) -> str | None:
-    """A reason where the operands are complex."""
+    """Return a reason if the operands are complex."""
     return "complex numbers are not compiled here" if operation.inputs[0].dtype.kind == "c" else None
 
 
@@ -69,7 +69,7 @@ def divide(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 
 def quotient_of_complex(e: Emitter, x: Pair, y: Pair) -> Pair:
-    """Smith's division, as NumPy has it: by the larger part of the divisor first."""
+    """Divide by Smith's algorithm, as NumPy does: scaled by the larger part of the divisor."""
     b = e.b
     kind = y.re.type
     real_size, imaginary_size = e.intrinsic("fabs", y.re), e.intrinsic("fabs", y.im)
@@ -97,7 +97,7 @@ def negative(e: Emitter, site: Site, x: Element) -> Element:
 
 
 def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Register, Register, Register]:
-    """Quotient and remainder of integers, rounded towards zero, and the divisor that was taken."""
+    """Return quotient and remainder of integers, rounded toward zero, and the divisor used."""
     b, kind = e.b, y.type
     zero, one = ir().Constant(kind, 0), ir().Constant(kind, 1)
     if is_known(y) and y.constant not in (0, -1):
@@ -106,7 +106,7 @@ def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Regist
     if not signed:
         safe = b.select(b.icmp_unsigned("==", y, zero), one, y)
         return b.udiv(x, safe), b.urem(x, safe), safe
-    # The least integer over -1 is itself, by wrapping around; the processor would trap.
+    # The least integer divided by -1 wraps around to itself; the instruction would trap.
     minus = b.icmp_signed("==", y, ir().Constant(kind, -1))
     harmless = b.or_(b.icmp_unsigned("==", y, zero), minus)
     safe = b.select(harmless, one, y)
@@ -115,7 +115,7 @@ def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Regist
 
 
 def _rounded_down(e: Emitter, y: Register, remainder: Register) -> Register:
-    """Whether the quotient of signed integers must still be rounded down: signs differ, and something is left."""
+    """Return whether floor division must decrement the truncated quotient: the signs differ, and there is a remainder."""
     b, zero = e.b, ir().Constant(y.type, 0)
     left = b.icmp_unsigned("!=", remainder, zero)
     return b.and_(left, b.icmp_signed("<", b.xor(remainder, y), zero))
@@ -146,7 +146,7 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 
 def _float_remainder(e: Emitter, x: Register, y: Register) -> Register:
-    """What NumPy's divmod leaves: fmod, with the sign of the divisor."""
+    """Return the remainder of NumPy's divmod: fmod, with the sign of the divisor."""
     b = e.b
     zero = ir().Constant(x.type, 0.0)
     left = b.frem(x, y)
@@ -172,19 +172,19 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 @functools.cache
 def zeros_that_win(largest: bool) -> str:
-    """Which of 0.0 and -0.0 NumPy's maximum (else minimum) is: "second", as x86 has it, or "sorted", by the sign."""
+    """Return which zero NumPy's maximum (else minimum) returns: "second", as on x86, or "sorted", by the sign."""
     zeros = np.array([0.0, -0.0], np.float32)
     compute = np.maximum if largest else np.minimum
     return "second" if np.signbit(compute(zeros, -zeros)).tolist() == [True, False] else "sorted"
 
 
 def larger(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
-    """The larger of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    """Return the larger number; NaN if either is NaN. Among zeros of both signs, NumPy's choice."""
     return _extreme(e, dtype, ">", x, y)
 
 
 def smaller(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
-    """The smaller of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    """Return the smaller number; NaN if either is NaN. Among zeros of both signs, NumPy's choice."""
     return _extreme(e, dtype, "<", x, y)
 
 
@@ -196,7 +196,7 @@ def _extreme(e: Emitter, dtype: dtypes.DType, sign: str, x: Register, y: Registe
         return b.select(compared(e, dtype.kind, sign, x, y), x, y)
     if dtype.size > 2 and zeros_that_win(sign == ">") == "sorted":
         return e.intrinsic("maximum" if sign == ">" else "minimum", x, y)
-    if dtype.size == 2:  # which NumPy computes one by one, and takes the first
+    if dtype.size == 2:  # NumPy's scalar loop, which returns the first of equal numbers
         sign += "="
     return b.select(b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
@@ -217,7 +217,7 @@ def _(e: Emitter, site: Site, x: Element, low: Element, high: Element) -> Elemen
 
 
 def compared(e: Emitter, kind: str, sign: str, x: Element, y: Element) -> Register:
-    """A comparison; false where NaN takes part, but for `!=`."""
+    """Return a comparison; false if an operand is NaN, except for `!=`."""
     b = e.b
     if kind == "c":
         real, imaginary = (compared(e, "f", sign, *parts) for parts in zip(x, y, strict=True))
@@ -300,7 +300,7 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
 
 
 def _reciprocal_of_complex(e: Emitter, x: Pair) -> Pair:
-    """One divided by a number, as NumPy has it: by the larger part first. Of 0 it is NaN."""
+    """Return the reciprocal as NumPy computes it, scaled by the larger part; NaN for 0."""
     b, one = e.b, ir().Constant(x.re.type, 1.0)
     by_real = b.fcmp_ordered("<=", e.intrinsic("fabs", x.im), e.intrinsic("fabs", x.re))
     large, small = b.select(by_real, x.re, x.im), b.select(by_real, x.im, x.re)

@@ -1,10 +1,10 @@
-"""Fourier transforms: the loops of NumPy's pocketfft, axis after axis as `np.fft` goes, and so its results to the bit.
+"""Lower Fourier transforms to the loops of NumPy's pocketfft, in the axis order of `np.fft`, with identical results.
 
-fft2d x     fft along the last axis, then along the one before
-irfft2d z   ifft along the first of the axes, then irfft along the last
+fft2d x     fft along the last axis, then along the second-to-last
+irfft2d z   ifft along the first axis, then irfft along the last
 
-Where rows are not behind each other, the loop is given the steps between their elements. NumPy transforms single
-precision as it resolves the dtypes of its ufuncs: forward in double precision, and rounds then.
+For rows that are not contiguous, the loop gets the strides. For single precision NumPy's dtype resolution
+selects a forward transform in double precision, followed by rounding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WHOLES = {part: whole for whole, part in _PARTS.items()}
 
 
 def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> LazyValue:
-    """The transform `name` along an axis, to rows of `size`; the first half of real ones."""
+    """Return the transform `name` along an axis with rows of `size` elements; `rfft` gives half the spectrum."""
     if not node.size or size < 1:
         raise RefusedError("transforms of nothing are not compiled")
     is_back = name in ("ifft", "irfft")
@@ -49,7 +49,7 @@ def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> 
 
 
 def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, factor: Any) -> None:
-    """One call where rows stand behind each other, else one for each part that holds all of the axis."""
+    """Emit one call if rows are contiguous, else one call for each slice that contains the whole axis."""
     parts, behind = math.prod(node.shape[:axis]), math.prod(node.shape[axis + 1 :])
     sizes = node.shape[axis], result.shape[axis]
     widths = node.dtype.size, result.dtype.size
@@ -75,7 +75,7 @@ def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, facto
 
 
 def _data(e: Emitter, loop: Loop) -> Register:
-    """What the loop is given with each call."""
+    """Return the data pointer of the loop."""
     if not loop.data:
         return null()
     name = _symbol(f"agc_{loop.name}_data", loop.data)
@@ -87,7 +87,7 @@ def _data(e: Emitter, loop: Loop) -> Register:
 
 
 def _symbol(name: str, address: int) -> str:
-    """Tell LLVM what a name stands for."""
+    """Register the address of a symbol with LLVM, and return the name."""
     import llvmlite.binding
 
     llvmlite.binding.add_symbol(name, address)

@@ -1,4 +1,4 @@
-"""Tensors that are made of nothing: zeros, ones, one value throughout, numbers in a row."""
+"""Lower operations that create tensors: zeros, ones, fill, range, one_hot, linspace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .casts import converted
 
 
 def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> LazyValue:
-    """One known number throughout; no memory is needed."""
+    """Return a tensor of one constant, without memory."""
     made = Known(np.array(value, dtype.numpy))
     return IndexMap(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
 
@@ -38,7 +38,7 @@ def _(region: Region, operation: Operation, dims: LazyValue, value: LazyValue) -
 
 
 def asked_shape(region: Region, operation: Operation, asked: LazyValue | None) -> Shape:
-    """The shape of a result; sizes that are not known beforehand are read from the vector that asks for it."""
+    """Return the shape of the result; dynamic sizes are read from the operand `asked`."""
     sizes: Sequence[int | None] = operation.outputs[0].shape or ()
     if None not in sizes:
         return tuple(size for size in sizes if size is not None)
@@ -47,7 +47,7 @@ def asked_shape(region: Region, operation: Operation, asked: LazyValue | None) -
 
 
 def size_at(region: Region, asked: LazyValue, axis: int) -> Size:
-    """The size that an element of a vector is; one below 0 fails."""
+    """Return an element of a vector as a size; a negative size fails the check."""
     e, found = region.e, region.settled(asked)
     place = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
     size = converted(e, found.at(e, place), found.dtype, dtypes.int64)
@@ -92,7 +92,7 @@ def _(
 
 
 def _count(region: Region, start: Register, limit: Register, delta: Register) -> Size:
-    """How many numbers there are from one towards another, which is not among them."""
+    """Return the number of elements of a range."""
     e, b = region.e, region.e.b
     zero, one = e.word(0), e.word(1)
     e.demand(b.icmp_signed("!=", delta, zero))
@@ -126,7 +126,7 @@ def _(
 
 
 def shape_of(operation: Operation) -> Shape:
-    """The shape of an operation's one result."""
+    """Return the static shape of an operation's only result."""
     (value,) = operation.outputs
     assert value.shape is not None and None not in value.shape, value.spec
     return value.shape  # type: ignore[return-value]
@@ -134,7 +134,7 @@ def shape_of(operation: Operation) -> Shape:
 
 @lowers("linspace")
 def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, count: LazyValue) -> LazyValue:
-    """The last number is the one that was given, and not what the steps lead to."""
+    """Emit evenly spaced numbers; the last one is exactly `stop`."""
     dtype, shape = start.dtype, shape_of(operation)
     if dtype.kind != "f":
         raise RefusedError(f"numbers of {dtype.name} between others are not compiled")

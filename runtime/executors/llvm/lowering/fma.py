@@ -1,10 +1,10 @@
-"""Sums with a product that is exact, rounded once by one instruction.
+"""Contract an addition and an exact product to one fused multiply-add.
 
     x * 0.5 + 1.0      ==>      fma(x, 0.5, 1.0)
 
-Times a power of two, a float only gets another exponent, so that the sum is all that is rounded, by two instructions
-as by one. Where the product is too small or too large to be exact, a constant of middling size hides it: sums with what
-is smaller than the smallest normal number are the constant, and with what is infinite infinite.
+Multiplication by a power of two only changes the exponent, so that only the sum rounds, with two instructions
+as with one. If the product underflows or overflows, an addend of moderate size hides the difference: the sum with a
+subnormal product is the addend, and the sum with an infinite product is infinite.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..codegen.llvm_types import Register, ir
 from ..codegen.scalar_builder import is_known
 
 _MIDDLING = {"float": 100, "double": 900}
-"""For each type: the constants between 2 to the power of minus and plus this are of middling size."""
+"""For each type, n such that addends between 2^-n and 2^n have moderate size."""
 
 
 def fused(e: Emitter, x: Register, y: Register, is_difference: bool = False) -> Register | None:
-    """`x + y`, or `x - y`, where one is such a product and the other such a constant; None otherwise."""
+    """Return `x + y` or `x - y` as a fused multiply-add; None if the operands have another form."""
     known, product = (x, y) if is_known(x) else (y, x)
     if not _is_middling(known) or (found := _parts(product)) is None or not _fuses():
         return None
@@ -39,7 +39,7 @@ def _is_middling(x: Register) -> bool:
 
 
 def _parts(product: Register) -> tuple[Register, Register] | None:
-    """What is multiplied, and the power of two, if it is a product with one."""
+    """Return the factor and the power of two of a product; None for other values."""
     if getattr(product, "opname", None) != "fmul":
         return None
     x, y = product.operands

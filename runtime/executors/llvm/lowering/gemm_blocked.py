@@ -1,23 +1,23 @@
-"""Products of matrices of any sizes: one function for each kind of numbers, which all programs share.
+"""Blocked GEMM for any sizes: one function per element type, shared by all modules.
 
                 two vectors of columns
             b   ┌──┬──┬──┐
-                │▒▒│▒▒│▒▒│    a strip of b, packed (gemm_packing.py)
+                │▒▒│▒▒│▒▒│    a packed strip of b (gemm_packing.py)
                 └──┴──┴──┘
     a  ┌─────┐  ┌──┬──┬──┐
-       │░░░░░│  │██│██│██│    tiles of c: they have some rows,
-       │░░░░░│  │██│██│██│    and read a strip and as many rows of a
+       │░░░░░│  │██│██│██│    register tiles of c: each has a few rows,
+       │░░░░░│  │██│██│██│    and reads one strip and the same rows of a
        └─────┘  └──┴──┴──┘
 
-A tile keeps its sums in registers (`Tile`, gemm_packing.py). As many strips are packed as the cache has room for; then
-tiles beside each other come first, for c is written row by row. Strips that would be too long for the cache are cut:
-then the tiles go on with the sums that stand in c. A tile of which c has only a part, at the right edge or at the
-bottom, is computed beside it; rows of a that are not there are read as the last one.
+A tile keeps its accumulators in registers (`Tile`, gemm_packing.py). As many strips are packed as fit in the cache.
+Tiles of one row of c come first, so that c is written row by row. The k dimension is blocked if strips exceed
+the cache; later blocks start from the sums in c. Partial tiles at the right and bottom edges are computed
+in a temporary tile; rows missing from a are replaced by its last row.
 
     agc_product_float(run, pack, a, b, c, table)
 
-The table (`Sizes`, gemm_kernel_ir.py) has all sizes. `pack` packs a strip, and `run` gives parts of the product to
-threads, where it is not null (thread_pool_ir.py).
+The table (`Sizes`, gemm_kernel_ir.py) holds all sizes. `pack` packs a strip. `run` distributes parts of the product
+over threads unless it is null (thread_pool_ir.py).
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .gemm_kernel_ir import STRIP, product
 from .gemm_packing import Tile, tile, turned
 
 _FEW = 4
-"""Strips that no more tiles read are read where they stand."""
+"""The largest number of tile rows that read strips of b without packing."""
 
 _loading = threading.Lock()
 
 
 def symbol(dtype: dtypes.DType) -> str:
-    """What compiled code calls the function for a dtype, which is there from now on."""
+    """Return the symbol of the GEMM function for a dtype, and compile the function if necessary."""
     kind = _kind(dtype)
     return _known(f"agc_product_{kind}", kind)
 
 
 def packing(dtype: dtypes.DType, is_turned: bool) -> str:
-    """What compiled code calls the function that packs strips of a second matrix."""
+    """Return the symbol of the function that packs strips of the second matrix."""
     if is_turned:
         return _known(f"agc_pack_turned_{dtype.size}", dtype.size)
     kind = _kind(dtype)
@@ -51,29 +51,31 @@ def packing(dtype: dtypes.DType, is_turned: bool) -> str:
 
 
 def length(k: int, is_turned: bool) -> int:
-    """Rows of a strip: as many as the others have, about."""
+    """Return the rows per strip, so that all strips have about the same length."""
     return -(-k // -(-k // longest(is_turned)))
 
 
 def longest(is_turned: bool) -> int:
-    """The most rows of a strip: half as many where each needs another line of the cache for the numbers of a, which
-    stand below each other."""
+    """Return the largest number of rows per strip.
+
+    For a transposed `a` it is half as large, since each row then takes another cache line of `a`.
+    """
     most = STRIP // tile().across
     return most // 2 if is_turned else most
 
 
 def stays(m: int, is_turned: bool) -> bool:
-    """Whether the strips for so many rows of a are read where they stand."""
+    """Return whether strips of b are read without packing, for `m` rows of a."""
     return not is_turned and m <= _FEW * tile().down
 
 
 def _kind(dtype: dtypes.DType) -> str:
-    """The numbers of a dtype in LLVM's language."""
+    """Return the LLVM type of the elements of a dtype."""
     return {4: "float", 8: "double"}[dtype.size] if dtype.kind == "f" else f"i{8 * dtype.size}"
 
 
 def _known(name: str, kind: str | int) -> str:
-    """The name of a function, which is found by it from now on."""
+    """Register the compiled function under its name, and return the name."""
     with _loading:
         llvm_engine.known_as(name, _code(kind, tile()).function(name))
     return name
@@ -81,7 +83,7 @@ def _known(name: str, kind: str | int) -> str:
 
 @functools.cache
 def _code(kind: str | int, tile: Tile) -> llvm_engine.Code:
-    """The product of a kind of numbers and what packs its strips; or what turns numbers of so many bytes."""
+    """Return the native code of the GEMM and its packing, or of the packing of a transpose."""
     return llvm_engine.Code(llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
 
 

@@ -1,7 +1,7 @@
-"""The text of the products of matrices of any sizes (gemm_blocked.py), in LLVM's language as it shall run.
+"""The LLVM IR text of the blocked GEMM (gemm_blocked.py), already in its optimized form.
 
-LLVM's passes would take longer than all else, and find nothing to do: numbers that change are those of loops from the
-beginning, and what stays the same is computed outside of them.
+LLVM's passes would take most of the compile time and improve nothing: loop variables are phis from the
+beginning, and invariants are computed outside of loops.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import NamedTuple
 from .gemm_packing import Tile, straight
 
 STRIP = 1 << 15
-"""The bytes of strips that are packed at once, of one at least: they stay in the cache next to the processor."""
+"""The bytes of strips that are packed at once, of at least one strip. They fit in the L1 cache."""
 
 _SIZES = {"float": 4, "double": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
 
 class Sizes(NamedTuple):
-    """What the function is told of a product, in words; distances are in bytes."""
+    """The size table of a GEMM, in 64-bit words; distances and widths of rows are in bytes."""
 
     stays: int
-    """Whether strips that are not cut are read where they stand."""
+    """1 if full-width strips are read without packing."""
     down: int
-    """How far it is to the next row of a, …"""
+    """The distance between rows of a."""
     along: int
-    """… to the next number of a row, …"""
+    """The distance between elements of a row of a."""
     apart: int
-    """… to the next row of b, or to the next column where it is turned, …"""
+    """The distance between rows of b, or between columns if b is transposed."""
     far: int
-    """… and to the next row of c."""
+    """The distance between rows of c."""
     m: int
     n: int
-    """As many bytes as a row of c has."""
+    """The width of a row of c, in bytes."""
     k: int
     length: int
-    """Rows of a strip."""
+    """The rows of a strip."""
     a_unit: int
-    """How far it is to what another unit reads of a, …"""
+    """The distance in a between units."""
     b_unit: int
-    """… and of b, …"""
+    """The distance in b between units."""
     c_unit: int
-    """… and to what it writes."""
+    """The distance in c between units."""
     m_unit: int
-    """Rows of a unit; 0 where units are columns."""
+    """The rows of a unit; 0 if units are columns."""
     n_unit: int
     units: int
     threads: int
     wakes: int
-    """Whether threads that sleep are to share it."""
+    """1 if sleeping threads are woken to share the work."""
 
 
 def product(kind: str, tile: Tile) -> str:
-    """The text of the product of a kind of numbers, and of what packs its strips."""
+    """Return the IR of the GEMM for an element type, and of its packing function."""
     size = _SIZES[kind]
     bytes_of_vector, across, down = tile
     count = bytes_of_vector // size
@@ -102,21 +102,21 @@ _LOOKED_UP = tuple({"m": "all.m", "n": "all.n"}.get(name, name.replace("_", ".")
 
 
 def _fetched(start: str, kind: str, names: Sequence[str]) -> Iterator[str]:
-    """Load what stands one behind the other."""
+    """Yield the IR that loads consecutive words."""
     for i, name in enumerate(names):
         yield f"%at.{name} = getelementptr {kind}, ptr %{start}, i64 {i}"
         yield f"%{name} = load {kind}, ptr %at.{name}"
 
 
 def _line(i: int) -> str:
-    """Where a row of a begins: below the one above, or there as well where it is the last."""
+    """Return the IR for the address of row `i` of a; rows beyond the end repeat the last one."""
     return f"""%has.{i} = icmp sgt i64 %rows, {i}
   %down.{i} = select i1 %has.{i}, i64 %down, i64 0
   %line.{i} = getelementptr i8, ptr %line.{i - 1}, i64 %down.{i}"""
 
 
 def _places(start: str, name: str, rows: range, columns: range) -> Iterator[str]:
-    """Where the vectors of a tile stand."""
+    """Yield the IR for the addresses of the vectors of a tile."""
     yield f"%{name}.0.0 = getelementptr i8, ptr %{start}, i64 0"
     for i in rows[1:]:
         yield f"%{name}.{i}.0 = getelementptr i8, ptr %{name}.{i - 1}.0, i64 %{start}.far"
@@ -125,13 +125,13 @@ def _places(start: str, name: str, rows: range, columns: range) -> Iterator[str]
 
 
 def _row(vector: str, size: int, j: int, at: int) -> str:
-    """A vector of the strip."""
+    """Return the IR that loads a vector of the strip."""
     return f"""%at.{j} = getelementptr i8, ptr %strip.at, i64 {at}
   %row.{j} = load {vector}, ptr %at.{j}, align {size}"""
 
 
 def _factor(vector: str, kind: str, count: int, i: int) -> str:
-    """A number of a, in all places of a vector."""
+    """Return the IR that splats an element of a."""
     return f"""%a.{i} = getelementptr i8, ptr %line.{i}, i64 %a.at
   %number.{i} = load {kind}, ptr %a.{i}
   %alone.{i} = insertelement {vector} poison, {kind} %number.{i}, i32 0
@@ -139,7 +139,7 @@ def _factor(vector: str, kind: str, count: int, i: int) -> str:
 
 
 def _added(vector: str, kind: str, i: int, j: int) -> str:
-    """A sum with one product more."""
+    """Return the IR of a multiply-add to one accumulator."""
     if not kind.startswith("i"):
         name = f"@llvm.fmuladd.v{vector.split()[0][1:]}f{8 * _SIZES[kind]}"
         return f"%more.{i}.{j} = call {vector} {name}({vector} %factor.{i}, {vector} %row.{j}, {vector} %sum.{i}.{j})"
@@ -353,4 +353,4 @@ done:
 }
 ${pack}
 """)
-"""The function, where lines stand for what it does with each vector of a tile."""
+"""The GEMM function. Placeholders expand to one line per row or vector of a tile."""

@@ -1,4 +1,4 @@
-"""Writes what products of small matrices are made of: vectors of elements, and loops that carry sums."""
+"""Building blocks of small GEMM micro-kernels: vector loads, splats, and loops with accumulators."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .gemm_packing import tile
 
 
 class Vectors(Routine):
-    """A function that is being written. It takes an `a` for each address in `takes`, and a `w` for each number."""
+    """A function under construction. `takes` has an `a` for each pointer parameter, and a `w` for each integer."""
 
     def __init__(self, module: Any, name: str, dtype: dtypes.DType, takes: str) -> None:
         super().__init__(module, name, [pointer() if each == "a" else integer(64) for each in takes])
         self.dtype = dtype
         self.element = memory_type(dtype)
-        # As NumPy does it, half floats are added up as single ones.
+        # float16 is accumulated in float32, as in NumPy.
         self.summed = ir().FloatType() if dtype is dtypes.float16 else self.element
         self.width = tile().vector // max(dtype.size, 4 if dtype.kind == "f" else 1)
 
-    # Numbers
+    # Integers
 
     def times(self, x: Register, factor: int) -> Register:
         return self.b.mul(x, self.word(factor))
@@ -35,48 +35,48 @@ class Vectors(Routine):
     # Memory
 
     def index(self, row: Register, columns: Register, column: Register) -> Register:
-        """The number of an element among all of a matrix."""
+        """Return the row-major index of an element of a matrix."""
         return self.b.add(self.b.mul(row, columns), column)
 
     def on(self, address: Register, by: int | Register) -> Register:
-        """The address that is so many elements farther on."""
+        """Return the address `by` elements after `address`."""
         return self.at(self.element, address, self.word(by) if isinstance(by, int) else by)
 
     def vector(self, where: Register, width: int) -> Register:
-        """So many elements that stand here."""
+        """Load a vector of `width` elements."""
         kind = ir().VectorType(self.element, width)
         return self.b.load(where, align=self.dtype.size, typ=kind)
 
     def number(self, where: Register, width: int) -> Register:
-        """The element that stands here, in all places of a vector."""
+        """Load one element and splat it."""
         unknown = ir().Constant(ir().VectorType(self.element, width), ir().Undefined)
         first = self.b.insert_element(unknown, self.b.load(where, typ=self.element), integer(32)(0))
         return self.shuffled(first, unknown, [0] * width)
 
     def put(self, value: Register, where: Register) -> None:
-        """Let a vector stand here."""
+        """Store a vector."""
         self.b.store(value, where, align=self.dtype.size)
 
-    # Sums
+    # Accumulators
 
     def nothing(self, width: int) -> Register:
-        """A vector of sums of nothing."""
+        """Return a zero accumulator."""
         return ir().Constant(ir().VectorType(self.summed, width), None)
 
     def widened(self, value: Register) -> Register:
-        """A vector of elements as one of sums."""
+        """Convert a vector of elements to the accumulator type."""
         if self.summed is self.element:
             return value
         return self.b.fpext(value, ir().VectorType(self.summed, value.type.count))
 
     def narrowed(self, value: Register) -> Register:
-        """A vector of sums as one of elements."""
+        """Convert an accumulator to the element type."""
         if self.summed is self.element:
             return value
         return self.b.fptrunc(value, ir().VectorType(self.element, value.type.count))
 
     def added(self, total: Register, x: Register, y: Register) -> Register:
-        """`total + x * y`, of sums."""
+        """Emit `total + x * y` in the accumulator type."""
         if self.dtype.kind != "f":
             return self.b.add(total, self.b.mul(x, y))
         kind = total.type
@@ -90,9 +90,9 @@ class Vectors(Routine):
     def summing(
         self, count: Register, starts: Sequence[Register]
     ) -> Iterator[tuple[Register, list[Register], list[Register]]]:
-        """A loop of one round at least: its number, the sums that it carries, and a list for the next ones.
+        """Emit a loop of at least one iteration: its index, its accumulators, and a list for their next values.
 
-        One round alone is no loop.
+        A single iteration emits no loop.
         """
         if is_known(count) and count.constant == 1:
             yield self.word(0), list(starts), []
@@ -116,6 +116,6 @@ class Vectors(Routine):
     # Shuffles
 
     def shuffled(self, x: Register, y: Register, order: Sequence[int]) -> Register:
-        """The elements with these numbers, of two vectors one after the other."""
+        """Return a shuffle of two vectors."""
         places = ir().Constant(ir().VectorType(integer(32), len(order)), list(order))
         return self.b.shuffle_vector(x, y, places)

@@ -1,18 +1,18 @@
-"""Strips of the second matrix, as wide as a tile: they are packed, one row behind the other.
+"""Pack strips of the second matrix, which are as wide as a register tile, into consecutive memory.
 
-    b  · · ▒ ▒ ▒ · · ·                         b, turned   · · · ·
-       · · ▒ ▒ ▒ · · ·                                     ▒ ▒ ▒ ▒
-       · · ▒ ▒ ▒ · · ·                                     ▒ ▒ ▒ ▒
-       · · ▒ ▒ ▒ · · ·   ==>  ▒ ▒ ▒ ▒ ▒ ▒ …   <==          ▒ ▒ ▒ ▒
+    b  · · ▒ ▒ ▒ · · ·                         b, transposed   · · · ·
+       · · ▒ ▒ ▒ · · ·                                         ▒ ▒ ▒ ▒
+       · · ▒ ▒ ▒ · · ·                                         ▒ ▒ ▒ ▒
+       · · ▒ ▒ ▒ · · ·   ==>  ▒ ▒ ▒ ▒ ▒ ▒ …   <==              ▒ ▒ ▒ ▒
 
-In a large matrix the rows of a strip are so far from each other that a cache has room for few of them, for their
-addresses share what decides about their place in it. Packed, they fill it evenly, for all tiles that read the strip.
-At the right edge a strip has columns that the matrix has not: anything may stand there.
+In a large matrix the rows of a strip are a large stride apart, so that they compete for the same cache sets.
+A packed strip uses the cache evenly, for all tiles that read it. At the right edge a strip has columns beyond
+the matrix; their content is unspecified.
 
     pack(b, apart, start, count, column, columns, end, strip)
 
-b, how far from each other its rows stand, or its columns where it is turned; the first of the rows and how many they
-are; where they begin in their row, and how much of it there is, in bytes; the end of b; and the strip.
+`apart` is the distance of rows of `b`, or of its columns if transposed. `start` and `count` are the first row and the
+number of rows. `column` and `columns` are the offset in a row and the width, in bytes. `end` is the end of `b`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .. import llvm_engine
 
 
 class Tile(NamedTuple):
-    """What a product computes at once: its sums stay in registers."""
+    """The register tile of a product: its sizes. The accumulators stay in registers."""
 
     vector: int
-    """Bytes of a vector, of which …"""
+    """Bytes of a vector."""
     across: int
-    """… a row has two: the bytes of a row of a strip as well."""
+    """Bytes of a row of a tile and of a strip, which is two vectors."""
     down: int
-    """Rows."""
+    """Rows of a tile."""
 
 
 def tile() -> Tile:
-    """The tile of this machine: eight vectors of sums, or sixteen where there are more registers, which are wider."""
+    """Return the tile of this machine: 8 accumulators, or 16 for AVX-512, which has more registers."""
     vector = max(32, llvm_engine.vector_bytes())
     return Tile(vector, 2 * vector, 8 if vector == 64 else 4)
 
@@ -44,14 +44,14 @@ _TAKES = "ptr %b, i64 %apart, i64 %start, i64 %count, i64 %column, i64 %columns,
 
 
 def straight(name: str, size: int, across: int) -> str:
-    """The function that packs a strip. Behind the edge, what is read goes on in the next row."""
+    """Return the IR of the function that packs a strip. Columns beyond the edge repeat the next row."""
     return _STRAIGHT.substitute(name=name, takes=_TAKES, across=across, size=size)
 
 
 def turned(name: str, size: int, across: int) -> str:
-    """The function that packs a strip of a transpose, whose last column stands for those behind it.
+    """Return the IR of the function that packs a strip of a transpose. Columns beyond the edge repeat the last one.
 
-    Squares of numbers are turned in registers; the rows that are left below them number by number.
+    Square blocks are transposed in registers; the remaining rows are copied element by element.
     """
     side = min(8, 32 // size)
     vector = f"<{side} x i{8 * size}>"
@@ -66,7 +66,7 @@ def turned(name: str, size: int, across: int) -> str:
 
 
 def _line(i: int) -> str:
-    """Where a column begins."""
+    """Return the IR for the address of a column."""
     return f"""%column.{i} = add i64 %place, {i}
   %there.{i} = call i64 @llvm.smin.i64(i64 %column.{i}, i64 %last)
   %far.{i} = mul i64 %there.{i}, %apart
@@ -74,19 +74,19 @@ def _line(i: int) -> str:
 
 
 def _loaded(vector: str, side: int, size: int, i: int) -> str:
-    """A row of a square, as it stands in the transpose."""
+    """Return the IR that loads a row of a square block of the transposed matrix."""
     return f"""%at.{i} = getelementptr i8, ptr %line.{i}, i64 %far
   %turned.{side}.{i} = load {vector}, ptr %at.{i}, align {size}"""
 
 
 def _stored(vector: str, size: int, across: int, i: int) -> str:
-    """A row of the square that has been turned, in the strip."""
+    """Return the IR that stores a row of the transposed block to the strip."""
     return f"""%to.{i} = getelementptr i8, ptr %target, i64 {across * i}
   store {vector} %turned.1.{i}, ptr %to.{i}, align {size}"""
 
 
 def _turning(vector: str, side: int) -> list[str]:
-    """Exchange two quarters of a square, then those of each quarter, and so on.
+    """Return the IR that transposes a square block by exchanging its quarters, recursively.
 
     %turned.4.0 … 3 = abcd, efgh, ijkl, mnop   ==>   %turned.1.0 … 3 = aeim, bfjn, cgko, dhlp
     """

@@ -1,9 +1,9 @@
-"""One product of two matrices in memory: which function multiplies them, and what it is told.
+"""Select the implementation of a matrix product, and emit the call.
 
-small               a function for just these sizes (gemm_small.py)
-large               a function for all sizes (gemm_blocked.py), in threads where that is worth it
-very large          BLAS (blas.py), which also does complex numbers, vectors, and floats of sizes that show
-                    only while the code runs
+small               a function specialized for the sizes (gemm_small.py)
+large               one function for all sizes (gemm_blocked.py), multithreaded if that pays off
+very large          BLAS (blas.py), which also computes complex products, matrix-vector products,
+                    and floats with dynamic sizes
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from .gemm_small import Kind, product
 from .reduction_kinds import get, new_slot, put
 
 LARGE = 1 << 14
-"""Multiplications from which on the function for all sizes is as fast as one for just these."""
+"""The number of multiplications from which on the function for all sizes is as fast as a specialized one."""
 
 SHARED = 1 << 18
-"""… from which on threads share it that look for something to do; …"""
+"""The number of multiplications from which on spinning threads share the work."""
 
 WAKES = 1 << 21
-"""… also those that sleep. In a loop they are soon awake."""
+"""The number of multiplications from which on sleeping threads are woken too. Inside a loop they always are."""
 
 TILES = 8
-"""Tiles of a unit of rows, for each of which the strips are packed again, …"""
+"""The tiles per unit of rows. Each unit packs the strips again."""
 
 PACKING = 1
-"""… which takes as long as so many tiles."""
+"""The cost of packing a strip, in tiles."""
 
 _ROWS = 512
-"""The fewest rows of a call of BLAS, which packs the second matrix again in each."""
+"""The fewest rows of a BLAS call, since each call packs the second matrix again."""
 
 _MOST_CALLS = 64
-"""Calls of BLAS for one product: each is code of its own, which takes time to compile."""
+"""The most BLAS calls per product, since each call adds code to compile."""
 
 _PIECE = 1 << 34
-"""Multiplications of a call of BLAS, about, unless it has the fewest rows: some tenths of a second."""
+"""The approximate number of multiplications per BLAS call, which take some tenths of a second."""
 
 VERY_LARGE = 1 << 27
-"""… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
+"""The number of multiplications from which on BLAS is used if available, for its threads and its tuned kernels."""
 
 
 class Factor:
-    """A matrix, or a batch of them, that is multiplied: in memory, perhaps as its transpose."""
+    """A matrix or batch of matrices in memory, perhaps stored as its transpose."""
 
     def __init__(self, node: LazyValue, turned: bool = False, conjugated: bool = False) -> None:
         self.node = node
@@ -62,7 +62,7 @@ class Factor:
 
     @property
     def flag(self) -> int:
-        """What BLAS calls it."""
+        """BLAS constant for the layout."""
         if self.turned:
             return blas.ADJOINT if self.conjugated else blas.TRANSPOSED
         return blas.AS_IT_IS
@@ -77,7 +77,7 @@ class Factor:
 
 
 class Product:
-    """One product of matrices."""
+    """One matrix product."""
 
     def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:
         self.e, self.a, self.b, self.dtype = e, a, b, dtype
@@ -89,7 +89,7 @@ class Product:
             )
 
     def write(self, a: Register, b: Register, c: Register) -> None:
-        """Write the computation from these addresses to that one."""
+        """Emit the product of the matrices at `a` and `b`, stored at `c`."""
         is_open = is_sized((self.m, self.n, self.k))
         size = self.m * self.n * self.k
         if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
@@ -110,7 +110,7 @@ class Product:
         self.e.b.call(product(self.e.module, kind), [a, b, c])
 
     def _by_strips(self, a: Register, b: Register, c: Register) -> None:
-        """By the function for all sizes; each thread computes some columns, or some rows."""
+        """Call the function for all sizes; each thread computes some columns or some rows."""
         e = self.e
         threads, size = count_of_threads(), self.m * self.n * self.k
         is_shared = threads > 1 and size >= SHARED
@@ -120,7 +120,7 @@ class Product:
         self._by_function(runner(e) if is_shared else null(), a, b, c, table)
 
     def _by_elements(self, a: Register, b: Register, c: Register) -> None:
-        """One sum after the other: products of float16 are added up as float32, as NumPy does it."""
+        """Emit a loop for dynamic sizes of float16. The accumulator is float32, as in NumPy."""
         e, half, single = self.e, self.dtype, dtypes.float32
         slot = new_slot(e, single)
         with e.nest([self.m, self.n], inner=self.k) as (row, column):
@@ -136,7 +136,7 @@ class Product:
             e.store(half, c, place, converted(e, get(e, single, slot), single, half))
 
     def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
-        """By the same function, alone, for sizes that show while it runs: what is a product of nothing is 0."""
+        """Call the function for all sizes with dynamic sizes, on one thread. Clear the result first, for k = 0."""
         e, size = self.e, self.dtype.size
         m, n, k = map(e.word, (self.m, self.n, self.k))
         row = e.times(n, size)
@@ -160,10 +160,10 @@ class Product:
         e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)
 
     def _sizes(self, threads: int, wakes: bool) -> gemm_kernel_ir.Sizes:
-        """The table of the product.
+        """Return the size table of the product.
 
-        Units are rows, which stay together in the caches, unless who does most has less to do where they are columns,
-        for their strips are packed by one thread alone.
+        A unit is a block of rows, or of columns. Rows have better cache locality. Columns are chosen where they reduce
+        the work of the busiest thread. Only one thread packs the strips of a block of columns.
         """
         m, n, k, size = self.m, self.n, self.k, self.dtype.size
         tile = gemm_packing.tile()
@@ -188,7 +188,7 @@ class Product:
         )  # fmt: skip
 
     def _transposed(self, b: Register) -> Register:
-        """A copy of `b` that stands in memory as it is used."""
+        """Return a transposed copy of `b`."""
         e = self.e
         given = Buffer(self.dtype, (self.n, self.k), b)
         copy = Buffer.new(e, self.dtype, (self.k, self.n))
@@ -198,7 +198,7 @@ class Product:
         return copy.address
 
     def _by_blas(self, gemm: blas.Gemm, a: Register, b: Register, c: Register) -> None:
-        """By one call, or by several of some rows each, between which Ctrl-C can end the run."""
+        """Emit one BLAS call, or several calls of some rows each, so that Ctrl-C can end the run between them."""
         e = self.e
         work = 1 if is_sized((self.m, self.n, self.k)) else self.m * self.n * self.k
         if work < PATIENCE:
@@ -239,7 +239,7 @@ class Product:
         self.e.call(gemm.symbol, ir().VoidType(), *arguments)
 
     def _factor(self, number: int) -> Register:
-        """0 or 1, as BLAS takes it: complex ones by their address."""
+        """Return 0 or 1 in the form BLAS takes: complex numbers are passed by address."""
         if self.dtype.kind != "c":
             return constant(self.dtype, number)
         part = memory_type(self.dtype)
@@ -248,7 +248,7 @@ class Product:
 
 
 def _evenly(tiles: int, threads: int) -> tuple[int, int]:
-    """How many tiles a unit of rows has, and how many units a thread computes that computes most.
+    """Return the tiles per unit of rows, and the largest number of units per thread.
 
     >>> _evenly(50, 2)  # 7 units of 7 tiles, and one that is left
     (7, 4)

@@ -1,14 +1,14 @@
-"""Products of small matrices in registers, tile by tile.
+"""GEMM of small matrices, with register tiles.
 
         24 columns
       b  ▒▒▒▒▒▒     three vectors of a row of b,
-    a  ░ ██████     four numbers of a column of a:
-    4  ░ ██████     twelve vectors of sums, which stay in registers
-       ░ ██████     while k counts
+    a  ░ ██████     four elements of a column of a:
+    4  ░ ██████     twelve accumulators, which stay in registers
+       ░ ██████     during the loop over k
        ░ ██████
 
-What is left at the right and at the bottom gets narrower tiles. Sizes are known, and each kind of product is one
-function of the module, however often it is called. Larger matrices have a function of their own (gemm_blocked.py).
+The remainders at the right and the bottom use smaller tiles. Sizes are static, and each kind of product is one
+function of the module. Larger matrices use gemm_blocked.py.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .... import dtypes
 from ..codegen.llvm_types import Register
 from .gemm_micro_kernel import Vectors
 
-_ACROSS = 3  # vectors beside each other in a tile
+_ACROSS = 3  # vectors per row of a tile
 _DOWN = 4  # rows of a tile
 
 
 class Kind(NamedTuple):
-    """A product: `m` by `k` times `k` by `n`; a first matrix that is turned stands in memory as its transpose."""
+    """A product of an `m` by `k` and a `k` by `n` matrix. If `turned`, the first matrix is stored as its transpose."""
 
     dtype: dtypes.DType
     m: int
@@ -40,12 +40,12 @@ class Kind(NamedTuple):
 
 
 def product(module: Any, kind: Kind) -> Any:
-    """The function `(a, b, c)` of a kind of products, written into the module when it is first needed."""
+    """Return the function `(a, b, c)` of a kind of products, defined in the module on first use."""
     return module.globals.get(kind.name) or _Product(module, kind).written()
 
 
 class _Product(Vectors):
-    """Writes one such function."""
+    """Emits the function of one kind of products."""
 
     def __init__(self, module: Any, kind: Kind) -> None:
         super().__init__(module, kind.name, kind.dtype, "aaa")
@@ -64,7 +64,7 @@ class _Product(Vectors):
         return self.finish()
 
     def _rows(self, column: Register, widths: Sequence[int]) -> None:
-        """All tiles of so many columns from this one on, from top to bottom."""
+        """Emit all tiles of these vector widths from `column` on, from top to bottom."""
         tiles, left = divmod(self.kind.m, _DOWN)
         if tiles:
             with self.counting(self.word(0), self.word(tiles * _DOWN), _DOWN) as row:
@@ -96,7 +96,7 @@ class _Product(Vectors):
 
 
 def _parts(count: int, width: int) -> list[int]:
-    """A count as whole vectors, and then halves of them.
+    """Split a count into whole vectors and then smaller powers of two.
 
     >>> _parts(19, 8)
     [8, 8, 2, 1]

@@ -1,6 +1,6 @@
-"""Signals in frames, images in windows and in other sizes: elements found by tables, and sums that take it back.
+"""Lower framing, image patches and resizing: gathers through tables, and scatter-adds for the gradients.
 
-resize x           each row of the result is a sum of some rows of x with weights; then each column
+resize x           each row of the result is a weighted sum of rows of x; then the same for columns
 frame x            y[i, j] is x[i · step + j]
 """
 
@@ -32,7 +32,7 @@ from .space_to_depth import surrounded
 from .tile_and_pad import added_up, picked
 
 _MOST = 64
-"""Summands that are written out one by one."""
+"""The largest number of unrolled terms of a sum."""
 
 
 def _scattered(
@@ -43,7 +43,7 @@ def _scattered(
     weigh: Callable[[Emitter, Sequence[Register], Element], Element] | None = None,
     onto: Buffer | None = None,
 ) -> Buffer:
-    """Zeros, and each element added where `place` says."""
+    """Scatter-add the elements of `node` to zeros, or to `onto`, at the indices that `place` computes."""
     e, source, site = region.e, region.settled(node), site_of(node.dtype)
     result = onto or region.zeros(node.dtype, shape)
     if source.size:
@@ -103,7 +103,7 @@ def _windows(operation: Operation, shape: Shape) -> Sliding:
 
 
 def _in_window(e: Emitter, slide: Sliding, places: Sequence[Register]) -> list[Register]:
-    """From [image, row, column, row of the window, its column, channel] to a place in the padded image."""
+    """Map [image, row, column, row of the window, column of the window, channel] to an index in the padded image."""
     image, *numbers, channel = places
     pairs = zip(numbers[:2], numbers[2:], slide.strides, slide.dilations, strict=True)
     return [image, *(e.plus(e.times(o, stride), e.times(w, rate)) for o, w, stride, rate in pairs), channel]
@@ -145,14 +145,14 @@ def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) ->
     images = as_dtype(region, node, dtypes.float32)
     order = [(1, height), (2, width)]
     if height * node.shape[2] >= width * node.shape[1]:
-        order.reverse()  # the axis that gives less to do for the other one goes first
+        order.reverse()  # first the axis that leaves less work for the other one
     for axis, new in order:
         images = _summed(region, images, axis, *taps(node.shape[axis], new, method, antialias))
     return images
 
 
 def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: Any) -> LazyValue:
-    """Sums of some elements along an axis, with weights: those that weigh nothing anywhere are left out."""
+    """Return weighted sums of elements along an axis, without terms whose weights are all zero."""
     counted = [k for k in range(sources.shape[1]) if not k or weights[:, k].any()]
     if len(counted) > _MOST:
         raise RefusedError(f"sums of {len(counted)} elements are not compiled")
@@ -187,7 +187,7 @@ def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) ->
 
 
 def _spread(region: Region, node: LazyValue, axis: int, old: int, sources: Any, weights: Any) -> LazyValue:
-    """The opposite of `_summed`: each element, times its weights, is added to those that it was made of."""
+    """Scatter-add each element, times its weights, to its sources. This is the transpose of `_summed`."""
     shape = (*node.shape[:axis], old, *node.shape[axis + 1 :])
     source, result = region.settled(node), region.zeros(node.dtype, shape)
     for k in range(sources.shape[1]):
@@ -229,11 +229,11 @@ def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) ->
     return added_up(region, node, [None, rows, columns, None], shape_of(operation))
 
 
-# Neighbouring channels
+# Neighboring channels
 
 
 def _around(region: Region, node: LazyValue, radius: int) -> LazyValue:
-    """Sums of the channels at most `radius` away."""
+    """Return the sums of the channels at most `radius` away."""
     count = node.shape[-1]
     near = min(radius, max(count - 1, 0))
     if 2 * near + 1 > _MOST:

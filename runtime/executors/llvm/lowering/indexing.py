@@ -1,8 +1,8 @@
-"""Parts of tensors: by keys as Python has them, by slices, by indices that are computed.
+"""Lower slicing and gathers: Python keys, slices, and computed indices.
 
-    y = getitem x, i [key='_, ::2']         y[j] is x[i, 2 * j], found where y is read
+    y = getitem x, i [key='_, ::2']         y[j] is x[i, 2 * j], computed lazily
 
-An index that is computed is checked before it is used, or, inside of a nest of loops, while it is.
+A computed index is checked before its use, or inside of a loop nest during its use.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def key_parts(
     holes: Sequence[LazyValue],
     sizes: Sequence[int],
 ) -> list[Part | None]:
-    """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
+    """Return the selection of each item of a key, for an operand of this shape; None for a new axis."""
     e = region.e
     nodes = dict(zip(operands, holes, strict=True))
     rest = iter(sizes)
@@ -65,14 +65,14 @@ def key_parts(
 
 
 def _demand_within(e: Emitter, start: Register, item: slice, count: int, size: int) -> None:
-    """Demand that a slice of a known length is there: one that counts from the end, or is cut off, is the plan's."""
+    """Emit a check that a slice of static length is in bounds. Negative or clipped starts are left to the plan."""
     reach = (count - 1) * (item.step or 1) + 1 if count else 0
     e.demand(e.b.icmp_signed(">=", start, e.word(0)))
     e.demand(e.b.icmp_signed("<=", start, e.word(size - reach)))
 
 
 def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
-    """The places in the operand for those in what the key selects."""
+    """Map an index of the selection to an index of the operand."""
     found = []
     rest = iter(places)
     for part in parts:
@@ -161,7 +161,7 @@ def _(region: Region, operation: Operation, node: LazyValue, begin: LazyValue, s
 def part_starts(
     region: Region, operand: Operand, begin: LazyValue, shape: Shape, whole: Shape
 ) -> list[Register]:
-    """Where a part of a tensor begins along each axis, or the run fails."""
+    """Return the start of a slice along each axis, with bounds checks."""
     e = region.e
     if isinstance(operand, Constant):
         starts = [e.word(int(start)) for start in operand.value.ravel()]
@@ -222,7 +222,7 @@ def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -
 
 
 def _parts(region: Region, node: LazyValue, axis: int, sizes: Sequence[int]) -> list[LazyValue]:
-    """Parts of these sizes, one behind the other along an axis."""
+    """Split a node into parts of these sizes along an axis."""
     found, made, begin = region.readable(node), [], 0
     for size in sizes:
 
@@ -259,13 +259,13 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
 
 
 def batch_rank(operation: Operation, indices: LazyValue) -> int:
-    """How many axes of the indices go together with those of what they choose from."""
+    """Return the number of batch axes of the indices."""
     count: int = operation.attrs["batch_dims"]
     return count if count >= 0 else count + len(indices.shape)
 
 
 def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
-    """A computed index, as one that is there; the check fails where it is not."""
+    """Emit a bounds check of a computed index; return the index, or 0 if it is out of bounds."""
     place = converted(e, index, dtype, dtypes.int64)
     fits = e.b.icmp_unsigned("<", place, e.word(size))
     e.demand(fits)
@@ -292,7 +292,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
 def coordinates(
     e: Emitter, indices: LazyValue, places: Sequence[Register], depth: int, shape: Shape
 ) -> list[Register]:
-    """The places that a row of indices names, each checked."""
+    """Return the index that a row of `indices` contains, with bounds checks."""
     return [
         in_range(
             e, indices.at(e, Index.of(indices.shape, [*places, e.word(axis)])), indices.dtype, shape[axis]

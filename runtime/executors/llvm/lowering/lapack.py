@@ -1,11 +1,11 @@
-"""The LAPACK that comes with NumPy's BLAS: where its functions for linear equations are in memory.
+"""Find and call the LAPACK that comes with NumPy's BLAS.
 
-    scipy_dgesv_64_          the OpenBLAS in NumPy's wheels, with integers of 64 bits
+    scipy_dgesv_64_          the OpenBLAS in NumPy's wheels, with 64-bit integers
     dgesv$NEWLAPACK$ILP64    Apple's Accelerate
-    dgesv_                   MKL, and what systems bring
+    dgesv_                   MKL, and the libraries of Linux distributions
 
-NumPy computes in float64 and complex128 whatever it is given, and so does compiled code, with the same functions.
-Matrices stand in memory column by column. A library counts if it solves two equations.
+NumPy computes in float64 and complex128 for all dtypes, and so does native code, with the same functions.
+Matrices are column-major. A library is used only if it solves two equations correctly.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _NAMES = (
     ("{}$NEWLAPACK", 32),
     ("{}_", 32),
 )
-"""Names, and how wide the integers are that such functions take."""
+"""Names of the functions, and the width of their integer parameters."""
 
 LETTERS = {dtypes.float64: "d", dtypes.complex128: "z"}
 
 
 class Found(NamedTuple):
-    """A library, how it spells the names of its functions, and the width of its integers."""
+    """A library, the spelling of its function names, and the width of its integers."""
 
     library: Any
     spelling: str
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 @functools.cache
 def find() -> Found | None:
-    """The library; None where there is none."""
+    """Return the library; None if there is none."""
     for library, (spelling, bits) in itertools.product(libraries(), _NAMES):
         function = getattr(library, spelling.format("dgesv"), None)
         if function is not None and _solves(function, bits):
@@ -57,7 +57,7 @@ def find() -> Found | None:
 
 
 def _solves(function: Any, bits: int) -> bool:
-    """Whether a function solves x + 2y = 5, 3x + 4y = 11."""
+    """Return whether a function solves x + 2y = 5, 3x + 4y = 11."""
     a, b = np.array([[1.0, 3.0], [2.0, 4.0]]), np.array([5.0, 11.0])
     whole = np.int64 if bits == 64 else np.int32
     n, one, info, pivots = np.array(2, whole), np.array(1, whole), np.array(9, whole), np.zeros(2, whole)
@@ -67,7 +67,7 @@ def _solves(function: Any, bits: int) -> bool:
 
 
 class Lapack:
-    """Calls of one library: numbers go by their addresses."""
+    """Emits calls of one library; integers are passed by address."""
 
     def __init__(self, e: Emitter, dtype: dtypes.DType) -> None:
         found = find()
@@ -78,20 +78,20 @@ class Lapack:
         self.info = e.buffer(8)
 
     def number(self, value: int) -> Register:
-        """The address of a known number."""
+        """Return the address of a constant integer."""
         return constant_at(self.e.module, f"lapack_{value}", self.kind(value))
 
     def character(self, letter: str) -> Register:
-        """The address of a letter, by which an option is named."""
+        """Return the address of an option letter."""
         return constant_at(self.e.module, f"lapack_{letter}", integer(8)(ord(letter)))
 
     def pivots(self, count: int) -> Buffer:
-        """Memory for the rows that were exchanged."""
+        """Return memory for pivot indices."""
         dtype = dtypes.int64 if self.found.bits == 64 else dtypes.int32
         return Buffer.new(self.e, dtype, (count,))
 
     def call(self, name: str, *arguments: Register) -> Register:
-        """Call a function whose last argument says how it went; gives that."""
+        """Call a function, whose last parameter is the status `info`; return the status."""
         import llvmlite.binding
 
         full = self.letter + name

@@ -1,9 +1,9 @@
-"""Linear equations, inverses, determinants, Cholesky's factors: NumPy's LAPACK, called for one matrix after the other.
+"""Lower linear algebra (solve, inv, det, cholesky) to calls of NumPy's LAPACK, one per matrix.
 
-solve a, b       a, by columns, and b, by columns ← copies;   gesv a, b;   x ← b
-det a            getrf a;   its sign, and the logarithms of the diagonal added up
+solve a, b       copy a and b in column-major order;   gesv a, b;   x ← b
+det a            getrf a;   the sign, and the sum of the logarithms of the diagonal
 
-A matrix that is not invertible, or not positive definite, is a check that fails.
+A singular matrix, or one that is not positive definite, fails a run-time check.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .softmax import as_dtype
 
 
 class _Matrices:
-    """Square matrices in the dtype that is computed in; `conjugated` ones stand as their conjugate transposes."""
+    """A batch of square matrices in the dtype of the computation. `is_adjoint` loads conjugate transposes."""
 
     def __init__(self, region: Region, node: LazyValue, is_adjoint: bool = False) -> None:
         if not node.size:
@@ -41,12 +41,12 @@ class _Matrices:
 
     @contextmanager
     def each(self, batch: Shape) -> Iterator[list[Register]]:
-        """For each matrix of a batch."""
+        """Emit a loop over the matrices of a batch."""
         with self.e.nest(batch, parallel=False, inner=self.n**3) as numbers:
             yield numbers
 
     def load(self, places: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
-        """Copy a matrix, column by column; zeros where it is not to be kept."""
+        """Copy a matrix in column-major order, with zeros where `keep` is false."""
         e, node = self.e, self.node
         batch = places.within(e, node.shape[:-2]).places(e)
         with e.nest([self.n, self.n]) as (column, row):
@@ -70,7 +70,7 @@ def _solved(
     right: Callable[[Index, Register, Register], Element],
     keep: Callable[[Register, Register], Register] | None = None,
 ) -> Buffer:
-    """The solutions for right sides `right(matrix, row, column)`."""
+    """Return the solutions for right-hand sides `right(matrix, row, column)`."""
     e, lapack, n, columns = region.e, matrices.lapack, matrices.n, shape[-1]
     result, pivots = Buffer.new(e, matrices.dtype, shape), lapack.pivots(n)
     side = Buffer.new(e, matrices.dtype, (columns, n))
@@ -115,7 +115,7 @@ def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -
 
 @lowers("triangular_solve")
 def _(region: Region, operation: Operation, matrix: LazyValue, rhs: LazyValue) -> LazyValue:
-    """As the interpreter does it: with zeros in the other half."""
+    """Solve with zeros in the other triangle, as the interpreter does."""
     e, matrices = region.e, _Matrices(region, matrix, operation.attrs["adjoint"])
     sign = ">=" if operation.attrs["lower"] else "<="
     found = _solved(
@@ -167,7 +167,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _determinants(region: Region, node: LazyValue) -> Sequence[Buffer]:
-    """Signs, and the logarithms of absolute values: 0 and minus infinity of a matrix that is not invertible."""
+    """Return the signs and the logarithms of the absolute values; 0 and minus infinity for singular matrices."""
     if node.dtype.kind == "c":
         raise RefusedError("determinants of complex matrices are not compiled")
     e, matrices, real = region.e, _Matrices(region, node), dtypes.float64

@@ -1,8 +1,8 @@
-"""Memory of TensorArrays and lists: elements behind each other, as many as are known, or memory that grows.
+"""Memory of TensorArrays and lists: consecutive elements of a static number, or in memory that grows.
 
-size known      address ──► element 0, element 1, …
-size unknown    address ──► how many fit, element 0, element 1, …      and a length beside it
-of others       address ──► element 0, element 1, …                    and a length beside it
+static size     address ──► element 0, element 1, …
+dynamic size    address ──► capacity, element 0, element 1, …      and a separate length
+view            address ──► element 0, element 1, …                and a separate length
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..codegen.scalar_builder import is_known
 
 
 class Cells:
-    """The memory of a list: an address, a length, and how much fits. A list of known size never moves or grows."""
+    """The memory of a list: an address, a length and a capacity. A list of static size never moves or grows."""
 
     def __init__(self, e: Emitter, element: TensorType, size: int | None, may_grow: bool) -> None:
         self._describe(element, size, may_grow)
@@ -35,7 +35,7 @@ class Cells:
             raise RefusedError(f"the shape of its elements, {element}, is not known")
         self.dtype = element.dtype
         self.shape = tuple(int(length or 0) for length in element.shape)
-        self.may_grow = may_grow  # when it is written past its end
+        self.may_grow = may_grow  # when an index past the end is written
         self.size = size
         self.bytes = max(math.prod(self.shape), 1) * element.dtype.size
 
@@ -47,23 +47,23 @@ class Cells:
         return address if self.size is not None else _behind_head(e, address)
 
     def at(self, e: Emitter, index: Register) -> Register:
-        """Where an element stands."""
+        """Return the address of an element."""
         offset = e.times(index, self.bytes)
         return e.b.gep(self.address(e), [offset], inbounds=True, source_etype=integer(8))
 
     def reset(self, e: Emitter, length: Register) -> None:
-        """So many zeros."""
+        """Fill the list with `length` zeros."""
         self.resize(e, e.word(0))
         if not is_known(length) or length.constant:
             self.extend(e, length)
 
     def resize(self, e: Emitter, length: Register) -> None:
-        """Another length; what is beyond it is forgotten."""
+        """Set the length; elements beyond it are dropped."""
         if self.size is None:
             e.b.store(length, self._length)
 
     def extend_to(self, e: Emitter, length: Register) -> None:
-        """Zeros at the end, if it is shorter."""
+        """Append zeros up to this length, if the list is shorter."""
         grow, onward = e.block("grow"), e.block("onward")
         e.b.cbranch(e.b.icmp_signed(">", length, self.length(e)), grow, onward)
         with e.into(grow):
@@ -72,7 +72,7 @@ class Cells:
         e.b.position_at_end(onward)
 
     def extend(self, e: Emitter, length: Register) -> None:
-        """Zeros at the end, until it has this length."""
+        """Append zeros up to this length."""
         start = e.word(0) if self.size is not None else self.length(e)
         self.reserve(e, length)
         count = e.b.mul(e.minus(length, start), e.word(self.bytes))
@@ -80,7 +80,7 @@ class Cells:
         self.resize(e, length)
 
     def reserve(self, e: Emitter, length: Register) -> None:
-        """Memory for so many elements."""
+        """Grow the memory to at least `length` elements."""
         if self.size is not None or (is_known(length) and length.constant <= FIRST):
             return
         full, onward = e.block("full"), e.block("onward")
@@ -97,7 +97,7 @@ class Cells:
         e.b.position_at_end(onward)
 
     def release(self, e: Emitter) -> Register:
-        """Hand the memory over to whoever runs this; other memory takes its place."""
+        """Transfer the memory to the caller of the compiled function, and allocate new memory."""
         address = e.b.load(self._address, typ=pointer())
         capacity = e.capacity(address)
         e.b.store(e.new_memory(e.plus(e.times(capacity, self.bytes), e.word(HEAD))), self._address)
@@ -105,7 +105,7 @@ class Cells:
         return address
 
     def take(self, e: Emitter, other: Cells) -> None:
-        """The elements of another list."""
+        """Copy the elements of another list."""
         if (self.dtype, self.shape) != (other.dtype, other.shape) or self.size not in (None, other.size):
             raise RefusedError("lists of other elements, or of other lengths, meet here")
         length = other.length(e)
@@ -120,7 +120,7 @@ def _behind_head(e: Emitter, address: Register) -> Register:
 
 
 class View(Cells):
-    """Elements that stand in memory of others: never changed, but a version may have fewer of them."""
+    """Elements in memory of another owner: never changed, but a version may have fewer of them."""
 
     def __init__(
         self, e: Emitter, element: TensorType, address: Register, length: Register, size: int | None = None
@@ -131,12 +131,12 @@ class View(Cells):
         self.point(e, address, length)
 
     def point(self, e: Emitter, address: Register, length: Register) -> None:
-        """Stand for other elements from now on."""
+        """Point to other elements."""
         e.b.store(address, self._address)
         e.b.store(length, self._length)
 
     def again(self, e: Emitter) -> View:
-        """Another one of the same elements, which may become shorter by itself."""
+        """Return another view of the same elements, with a length of its own."""
         return View(e, TensorType(self.dtype, self.shape), self.address(e), self.length(e))
 
     def address(self, e: Emitter) -> Register:
@@ -152,7 +152,7 @@ class View(Cells):
 
 
 class List(LazyValue):
-    """A version of a list. `is_shared` says that others still read it where it is used."""
+    """A version of a list. If `is_shared`, it has other readers."""
 
     def __init__(self, cells: Cells, *, is_shared: bool = False) -> None:
         super().__init__(cells.dtype, ())
@@ -161,16 +161,16 @@ class List(LazyValue):
 
     @property
     def parts(self) -> tuple[Cells, ...]:
-        """The memory that it consists of."""
+        """Memory of the list."""
         return (self.cells,)
 
     def of(self, parts: Sequence[Cells], is_shared: bool = False) -> Any:
-        """A list of this kind that consists of other memory."""
+        """Return a list of this kind with other memory."""
         return List(*parts, is_shared=is_shared)
 
 
 class Lists(LazyValue):
-    """A version of a list of lists: the elements of all of them, and how many each of them has."""
+    """A version of a list of lists: the elements of all inner lists, and their lengths."""
 
     def __init__(self, cells: Cells, counts: Cells, *, is_shared: bool = False) -> None:
         super().__init__(cells.dtype, ())
@@ -187,7 +187,7 @@ class Lists(LazyValue):
 
 
 COUNT = TensorType(dtypes.int64, ())
-"""What the numbers of elements are kept as."""
+"""The type of the lengths of inner lists."""
 
 
 class UnallocatedArray(LazyValue):
@@ -201,17 +201,17 @@ class UnallocatedArray(LazyValue):
 
 
 class One(LazyValue):
-    """A gradient of which only one element is there: a `Scalar`, or in memory."""
+    """A gradient list with a single nonzero element."""
 
     def __init__(self, index: Register, value: LazyValue) -> None:
         super().__init__(value.dtype, ())
         self.index = index
         self.value = value
-        self.operands = [value]  # whose memory nobody may replace before this has been read
+        self.operands = [value]  # keeps the memory of `value` unchanged until this is read
 
 
 def made(e: Emitter, node: LazyValue, element: Any) -> Any:
-    """A list whose elements are known by now."""
+    """Return a list with allocated memory, for a known element type."""
     if isinstance(node, (List, Lists)):
         return node
     if isinstance(node, One):
@@ -240,7 +240,7 @@ def _zeros(e: Emitter, element: TensorType, node: UnallocatedArray) -> Cells:
 
 
 def parts_of(spec: ListType) -> list[TensorType]:
-    """The elements of each part of the memory of a list."""
+    """Return the element type of each part of a list's memory."""
     if not isinstance(spec.element, ListType):
         return [spec.element]
     if isinstance(spec.element.element, ListType):
@@ -249,7 +249,7 @@ def parts_of(spec: ListType) -> list[TensorType]:
 
 
 def copied(e: Emitter, cells: Cells, size: int | None) -> Cells:
-    """Another list with the same elements."""
+    """Return a copy of a list."""
     new = Cells(e, TensorType(cells.dtype, cells.shape), size, cells.may_grow)
     new.take(e, cells)
     return new

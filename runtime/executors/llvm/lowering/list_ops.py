@@ -1,9 +1,9 @@
-"""Lists as wholes: sums of gradients, elements chosen by many indices, rows that become elements.
+"""Lower operations on whole lists: sums of gradients, gathers, and concatenations.
 
-s.1 = array_sum s, t           s[i] ← s[i] + t[i], as far as both go
-s.1 = array_add s, y, i        the only element of s, at i:  s[0][i] ← s[0][i] + y
+s.1 = array_sum s, t           s[i] ← s[i] + t[i]; the shorter list is padded with zeros
+s.1 = array_add s, y, i        s has one element; y is added at the key i:  s[0][i] ← s[0][i] + y
 y = array_gather s, [2, 0]     y[0] ← s[2];  y[1] ← s[0]
-s.1 = list_extend s, t         the elements of t behind those of s
+s.1 = list_extend s, t         the elements of t after those of s
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .tensor_arrays import cells_of, changed, own_value
 
 @contextmanager
 def times(e: Emitter, count: Register) -> Iterator[Register]:
-    """A loop over a count that is known only when it runs; gives the number of the round."""
+    """Emit a loop with a dynamic trip count; yield the induction variable."""
     slot = e.slot(integer(64))
     e.b.store(e.word(0), slot)
     head, body, behind = e.block("head"), e.block("round"), e.block("behind")
@@ -123,18 +123,18 @@ def _(
 
 
 def _indices(region: Region, node: LazyValue) -> list[Register]:
-    """A vector of indexes, in registers."""
+    """Return the elements of a vector of indices, in registers."""
     found = region.settled(node)
     indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
     return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
 
 
 _MOST = 64
-"""Elements that are taken or moved one by one, each with code of its own; more are in a loop."""
+"""The number of elements up to which a loop over indices is unrolled."""
 
 
 def _each(region: Region, node: LazyValue, take: Callable[[Register, Register], None]) -> None:
-    """Take each of some indexes, with its number."""
+    """Emit `take(position, index)` for each index."""
     e = region.e
     if not is_sized(node.shape) and node.size <= _MOST:
         for number, index in enumerate(_indices(region, node)):
@@ -168,7 +168,7 @@ def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
 
 @lowers("array_picked", sized=True)
 def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue) -> LazyValue:
-    """What is not there counts as zero."""
+    """Gather elements; elements beyond the end are zero."""
     e = region.e
     spec: Any = operation.outputs[0].spec
     source = made(e, array, spec.element).cells
@@ -216,7 +216,7 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
 
 @lowers("array_concat", sized=True)
 def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
-    """All elements one behind the other, as they stand in memory."""
+    """Return all elements as one tensor, with the memory layout of the list."""
     cells = cells_of(array)
     length = Size.of(cells.length(region.e)) if cells.size is None else cells.size
     if not cells.shape:
@@ -253,7 +253,7 @@ def _(region: Region, operation: Operation, array: LazyValue, other: LazyValue) 
 
 
 def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
-    """The elements of a list behind those of another one, whose memory is not the same."""
+    """Append the elements of `more`, which has other memory."""
     if (cells.dtype, cells.shape) != (more.dtype, more.shape):
         raise RefusedError("lists of other elements meet here")
     length, count = cells.length(e), more.length(e)

@@ -1,7 +1,7 @@
-"""Lists where control flow meets: in the state of loops, and as results of branches.
+"""Phis of lists: loop-carried lists, and lists that are results of branches.
 
-s.1 = while i, s: body makes list_append s, x      the memory of `s` is that of `s.1`, if nobody reads `s` again
-s.2 = cond p, s:  then list_append s, x            the same memory, unless a branch leaves another one
+s.1 = while i, s: body makes list_append s, x      `s.1` reuses the memory of `s`, if `s` is not read again
+s.2 = cond p, s:  then list_append s, x            the same memory, unless a branch returns another list
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .list_memory import Cells, List, Lists, View, copied, made, parts_of
 
 
 class Kept:
-    """Where a list of a loop's state, or one that branches give, stands."""
+    """The memory of a loop-carried list, or of a list that is a result of branches."""
 
     def __init__(self, node: Any, parts: Sequence[Cells]) -> None:
         self._like = node
@@ -30,7 +30,7 @@ class Kept:
         return self._like.of(self.parts)  # type: ignore[no-any-return]
 
     def write(self, e: Emitter, node: LazyValue, others: Sequence[Any] = ()) -> None:
-        """The list becomes another one, unless it is that already."""
+        """Assign another list to this one, unless both are the same."""
         element = TensorType(self.parts[0].dtype, self.parts[0].shape)
         found = made(e, node, ListType(element) if len(self.parts) > 1 else element)
         for own, new in zip(self.parts, found.parts, strict=True):
@@ -42,7 +42,7 @@ class Kept:
 
 
 class Meeting:
-    """Where a list that branches give arrives: where it was, if all branches leave it there."""
+    """The merge point of a list from several branches. It reuses the memory if all branches return the same list."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         places = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
@@ -71,7 +71,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def entered(region: Region, operation: Operation, node: LazyValue, number: int) -> Kept:
-    """The place of a list in a loop's state, with its first elements in it."""
+    """Return the memory of a loop-carried list, initialized with its elements before the loop."""
     e = region.e
     spec: Any = operation.outputs[number].spec
     found = made(e, node, spec.element)
@@ -88,7 +88,7 @@ def entered(region: Region, operation: Operation, node: LazyValue, number: int) 
 
 
 def only_shrinks(graph: Graph, value: Any, wanted: Any) -> bool:
-    """Whether a list is another one from which elements are taken away, and nothing else."""
+    """Return whether `wanted` is `value` with some elements removed, and nothing else."""
     while value is not wanted:
         following = [found for user in graph.operations for found in _shorter(user, value)]
         if len(following) != 1:
@@ -98,7 +98,7 @@ def only_shrinks(graph: Graph, value: Any, wanted: Any) -> bool:
 
 
 def _shorter(operation: Operation, value: Value) -> list[Value]:
-    """The results of an operation that are this list with elements taken away."""
+    """Return the results of an operation that are this list with elements removed."""
     if value not in operation.inputs:
         return []
     if operation.type in ("list_pop", "list_take"):
@@ -117,7 +117,7 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
 
 
 def shared(node: LazyValue) -> LazyValue:
-    """What others read, too: a list or memory that nobody may replace; any other node as it is."""
+    """Mark a list or buffer as shared, so that it is not changed in place; return other nodes unchanged."""
     if isinstance(node, Buffer) and node.is_own:
         return node.also(node.shape)
     return node.of(node.parts, is_shared=True) if isinstance(node, (List, Lists)) else node

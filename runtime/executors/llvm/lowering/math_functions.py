@@ -1,7 +1,7 @@
-"""Mathematical functions on elements: what maths/ writes once, for the dtypes that operations take.
+"""Lower elementwise mathematical functions to calls of the formulas in libm/.
 
-exp x: float32[n]     ==>    %y = call float @agc.exp.f32(float %x)       inlined, then widened
-exp x: float16[n]     ==>    the same of a float32, rounded to float16, as NumPy does it
+exp x: float32[n]     ==>    %y = call float @agc.exp.f32(float %x)       inlined, then vectorized
+exp x: float16[n]     ==>    the float32 function, rounded to float16 as in NumPy
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ OF_ONE = (
     ("bessel_i1", 150),
     ("bessel_i1e", 120),
 )
-"""Operations that are a function of one number, and about how many additions they cost."""
+"""Unary operations, with their approximate cost in additions."""
 
 
 def applied(e: Emitter, name: str, *numbers: Register) -> Register:
-    """A function of maths/ on floats."""
+    """Emit a call of a libm/ function on floats."""
     from ..libm import FUNCTIONS
 
     kind = numbers[0].type
@@ -124,7 +124,7 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 
 def _known_power(e: Emitter, site: Site, x: Register, y: Register) -> Register | None:
-    """The powers that are one or two multiplications, exact to a unit of the last place."""
+    """Return `x` to a constant power that takes one or two multiplications, accurate to one ulp; else None."""
     if not is_known(y) or not isinstance(y.constant, float):
         return None
     one = constant(site.dtype, 1)
@@ -140,7 +140,7 @@ def _known_power(e: Emitter, site: Site, x: Register, y: Register) -> Register |
 
 
 def _integer_power(e: Emitter, site: Site, x: Register, y: Register) -> Register:
-    """By squaring, modulo the range of the integers; known exponents are written out."""
+    """Emit a power by repeated squaring, modulo the integer range; constant exponents are unrolled."""
     b, kind = e.b, x.type
     if site.dtype.kind == "i":
         e.demand(b.icmp_signed(">=", y, kind(0)))
@@ -154,7 +154,7 @@ def _integer_power(e: Emitter, site: Site, x: Register, y: Register) -> Register
 
 
 def _power_of_integers(e: Emitter, kind: Any) -> Any:
-    """A function with a loop over the bits of the exponent."""
+    """Return a function with a loop over the bits of the exponent."""
     name = f"agc.power.i{kind.width}"
     known = e.module.globals.get(name)
     if known is not None:
@@ -179,7 +179,7 @@ def _power_of_integers(e: Emitter, kind: Any) -> Any:
 
 
 def _unless_zero(e: Emitter, site: Site, tested: Element, value: Element) -> Element:
-    """0 where a number is 0, else the value."""
+    """Return 0 if `tested` is 0, else `value`."""
     b, zero = e.b, constant(site.dtype, 0)
     if isinstance(tested, Pair):
         is_zero = b.and_(b.fcmp_ordered("==", tested.re, zero.re), b.fcmp_ordered("==", tested.im, zero.im))

@@ -1,8 +1,8 @@
-"""Products of matrices, one by one (gemm_selection.py).
+"""Lower matrix products to single GEMMs (gemm_selection.py).
 
-matmul a, b [transpose_b=True]      cblas_sgemm(…, as it is, transposed, m, n, k, 1, a, k, b, k, 0, c, n)
-batches                             a loop around it; none where only `a` has batches, which are more rows then
-tensordot, einsum                   axes put in order, one product, axes put in order
+matmul a, b [transpose_b=True]      cblas_sgemm(…, not transposed, transposed, m, n, k, 1, a, k, b, k, 0, c, n)
+batches                             a loop of GEMMs; if only `a` has batch axes, they become rows of one GEMM
+tensordot, einsum                   transposes, one GEMM, a transpose
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyV
 def contracted(
     region: Region, a: LazyValue, gone_a: Sequence[int], b: LazyValue, gone_b: Sequence[int]
 ) -> Buffer:
-    """The sum of products over pairs of axes: what is left of `a`, then what is left of `b`."""
+    """Return the sum of products over pairs of axes, with the remaining axes of `a`, then those of `b`."""
     for one, other in zip(gone_a, gone_b, strict=True):
         checked(region.e, a.shape[one], b.shape[other])
     left = [axis for axis in range(len(a.shape)) if axis not in gone_a]
@@ -73,7 +73,7 @@ def contracted(
 def _as_matrix(
     region: Region, node: LazyValue, rows: list[int], columns: list[int], inner: int, is_left: bool
 ) -> Factor:
-    """A tensor as a matrix of these axes; turned, rather than copied, where its axes stand the other way round."""
+    """Return a tensor as a matrix, marked as transposed instead of copied if its axes are in that order."""
     outer = math.prod(node.shape[axis] for axis in (rows if is_left else columns))
     size = (outer, inner) if is_left else (inner, outer)
     if [*columns, *rows] == sorted([*columns, *rows]) and rows and columns:
@@ -82,7 +82,7 @@ def _as_matrix(
 
 
 def permuted(node: LazyValue, order: Sequence[int]) -> LazyValue:
-    """A tensor whose axes stand in another order."""
+    """Transpose a tensor by `order`."""
     if list(order) == list(range(len(order))):
         return node
     shape = tuple(node.shape[axis] for axis in order)
@@ -90,13 +90,13 @@ def permuted(node: LazyValue, order: Sequence[int]) -> LazyValue:
 
 
 def reshaped(region: Region, node: LazyValue, shape: tuple[int, ...]) -> Buffer:
-    """A tensor in memory, as one of another shape."""
+    """Return a tensor in memory with another shape."""
     stored = region.stored(node)
     return Buffer(stored.dtype, shape, stored.address)
 
 
 def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
-    """The product of matrices, or of batches of them, which are broadcast."""
+    """Return the product of matrices, or of batches of them, which are broadcast."""
     e, dtype = region.e, a.node.dtype
     shape = (*_batch_shape(e, a.batch, b.batch), a.rows, b.columns)
     checked(e, a.columns, b.rows)
@@ -129,7 +129,7 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
 
 
 def _batch_shape(e: Emitter, *batches: Shape) -> Shape:
-    """Return the batch axes of a product; run-time sizes must be equal, or the plan runs instead."""
+    """Return the batch axes of a product; dynamic sizes must be equal, or the plan runs instead."""
     padded = [(1,) * (max(map(len, batches)) - len(batch)) + batch for batch in batches]
     return tuple(broadcast_size(e, sizes) for sizes in zip(*padded, strict=True))
 

@@ -1,9 +1,9 @@
-"""A stable merge sort, as a function of the module: keys, and beside them the places that they came from.
+"""A stable merge sort, as a function of the module that sorts keys along with their original indices.
 
     agc_sort_float32(keys, places, spare keys, spare places, count, thread state, stopped)
 
-Every so many elements it asks whether the run is to end: then `stopped` becomes 1, and nothing more is sorted. Runs of
-16 are sorted by insertion, then pairs of runs are merged, back and forth between two pieces of memory. NaN is behind
+The function regularly polls for interrupts: an interrupt sets `stopped` to 1 and ends the sort. Runs of
+16 elements are sorted by insertion, then pairs of runs are merged between two buffers. NaN is greater than
 all numbers, as in NumPy.
 """
 
@@ -20,11 +20,11 @@ from ..codegen.shared_functions import outside
 _RUN = 16
 
 _PATIENCE = 1 << 22
-"""Elements that are moved between two questions whether the run is to end."""
+"""The number of moved elements between two polls for interrupts."""
 
 
 def before(b: Any, kind: str, x: Register, y: Register) -> Register:
-    """Whether `x` is less than `y`, for elements of a kind in memory; NaN is the largest."""
+    """Return whether `x` is less than `y`; NaN is the largest."""
     if kind == "f":
         y_is_nan, x_is_number = b.fcmp_unordered("uno", y, y), b.fcmp_ordered("ord", x, x)
         return b.or_(b.fcmp_ordered("<", x, y), b.and_(y_is_nan, x_is_number))
@@ -32,13 +32,13 @@ def before(b: Any, kind: str, x: Register, y: Register) -> Register:
 
 
 def sorting(module: Any, dtype: dtypes.DType, with_places: bool) -> Any:
-    """The function that sorts elements of a dtype, written into the module when it is first needed."""
+    """Return the function that sorts elements of a dtype, defined in the module on first use."""
     name = f"agc_sort_{dtype.name}_{'places' if with_places else 'alone'}"
     return module.globals.get(name) or _Writer(module, name, dtype, with_places).write()
 
 
 class _Column:
-    """An array that is sorted or goes with it: where it stands now, and where it goes next."""
+    """An array that is sorted, or permuted along with the keys: its current buffer and the next one."""
 
     def __init__(self, r: Routine, kind: Any, size: int, here: Register, there: Register) -> None:
         self.r, self.kind, self.size = r, kind, size
@@ -54,7 +54,7 @@ class _Column:
         self.r.store(self.there.get(), index, value)
 
     def give_rest(self, target: Register, start: Register, count: Register) -> None:
-        """The elements from `start` on, as they are."""
+        """Copy the elements from `start` on to the other buffer."""
         r = self.r
         source = r.at(self.kind, self.here.get(), start)
         r.copy(r.at(self.kind, self.there.get(), target), source, self.kind, self.size, count)
@@ -66,7 +66,7 @@ class _Column:
 
 
 class _Writer:
-    """Writes one such function."""
+    """Emits one sort function."""
 
     def __init__(self, module: Any, name: str, dtype: dtypes.DType, with_places: bool) -> None:
         self.kind = dtype.kind
@@ -103,7 +103,7 @@ class _Writer:
         return r.finish()
 
     def _listen(self, work: Register) -> None:
-        """Count work; after enough of it, ask whether the run is to end, and end."""
+        """Count work; after enough of it, poll for interrupts, and return if there is one."""
         r = self.r
         self.work.set(r.b.add(self.work.get(), work))
         with r.where(r.b.icmp_signed(">", self.work.get(), r.word(_PATIENCE))):
@@ -117,7 +117,7 @@ class _Writer:
         return self.r.b.ptrtoint(self.keys.first, integer(64))
 
     def _insert(self, start: Register, stop: Register) -> None:
-        """Sort a run by putting each element where it belongs among those before it."""
+        """Sort a run by insertion."""
         r = self.r
         with r.counting(r.b.add(start, r.word(1)), stop) as number:
             taken = [column.get(number) for column in self.columns]
@@ -138,7 +138,7 @@ class _Writer:
                 column.put(place.get(), element)
 
     def _merge(self, start: Register, middle: Register, stop: Register) -> None:
-        """Two runs that are sorted become one, elsewhere; of equal elements that of the first run comes first."""
+        """Merge two sorted runs into the other buffer; equal elements of the first run come first."""
         r = self.r
         left, right, target = r.cell(start), r.cell(middle), r.cell(start)
 

@@ -1,7 +1,7 @@
-"""Lists of lists, as loops in loops keep them for gradients: they get longer and shorter at their end.
+"""Lower lists of lists, which loops in loops keep for gradients. They grow and shrink only at their end.
 
-ss.1 = list_keep ss, s         the elements of all lists stand behind each other, and how many each has beside them
-ss.2, s = list_take ss.1       the last ones, where they stand
+ss.1 = list_keep ss, s         all elements are stored consecutively; a second list holds the lengths
+ss.2, s = list_take ss.1       the last list, as a view
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _(region: Region, operation: Operation, array: LazyValue) -> list[LazyValue]
 
 
 def _is_kept_again(region: Region) -> bool:
-    """Whether a list may be put where one that was taken still stands."""
+    """Return whether a list may be appended where a view of a taken list is still in use."""
     return any(map(_keeps, region.graph.operations))
 
 

@@ -1,9 +1,9 @@
-"""Random bits from a counter, compiled: Philox 4x32-10, as `agc.runtime.kernels.random.philox` has it.
+"""The counter-based generator Philox 4x32-10, as in `agc.runtime.kernels.random.philox`.
 
-    words(key, counter + i)        four words of 32 bits for each block i; the same key and counter give the same
+    words(key, counter + i)        four 32-bit words for each block i, a pure function of key and counter
 
-A stream is a key of two words and a counter of two numbers of 64 bits. A seed of two numbers is scrambled, to be key
-and upper half of the counter; one of three is a counter and a key as they are.
+A stream has a key of two 32-bit words and a 128-bit counter in two halves. A seed of two numbers is scrambled to a key
+and the upper half of the counter. A seed of three numbers is a counter and a key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 class Stream(NamedTuple):
-    """Where blocks come from: the words of the key, and the lower and upper half of the first counter."""
+    """A stream of blocks: the words of the key, and the lower and upper half of the first counter."""
 
     k0: Register
     k1: Register
@@ -30,7 +30,7 @@ class Stream(NamedTuple):
     high: Register
 
     def block(self, b: Any, number: Register) -> list[Register]:
-        """The four words of a block."""
+        """Return the four words of a block."""
         low = b.add(self.low, number)
         carry = b.zext(b.icmp_unsigned("<", low, self.low), integer(64))
         counter = [*_halves(b, low), *_halves(b, b.add(self.high, carry))]
@@ -38,7 +38,7 @@ class Stream(NamedTuple):
 
 
 def words(b: Any, key: tuple[Register, Register], counter: list[Register]) -> list[Register]:
-    """The words of the block with this counter, which is four words."""
+    """Return the words of the block with this counter of four words."""
     k0, k1 = key
     c0, c1, c2, c3 = counter
     for _ in range(10):
@@ -52,17 +52,17 @@ def words(b: Any, key: tuple[Register, Register], counter: list[Register]) -> li
 
 
 def _halves(b: Any, value: Register) -> tuple[Register, Register]:
-    """The lower and the upper word of 64 bits."""
+    """Return the lower and the upper word of 64 bits."""
     return b.trunc(value, integer(32)), b.trunc(b.lshr(value, integer(64)(32)), integer(32))
 
 
 def joined(b: Any, low: Register, high: Register) -> Register:
-    """Two words as one of 64 bits."""
+    """Return two words as one of 64 bits."""
     return b.or_(b.zext(low, integer(64)), b.shl(b.zext(high, integer(64)), integer(64)(32)))
 
 
 def stream_of(region: Region, seed: LazyValue) -> Stream:
-    """The stream of a seed."""
+    """Return the stream of a seed."""
     e, numbers = region.e, region.settled(seed)
     parts = [
         converted(e, numbers.at(e, Index.of(seed.shape, [e.word(place)])), seed.dtype, dtypes.int64)
@@ -78,7 +78,7 @@ def stream_of(region: Region, seed: LazyValue) -> Stream:
 
 
 def words_of(region: Region, stream: Stream, count: int) -> Buffer:
-    """So many words of a stream, in memory."""
+    """Return `count` words of a stream, in memory."""
     e, blocks = region.e, -(-count // 4)
     memory = Buffer.new(e, dtypes.uint32, (4 * blocks,))
     if blocks:

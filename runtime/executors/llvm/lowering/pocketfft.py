@@ -1,8 +1,9 @@
-"""The Fourier transforms of NumPy: where the inner loops of its ufuncs are in memory.
+"""Find the inner loops of NumPy's FFT ufuncs in memory.
 
-    loop(addresses of input, factor, output;  counts: rows, sizes of a row before and behind;  steps in bytes;  data)
+    loop(addresses of input, factor, output;  counts: rows, input size, output size of a row;  steps in bytes;  data)
 
-A loop counts if the ufunc looks in memory as NumPy's header files say, and the loop gives what `np.fft` does.
+A loop is used only if the ufunc has the memory layout of NumPy's header files, and the loop's result equals that of
+`np.fft`.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _OF_UFUNC = (
 
 
 class _Ufunc(ctypes.Structure):
-    """What follows the head of NumPy's PyUFuncObject."""
+    """The fields of NumPy's PyUFuncObject after the object header."""
 
     _fields_ = _OF_UFUNC
 
 
 class Loop(NamedTuple):
-    """An inner loop: its address, what it is given with each call, which may be none, and what it takes and makes."""
+    """An inner loop: its address, its data pointer, which may be null, and the dtypes of its operand and result."""
 
     name: str
     address: int
@@ -48,7 +49,7 @@ class Loop(NamedTuple):
 
 @functools.cache
 def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
-    """The loop that NumPy takes for inputs of a dtype; None where it cannot be found.
+    """Return the loop that NumPy selects for operands of a dtype; None if it is not found.
 
     The factor is a float of this precision, or else the integer 1.
     """
@@ -76,7 +77,7 @@ def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
 
 
 def _transforms(loop: Loop, ufunc: Any, real: np.dtype[Any]) -> bool:
-    """Whether a loop makes the same of two rows as the ufunc."""
+    """Return whether a loop computes the same as the ufunc for two rows."""
     given, made = loop.given.numpy, loop.made.numpy
     sizes = (6, 4) if ufunc.__name__.startswith("rfft") else (4, 6) if made.kind == "f" else (6, 6)
     rows = np.arange(1, 2 * sizes[0] + 1).reshape(2, -1).astype(given) ** 2

@@ -1,4 +1,4 @@
-"""Windows pooled: along one axis after the other, in loops; their gradients go back window by window.
+"""Lower pooling to loops, one axis at a time; gradients are scattered window by window.
 
 max_pool x         for each axis: y[.., o, ..] ← the largest of x[.., o · stride + i - before, ..]
 max_pool_grad      the gradient of each window goes to the first of its largest elements
@@ -41,7 +41,7 @@ def _slide(operation: Operation, shape: Shape) -> Sliding:
 
 
 def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: Kind) -> LazyValue:
-    """Windows combined along one axis after the other."""
+    """Reduce windows along one axis after the other."""
     for axis, size in enumerate(slide.window):
         if size == slide.strides[axis] == 1 and slide.outputs[axis] == node.shape[axis]:
             continue
@@ -81,7 +81,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
-    """Sums of windows divided by the numbers of their elements."""
+    """Divide the sums of windows by the number of their elements, without padding."""
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
             behind = (1,) * (len(node.shape) - axis - 1)
@@ -116,14 +116,14 @@ def _(region: Region, operation: Operation, shape: LazyValue, grad: LazyValue) -
 def _element(
     e: Emitter, slide: Sliding, axis: int, window: Register, at: Register
 ) -> tuple[Register, Register]:
-    """Whether a window has an element, not padding, at one place along an axis, and which one."""
+    """Return whether element `at` of a window is inside the operand along an axis, and its index."""
     place = e.minus(e.plus(e.times(window, slide.strides[axis]), at), e.word(slide.before[axis]))
     inside = e.b.icmp_unsigned("<", place, e.word(slide.sizes[axis]))
     return inside, e.choose(inside, place, e.word(0))
 
 
 class _Largest:
-    """A walk over windows that finds the first of the largest elements of each."""
+    """A traversal of windows that finds the first largest element of each."""
 
     def __init__(self, region: Region, slide: Sliding, x: LazyValue, largest: LazyValue) -> None:
         self.e, self.slide = region.e, slide
@@ -131,7 +131,7 @@ class _Largest:
         self.is_free = new_slot(self.e, dtypes.bool_, True)
 
     def walk(self, visit: Any) -> None:
-        """`visit(here, number of the element, number of the window)` for each element of each window."""
+        """Emit `visit(is_first_largest, index of the element, index of the window)` for each element of each window."""
         e, slide = self.e, self.slide
         with e.nest(slide.outputs, parallel=False) as outer:
             window = Index.of(slide.outputs, outer)

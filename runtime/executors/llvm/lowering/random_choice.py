@@ -1,9 +1,9 @@
-"""Random orders and classes without a state, from the bits of philox.py.
+"""Lower stateless shuffles and categorical draws, from the bits of philox.py.
 
 shuffle x        for i: j ← i + word[i] mod (n - i); order[i], order[j] ← order[j], order[i]
-categorical x    the sums of e^(x - max x) so far, and where a share of the last of them falls
+categorical x    the cumulative sum of e^(x - max x), and a search for a random share of the total
 
-An order is the interpreter's. A class is it too, unless a share falls within some last places of a sum.
+An order is identical to the interpreter's. So is a class, unless a share is within some ulp of a cumulative sum.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _(
 
 
 def _weight(e: Emitter, x: Element, most: Element) -> Element:
-    """e^(x - most), and 0 of what is not finite."""
+    """Return e^(x - most), and 0 if x is not finite."""
     weight = applied(e, "exp", e.b.fsub(x, most))
     finite = e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(WIDE, float("inf")))
     return e.b.select(finite, weight, constant(WIDE, 0))

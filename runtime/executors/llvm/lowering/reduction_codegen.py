@@ -1,13 +1,13 @@
-"""Reductions: one loop nest that computes what it reads on the way, and keeps what it gathers in registers.
+"""Emit reductions: one loop nest with fused elementwise operands, and accumulators in registers.
 
     reduce_sum x [axis=(1,)]               for i:  total ← 0
                                    ==>             for j:  total ← total + x[i, j]
                                                    result[i] ← total
 
-Where the last axis stays, it is the innermost loop, over totals in memory, which LLVM widens as it is: such sums are
-added in NumPy's order. Else LLVM may add floats in another order. The sum of a large tensor is that of its blocks of
-1,024 elements, which may be given to several threads; those of float32 meet in a float64, so that a sum is off by no
-more than 40 ulp of the sum of absolute values. Integers wrap around in any order.
+If the last axis is kept, it is the innermost loop, over accumulators in memory. LLVM vectorizes that loop directly, and
+sums have NumPy's order of additions. Otherwise LLVM may reassociate floats. The sum of a large tensor is that of its
+blocks of 1,024 elements, which threads may share. Block sums of float32 are added in float64, so that the error is at
+most 40 ulp of the sum of absolute values. Integers wrap around in any order.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _BLOCK = 1024
 
 
 def axes_of(operation: Operation, node: LazyValue) -> tuple[int, ...]:
-    """The axes that a reduction goes along."""
+    """Return the axes of a reduction."""
     axis = operation.attrs["axis"]
     rank = len(node.shape)
     return tuple(range(rank)) if axis is None else tuple(sorted(one % rank for one in axis))
 
 
 def reduced_shape(operation: Operation, node: LazyValue) -> Shape:
-    """The shape of what is left of a node."""
+    """Return the shape of the result of a reduction."""
     axes = axes_of(operation, node)
     if operation.attrs["keepdims"]:
         return tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
@@ -49,7 +49,7 @@ def reduced_shape(operation: Operation, node: LazyValue) -> Shape:
 def reduced(
     region: Region, node: LazyValue, kind: Kind, axes: Sequence[int], shape: Shape, dtype: dtypes.DType
 ) -> LazyValue:
-    """A node reduced along axes, in this shape and dtype."""
+    """Reduce a node along axes, to this shape and dtype."""
     node = node.storage or node
     if not axes or all(node.shape[axis] == 1 for axis in axes):
         return _alone(region, node, kind, shape, dtype)
@@ -76,9 +76,9 @@ def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
 
 
 def _alone(region: Region, node: LazyValue, kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
-    """Axes of size 1: there is nothing to combine, where it makes no difference that a reduction has a start.
+    """Return the reduction of axes of size 1, which combines nothing, except where the initial value matters.
 
-    A sum of -0.0 alone is 0.0; 1 times a complex infinity has a part that is no number.
+    The sum of -0.0 alone is 0.0; 1 times a complex infinity has a NaN part.
     """
     from ..codegen.dynamic_shapes import regrouped
 
@@ -99,7 +99,7 @@ def _alone(region: Region, node: LazyValue, kind: Kind, shape: Shape, dtype: dty
 def _kept_beside(
     region: Region, order: Sequence[LazyValue], node: LazyValue
 ) -> list[tuple[LazyValue, Buffer]]:
-    """What the nest computes of the operand's shape and others read later: the nest stores it, too."""
+    """Return the intermediate results of the operand's shape that have later readers; the nest stores them too."""
     kept = region.kept(order, [])
     return [pair for pair in kept if pair[0].shape == node.shape]
 
@@ -107,7 +107,7 @@ def _kept_beside(
 def _whole(
     region: Region, node: LazyValue, kind: Kind, order: Sequence[LazyValue], shape: Shape, dtype: dtypes.DType
 ) -> LazyValue:
-    """Everything becomes one number."""
+    """Reduce all elements to one."""
     e = region.e
     kept = _kept_beside(region, order, node)
     slot = new_slot(e, kind.wide, kind.start)
@@ -138,7 +138,7 @@ def _whole(
 def _in_blocks(
     e: Emitter, kind: Kind, size: Size, gather: Callable[..., None], slot: Any, shape: Shape
 ) -> Element:
-    """What as many elements give as there turn out to be: as in parts, the last of which has what is left."""
+    """Reduce a dynamic number of elements in blocks, with a shorter last block."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
     combine = sums(meeting).combine if meeting is not kind.wide else kind.combine
     total = new_slot(e, meeting, kind.start)
@@ -156,7 +156,7 @@ def _in_blocks(
 
 
 def divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
-    """By what a sum is divided; that of no integers is 0."""
+    """Return the divisor of a mean; for integers it is at least 1."""
     if not isinstance(size, Size):
         return constant(dtype, size if dtype.kind in "fc" else max(size, 1))
     count = converted(e, e.word(size), dtypes.int64, dtype)
@@ -175,7 +175,7 @@ def _gather(
     slot: Sequence[Register],
     index: Index,
 ) -> None:
-    """One element more."""
+    """Emit the reduction of one more element."""
     put(e, slot, kind.combine(e, get(e, kind.wide, slot), _element(e, node, kind, order, kept, index)))
 
 
@@ -187,7 +187,7 @@ def _element(
     kept: Sequence[tuple[LazyValue, Buffer]],
     index: Index,
 ) -> Element:
-    """An element that is gathered; what others read later is stored on the way."""
+    """Return an element of the operand; intermediate results with later readers are stored."""
     for one in order:
         one.at(e, index)
     for one, where in kept:
@@ -198,7 +198,7 @@ def _element(
 def _in_parts(
     e: Emitter, kind: Kind, parts: int, size: int, gather: Callable[..., None], shape: Shape
 ) -> Element:
-    """What many parts of one size give, each by itself and perhaps in a thread; those of float32 meet in float64."""
+    """Reduce `parts` blocks of one size, perhaps in threads; block sums of float32 are added in float64."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
     partial = Buffer.new(e, meeting, (parts,))
     slot = new_slot(e, kind.wide)
@@ -223,7 +223,7 @@ def _beside(
     order: Sequence[LazyValue],
     where: Buffer,
 ) -> None:
-    """The last axis stays: the results are gathered in memory, row by row."""
+    """Reduce into accumulators in memory, row by row, if the last axis is kept."""
     e = region.e
     kept = _kept_beside(region, order, node)
     sizes = [node.shape[axis] for axis in stays]
@@ -268,7 +268,7 @@ def _inside(
     order: Sequence[LazyValue],
     where: Buffer,
 ) -> None:
-    """The last axis goes: each result is gathered in a register."""
+    """Reduce into a register per result, if the last axis is reduced."""
     e = region.e
     kept = _kept_beside(region, order, node)
     sizes = tuple(node.shape[axis] for axis in stays)

@@ -1,6 +1,6 @@
-"""How reductions gather: what they start from, and how they take one element more.
+"""The kinds of reductions: the initial value and the combining operation.
 
-reduce_sum      0, then total + x        LLVM may take it in another order
+reduce_sum      0, then total + x        LLVM may reassociate
 reduce_max     -∞, then the larger one, or NaN
 """
 
@@ -20,7 +20,7 @@ Combine = Callable[[Emitter, Element, Element], Element]
 
 
 class Kind:
-    """How a reduction starts, and how it goes on; `wide` is in what it gathers."""
+    """The initial value and the combining operation of a reduction; `wide` is the dtype of the accumulator."""
 
     def __init__(self, wide: dtypes.DType, start: Any, combine: Combine) -> None:
         self.wide = wide
@@ -29,12 +29,12 @@ class Kind:
 
 
 def site_of(dtype: dtypes.DType) -> Site:
-    """What a rule for elements is told where there is no operation."""
+    """Return a site for an elementwise rule that is applied without an operation."""
     return Site("", dtype, dtype, {}, False)
 
 
 def sums(dtype: dtypes.DType) -> Kind:
-    """Addition. LLVM may take it in another order."""
+    """Return the kind of a sum. LLVM may reassociate."""
     wide = dtypes.float32 if dtype is dtypes.float16 else dtype
     site = site_of(wide)
 
@@ -49,7 +49,7 @@ def sums(dtype: dtypes.DType) -> Kind:
 
 
 def products(dtype: dtypes.DType) -> Kind:
-    """Multiplication."""
+    """Return the kind of a product."""
     site = site_of(dtype)
     return Kind(dtype, 1, lambda e, x, y: multiply(e, site, x, y))
 
@@ -63,7 +63,7 @@ def _highest(dtype: dtypes.DType) -> Any:
 
 
 def maxima(dtype: dtypes.DType) -> Kind:
-    """The larger one, or NaN."""
+    """Return the kind of a maximum; NaN if an element is NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype, x, y)
@@ -72,7 +72,7 @@ def maxima(dtype: dtypes.DType) -> Kind:
 
 
 def minima(dtype: dtypes.DType) -> Kind:
-    """The smaller one, or NaN."""
+    """Return the kind of a minimum; NaN if an element is NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)

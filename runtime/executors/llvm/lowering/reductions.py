@@ -1,6 +1,6 @@
-"""Reductions, and what goes with them: sums along axes, means, their opposites, sums of several tensors.
+"""Lower reductions and related operations: means, `sum_to`, `spread`, `add_n` and `bias_add`.
 
-The loop nests that they become are written by reduction_codegen.py.
+The loop nests are emitted by reduction_codegen.py.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 _WIDE = {"i": dtypes.int64, "u": dtypes.uint64}
-"""In what integers are added up for a mean, by their kind."""
+"""The accumulator dtype for means of integers, by their kind."""
 
 
 def _over(e: Emitter, site: Site, total: Element, count: Element) -> Element:
-    """A mean; that of integers is rounded towards zero."""
+    """Emit a mean; integer means round toward zero."""
     if site.dtype.kind in "fc":
         return divide(e, site, total, count)
     return e.b.sdiv(total, count) if site.dtype.kind == "i" else e.b.udiv(total, count)
@@ -88,7 +88,7 @@ def _(region: Region, operation: Operation, node: LazyValue, *shape: LazyValue) 
 
 @lowers("spread", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue, *shape: LazyValue) -> LazyValue:
-    """The opposite of a reduction."""
+    """Broadcast a reduced tensor back to the shape of the operand."""
     from ..codegen.dynamic_shapes import regrouped
 
     wide, axis = asked_shape(region, operation, shape[0] if shape else None), operation.attrs["axis"]

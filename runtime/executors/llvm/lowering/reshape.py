@@ -1,4 +1,4 @@
-"""The same elements in another shape or order: no element is computed, each is found under another index."""
+"""Lower reshapes, transposes and similar operations to index mappings; no element is computed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _(region: Region, operation: Operation, node: LazyValue, *rest: LazyValue) -
 
 
 def checked(e: Emitter, own: int, wanted: int | None) -> int:
-    """A size that is to be another one, or the run fails."""
+    """Emit a check that the size `own` equals `wanted`; return the size."""
     if wanted is None or wanted == own:
         return own
     e.demand(e.b.icmp_signed("==", e.word(own), e.word(wanted)))
@@ -43,7 +43,7 @@ def checked(e: Emitter, own: int, wanted: int | None) -> int:
 
 
 def demand_shape(e: Emitter, shape: Shape, wanted: Shape) -> None:
-    """Demand that a tensor has the shape that others ask for: nothing else keeps its reader within its memory."""
+    """Emit checks that a tensor has the shape `wanted`, which keeps its readers within its memory."""
     if len(shape) != len(wanted):
         raise RefusedError(f"{shape} is not {wanted}")
     for own, size in zip(shape, wanted, strict=True):
@@ -64,7 +64,7 @@ def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -
 
 
 def _demand_said(region: Region, asked: LazyValue, axis: int, size: int) -> None:
-    """Demand that a vector asks for the only size that fits, or leaves it open."""
+    """Emit a check that element `axis` of the vector is `size`, or -1."""
     e, found = region.e, region.settled(asked)
     said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
     fits = e.b.icmp_signed("==", said, e.word(size))
@@ -72,7 +72,7 @@ def _demand_said(region: Region, asked: LazyValue, axis: int, size: int) -> None
 
 
 def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> Shape:
-    """The shape that a vector asks for, of which at most one size follows from the others; or the run fails."""
+    """Return the shape that a vector demands, of which at most one size is inferred from the others."""
     e, sizes, operand = region.e, operation.outputs[0].shape or (), operation.inputs[1]
     known = operand.value.ravel().tolist() if isinstance(operand, Constant) else operand.elements
     unknown = [axis for axis, size in enumerate(sizes) if size is None]
@@ -98,7 +98,7 @@ def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: Lazy
 
 
 def _demand_some(e: Emitter, rest: int) -> None:
-    """Demand that there are elements in the sizes from which another one follows: of 0 none does."""
+    """Emit a check that `rest` is nonzero, so that the missing size can be inferred."""
     if isinstance(rest, Size):
         e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
     elif rest == 0:
@@ -106,7 +106,7 @@ def _demand_some(e: Emitter, rest: int) -> None:
 
 
 def _over(e: Emitter, node: LazyValue, rest: int) -> int:
-    """How often a number of elements is in all there are; what is left over fails."""
+    """Return the number of elements divided by `rest`; a remainder fails the check."""
     _demand_some(e, rest)
     for size in node.shape:
         if size * rest == node.size:
@@ -138,7 +138,7 @@ def moved(
     place: Callable[[Emitter, list[Register]], Sequence[Register]],
     once: bool = True,
 ) -> LazyValue:
-    """The elements that `place` finds for the places of a result."""
+    """Return the elements of `node` at the indices that `place` computes from those of the result."""
     return IndexMap(
         node.dtype,
         shape,
@@ -171,7 +171,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 @lowers("reverse", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue, axis: LazyValue) -> LazyValue:
-    turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # of a number nothing
+    turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # a scalar has no axes
 
     def place(e: Emitter, places: list[Register]) -> list[Register]:
         return [
@@ -195,7 +195,7 @@ def _(region: Region, operation: Operation, node: LazyValue, shift: LazyValue, a
 
 
 def _wrapped(e: Emitter, place: Register, steps: int, size: int) -> Register:
-    """A place so many steps on; beyond the end it goes on at the beginning."""
+    """Return an index advanced by `steps`, modulo `size`."""
     if size == 0 or steps % size == 0:
         return place
     far = e.plus(place, e.word(steps % size))
@@ -260,7 +260,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
 
 
 def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) -> LazyValue:
-    """Nodes behind each other along an axis, in memory: each is computed into its part."""
+    """Concatenate nodes along an axis; each is computed directly into its part of the result."""
     e = region.e
     dtype = nodes[0].dtype
     where = Buffer.new(e, dtype, shape)
@@ -278,7 +278,7 @@ def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) 
 
 
 class Whole(LazyValue):
-    """A node whose places along each axis are needed."""
+    """A node whose index is needed along each axis."""
 
     def __init__(self, node: LazyValue) -> None:
         super().__init__(node.dtype, node.shape)
@@ -288,7 +288,7 @@ class Whole(LazyValue):
 
 
 def known(operation: Operation, number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """An operand that must be known when the graph is compiled."""
+    """Return an operand that must be a compile-time constant."""
     operand = operation.inputs[number]
     if not isinstance(operand, Constant):
         raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")

@@ -1,6 +1,6 @@
-"""The states of random streams: a counter of 128 bits moves on, the key stays.
+"""Lower the state of random streams: advance a 128-bit counter, and keep the key.
 
-stream_behind s, y    ==>    low + blocks, high + carry, key        the blocks follow from the shape of y
+stream_behind s, y    ==>    low + blocks, high + carry, key        the number of blocks follows from the shape of y
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes along an axis and remembers: running sums and products, recurrences, places of extremes.
+"""Lower scans along an axis: cumulative sums and products, recurrences, argmax and argmin.
 
 cumsum x [axis=1]    ==>    for i:  total ← 0
                                     for j:  total ← total + x[i, j];  result[i, j] ← total
@@ -26,11 +26,11 @@ from .reduction_codegen import axes_of
 from .reduction_kinds import get, new_slot, put, site_of
 
 Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
-"""From an index and what is remembered to the element of the result, and what is remembered next."""
+"""The body of a scan: maps an index and the carry to the element of the result and the next carry."""
 
 
 def running(region: Region, node: LazyValue, axis: int, reverse: bool, start: Element, step: Step) -> Buffer:
-    """A result of the node's shape and dtype, found element by element along an axis."""
+    """Emit a scan along an axis; the result has the node's shape and dtype."""
     e, shape = region.e, node.shape
     result = Buffer.new(e, node.dtype, shape)
     if not node.size:
@@ -57,7 +57,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
         (add, constant(node.dtype, 0)) if operation.type == "cumsum" else (multiply, constant(node.dtype, 1))
     )
     source, axis = region.settled(node), attrs["axis"] % len(node.shape)
-    is_exact = operation.type == "cumsum" or node.dtype.kind != "c"  # 1 times what is infinite is no number
+    is_exact = operation.type == "cumsum" or node.dtype.kind != "c"  # 1 times a complex infinity is NaN
 
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
         element = source.at(e, index)
@@ -74,7 +74,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _nothing(dtype: dtypes.DType) -> Element:
-    """What leaves every number as it is that is added, -0.0 too."""
+    """Return the neutral element of addition, which preserves -0.0 too."""
     if dtype.kind not in "fc":
         return constant(dtype, 0)
     return constant(dtype, complex(-0.0, -0.0) if dtype.kind == "c" else -0.0)
@@ -93,7 +93,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
-    """ln (e^x + e^y), as NumPy's logaddexp has it."""
+    """Return ln (e^x + e^y), as NumPy's logaddexp computes it."""
     b, zero = e.b, ir().Constant(x.type, 0.0)
     difference = b.fsub(x, y)
     larger = b.select(b.fcmp_ordered(">", difference, zero), x, y)
@@ -104,7 +104,7 @@ def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
 
 @lowers("product_of_others")
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """The product of those before an element, times that of those after it."""
+    """Multiply an exclusive scan from the left by one from the right."""
     site = site_of(node.dtype)
     axes = axes_of(operation, node)
     order = [*(axis for axis in range(len(node.shape)) if axis not in axes), *axes]
@@ -155,7 +155,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 @lowers("argmax", "argmin", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """The first of the best elements; NaN is never the best."""
+    """Emit the index of the first extreme element; NaN is never selected."""
     e, kind = region.e, node.dtype.kind
     (value,) = operation.outputs
     axis = (operation.attrs["axis"] or 0) % max(len(node.shape), 1)
@@ -185,7 +185,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def worst(dtype: dtypes.DType, sign: str) -> Register:
-    """What no element is worse than."""
+    """Return the least value for `>`, or the greatest for `<`, as the initial value of a search."""
     if dtype.kind == "f":
         return constant(dtype, -math.inf if sign == ">" else math.inf)
     if dtype.is_bool:

@@ -1,9 +1,9 @@
-"""Values put at indices that are computed: into zeros, into a copy of a tensor, or in its place.
+"""Lower scatters: into zeros, into a copy of a tensor, or in place.
 
     y = tensor_scatter_nd_add x, indices, updates            y ← x;  for each update, in order:  y[index] += update
 
-The updates come one after the other, as NumPy has it: where an index comes more than once, all of them count. A tensor
-that nobody reads any more is changed where it stands; so is a variable's.
+Updates are applied in order, as in NumPy; with duplicate indices all updates count. A tensor without later readers is
+updated in place, and so is a variable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Combine = Callable[[Emitter, Site, Element, Element], Element]
 
 
 def _added(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    """The sum; of truths one is enough."""
+    """Return the sum; for booleans, the logical or."""
     return e.b.or_(x, y) if site.dtype.is_bool else add(e, site, x, y)
 
 
@@ -50,7 +50,7 @@ def combined_at(
     how: str,
     shape: Sequence[int] | None = None,
 ) -> Buffer:
-    """Each element of the updates, in this shape, is combined with what stands where `target` says."""
+    """Combine each element of the updates with the element at the index that `target` computes."""
     e = region.e
     if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
         raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
@@ -60,7 +60,7 @@ def combined_at(
     if 0 in sizes:
         return where
     if not where.size:
-        e.demand(integer(1)(0))  # no index is in range
+        e.demand(integer(1)(0))  # no index is in bounds
         return where
     with e.nest(sizes, parallel=False) as places:
         number = Index.of(where.shape, list(target(places))).flat(e)
@@ -73,7 +73,7 @@ def combined_at(
 def _at_coordinates(
     region: Region, where: Buffer, indices: LazyValue, updates: LazyValue, how: str, batch: int = 0
 ) -> Buffer:
-    """Updates at coordinates, which stand along the last axis of the indices, behind axes that both have."""
+    """Scatter updates at coordinates, which are the last axis of the indices, after `batch` common axes."""
     e = region.e
     wanted = region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]

@@ -1,7 +1,7 @@
-"""Places found by elements, and elements moved by lengths.
+"""Lower searches and permutations: searchsorted, reverse_sequence, unravel_index, in_top_k and others.
 
-searchsorted x, v          halves of halves of x, as many as its size needs, without a branch
-reverse_sequence x, n      y[b, i] is x[b, n[b] - 1 - i] before n[b]
+searchsorted x, v          branch-free binary search, unrolled
+reverse_sequence x, n      y[b, i] is x[b, n[b] - 1 - i] if i < n[b]
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _(region: Region, operation: Operation, sequence: LazyValue, values: LazyVal
 
 
 def place_of(e: Emitter, rows: LazyValue, batch: list[Register], own: Element, is_left: bool) -> Register:
-    """Where in a sorted row an element would go: before its equals, or behind them."""
+    """Return the insertion index of an element in a sorted row: before equal elements if `is_left`, else after them."""
     kind, size = "u" if rows.dtype.is_bool else rows.dtype.kind, rows.shape[-1]
     found = e.word(0)
     for step in (1 << bit for bit in reversed(range(size.bit_length()))):
@@ -89,7 +89,7 @@ def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue)
 
 @lowers("invert_permutation", "inverse_permutation")
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """Each place is written once, or it is no permutation: nothing is left at -1."""
+    """Scatter the indices, and check that no element is left at -1; otherwise it is no permutation."""
     e, shape = region.e, node.shape
     source, result = region.settled(node), Buffer.new(e, node.dtype, node.shape)
     if not source.size:
@@ -132,7 +132,7 @@ def _(region: Region, operation: Operation, indices: LazyValue, dims: LazyValue)
 def _(
     region: Region, operation: Operation, targets: LazyValue, predictions: LazyValue, k: LazyValue
 ) -> LazyValue:
-    """Fewer than k predictions are larger than the target's; all of the row are finite."""
+    """Emit whether fewer than k predictions exceed the target's, and all predictions of the row are finite."""
     e, count = region.e, region.integer(k)
     rows, wanted = region.settled(predictions), region.settled(targets)
     batch, classes = predictions.shape

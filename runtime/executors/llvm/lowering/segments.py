@@ -1,8 +1,8 @@
-"""Rows that are gathered in groups: each is combined with what its group has so far.
+"""Lower segment reductions: each row is combined with the result of its segment.
 
 unsorted_segment_sum x, ids, n     result ← n zeros;  for each row:  result[ids[row]] ← result[ids[row]] + x[row]
 
-Rows with a negative number belong to no group. A group without rows has a number of its own, such as the lowest one.
+Rows with a negative id are dropped. An empty segment gets a default value, such as the lowest number.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _(region: Region, operation: Operation, node: LazyValue, ids: LazyValue) -> 
 
 
 def _groups(region: Region, operation: Operation, ids: LazyValue) -> int:
-    """How many sorted groups there are: one more than the last number says."""
+    """Return the number of sorted segments: the last id plus one."""
     if not isinstance(operation.inputs[1], Constant):
         return _counted(region, ids)
     numbers = known(operation, 1)
@@ -108,7 +108,7 @@ def _grouped(
             before = e.load(node.dtype, result.address, target)
             after = kind.combine(e, before, element)
             if node.dtype.kind == "c" and kind.start == 1:
-                after = e.choose(was_used, after, element)  # 1 times what is infinite is no number
+                after = e.choose(was_used, after, element)  # 1 times a complex infinity is NaN
             after = e.choose(belongs, after, before)
             e.store(node.dtype, result.address, target, after)
     return result if empty == kind.start else _filled(result, is_used, empty)
@@ -120,7 +120,7 @@ def _throughout(dtype: dtypes.DType, shape: tuple[int, ...], value: Any) -> Lazy
 
 
 def _filled(result: Buffer, is_used: Buffer, empty: Any) -> LazyValue:
-    """Groups without rows get their number."""
+    """Set the empty segments to `empty`."""
 
     def find(e: Emitter, index: Index) -> Element:
         used = is_used.at(e, Index.of(is_used.shape, [index.along(e, 0)]))

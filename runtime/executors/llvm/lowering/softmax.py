@@ -1,4 +1,4 @@
-"""Softmax and its kin: reductions along an axis, and elements beside their results.
+"""Lower softmax, cross entropies, variances and norms: reductions combined with elementwise operations.
 
 softmax x    ==>    largest ← max x;  weights ← e^(x - largest);  weights / sum weights
 """
@@ -29,32 +29,32 @@ Write = Callable[..., Element]
 def each(
     region: Region, write: Write, dtype: dtypes.DType, shape: Shape, *nodes: LazyValue, cost: int = 1
 ) -> LazyValue:
-    """An operation on each element, which `write(e, *elements)` writes."""
+    """Return an elementwise operation that `write(e, *elements)` emits."""
     site = Site("", dtype, dtype, {}, False)
     return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
 
 
 def widened(region: Region, node: LazyValue) -> LazyValue:
-    """float16 as float32, in which it is added up."""
+    """Return float16 as float32, the dtype of its accumulators."""
     if node.dtype is not dtypes.float16:
         return node
     return as_dtype(region, node, dtypes.float32)
 
 
 def as_dtype(region: Region, node: LazyValue, dtype: dtypes.DType) -> LazyValue:
-    """The node in another dtype."""
+    """Return the node converted to another dtype."""
     if node.dtype is dtype:
         return node
     return each(region, lambda e, x: converted(e, x, node.dtype, dtype), dtype, node.shape, node)
 
 
 def kept_shape(node: LazyValue, axes: tuple[int, ...]) -> Shape:
-    """The shape of a reduction that keeps its axes."""
+    """Return the shape of a reduction with keepdims."""
     return tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
 
 
 def shifted(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
-    """The elements less the largest of those that are reduced with them."""
+    """Return the elements minus the maximum along the axes."""
 
     def make() -> LazyValue:
         largest = reduced(region, node, maxima(node.dtype), axes, kept_shape(node, axes), node.dtype)
@@ -71,7 +71,7 @@ def exponentials(region: Region, node: LazyValue) -> LazyValue:
 
 
 def total(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
-    """The sum of e^x."""
+    """Return the sum of e^x along the axes."""
 
     def make() -> LazyValue:
         weights = exponentials(region, node)
@@ -81,7 +81,7 @@ def total(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
 
 
 def log_of_sum(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
-    """ln of the sum of e^x."""
+    """Return ln of the sum of e^x along the axes."""
     found = total(region, node, axes)
     return each(region, lambda e, x: applied(e, "log", x), node.dtype, found.shape, found, cost=14)
 
@@ -132,7 +132,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 
 def _prepare(region: Region, operation: Operation, less: LazyValue, axes: tuple[int, ...]) -> None:
-    """Keep what the softmax of the same logits, from which a gradient is made, takes as well."""
+    """Keep the exponentials if a softmax of the same logits, which the gradient needs, also uses them."""
     logits = operation.inputs[1]
     if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
         region.wanted.add(exponentials(region, less))
@@ -181,7 +181,7 @@ def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue
 
 
 def variance(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """The mean of the squared distances from the mean, of a float that is wide enough to add up."""
+    """Return the mean of the squared distances from the mean; float16 is widened."""
     if node.dtype.kind == "c":
         raise RefusedError("complex numbers are not compiled here")
     axes, wide = axes_of(operation, node), widened(region, node)

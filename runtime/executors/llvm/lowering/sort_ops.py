@@ -1,7 +1,7 @@
-"""Order: `sort`, `argsort`, `top_k`. Each row along an axis is copied, sorted, and put where it goes.
+"""Lower `sort`, `argsort` and `top_k`. Each row along an axis is copied, sorted, and stored in the result.
 
-Descending orders of places are stable too: the row is read backwards, sorted, and its end comes first. `sort` itself
-only turns an ascending order round, which shows where zeros of both signs meet.
+Descending index orders are stable too: the row is reversed, sorted, and read from its end. `sort` only
+reverses the ascending order, which makes a difference for zeros of both signs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .merge_sort import sorting
 
 
 class _Rows:
-    """Memory for a row, and for the places that its elements came from."""
+    """Memory for a row and for the original indices of its elements."""
 
     def __init__(self, e: Emitter, dtype: dtypes.DType, size: int, with_places: bool) -> None:
         self.dtype, self.size = dtype, size
@@ -44,7 +44,10 @@ def in_order(
     count: int,
     put: Callable[[_Rows, list[Register], Register, Register], None],
 ) -> None:
-    """Sort along an axis: `put(row, places, number, here)` gets the first so many, which stand at `here` in the row."""
+    """Sort along an axis, and emit `put(row, indices, number, here)` for the first `count` elements.
+
+    `here` is the position of element `number` in the sorted row.
+    """
     if node.dtype.kind == "c":
         raise RefusedError("the order of complex numbers is not compiled")
     e, size = region.e, node.shape[axis]

@@ -1,4 +1,4 @@
-"""Space becomes depth or batches, and back: axes cut in two, put in another order, joined again.
+"""Lower space_to_depth, space_to_batch_nd and their inverses to reshapes and transposes.
 
 space_to_depth x    [n, 2h, 2w, c]  ==>  [n, h, 2, w, 2, c]  ==>  [n, h, w, 2, 2, c]  ==>  [n, h, w, 4c]
 """
@@ -21,7 +21,7 @@ from .reshape import known, moved
 
 
 def rearranged(node: LazyValue, split: Sequence[int], order: Sequence[int], shape: Shape) -> LazyValue:
-    """The elements in a shape, whose axes are then put in an order, and counted in another shape."""
+    """Reshape `node` to `split`, transpose it by `order`, and reshape the result to `shape`."""
     return regrouped(permuted(regrouped(node, tuple(split)), order), shape)
 
 
@@ -95,7 +95,7 @@ def _(
 def surrounded(
     region: Region, node: LazyValue, margins: Sequence[tuple[int, int]], value: Element | None = None
 ) -> LazyValue:
-    """A node with elements of one value, or zeros, around it."""
+    """Return `node` padded with `value`, or with zeros."""
     inner = region.readable(node)
     if not any(before or after for before, after in margins):
         return inner

@@ -1,9 +1,9 @@
-"""Random numbers without a state: from the bits of philox.py, as `agc.runtime.kernels.random.distributions` makes them.
+"""Lower stateless random numbers, with the formulas of `agc.runtime.kernels.random.distributions`.
 
-uniform, integers      the interpreter's numbers, to the last bit
-normal                 Box and Muller: two words make two numbers, which are rounded after each step as there; those of
-                       float64 differ by some last places, where logarithms and sines do
-truncated              groups of four (two of float64), each of which draws on until it has them
+uniform, integers      bit-identical to the interpreter
+normal                 Box-Muller: two words make two numbers, rounded after each step as in the interpreter;
+                       float64 differs by some ulp, as its logarithms and sines do
+truncated              groups of four (two of float64), each of which draws until it is full
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .philox import Stream, joined, stream_of, words_of
 
 
 def uniform_of(b: Any, dtype: dtypes.DType, word: Register, low: Register = None) -> Register:
-    """A number in [0, 1): the low bits of a word are its fraction; float64 takes another word for the lower half."""
+    """Return a number in [0, 1) from the low bits of a word; float64 takes the lower half from a second word."""
     kind = register_type(dtype)
     if dtype is dtypes.float64:
         high = b.or_(b.and_(word, integer(32)(0xFFFFF)), integer(32)(0x3FF00000))
@@ -39,7 +39,7 @@ def uniform_of(b: Any, dtype: dtypes.DType, word: Register, low: Register = None
 
 
 def _each(region: Region, operation: Operation, seed: LazyValue, write: Any) -> LazyValue:
-    """Numbers of one word each, or of two where they have 64 bits: `write(b, words)` makes a number of them."""
+    """Return numbers that `write(b, *words)` makes of one word each, or of two words for 64-bit numbers."""
     (value,) = operation.outputs
     shape, count = shape_of(operation), 2 if value.dtype.size == 8 else 1
     memory = words_of(region, stream_of(region, seed), count * math.prod(shape))
@@ -105,7 +105,7 @@ def _intrinsic(b: Any, name: str, x: Register) -> Register:
 
 
 def _normals(b: Any, dtype: dtypes.DType, words: list[Register]) -> list[Register]:
-    """As many normal numbers as there are uniform ones; functions of float32 are evaluated in float64."""
+    """Return as many normal numbers as there are uniform ones; functions of float32 are evaluated in float64."""
     size = 2 if dtype is dtypes.float64 else 1
     double, kind = ir().DoubleType(), register_type(dtype)
 
@@ -163,7 +163,7 @@ def _name(wide: dtypes.DType) -> str:
 
 
 def _truncated(region: Region, wide: dtypes.DType) -> None:
-    """The function that fills groups, written into the module when it is first needed."""
+    """Define the function that fills groups, on first use."""
     module = region.e.module
     if _name(wide) in module.globals:
         return
@@ -184,7 +184,7 @@ def _truncated(region: Region, wide: dtypes.DType) -> None:
 
 
 def _keep(r: Routine, wide: dtypes.DType, normal: Register, kept: Cell, each: int, memory: Register) -> None:
-    """Put a number behind the others of its group, if it is not too large and the group is not full."""
+    """Append a number to its group, if it is small enough and the group is not full."""
     small = r.b.fcmp_ordered("<", _intrinsic(r.b, "fabs", normal), constant(wide, 2))
     with r.where(r.b.and_(small, r.b.icmp_signed("<", kept.get(), r.word(each)))):
         r.store(memory, kept.get(), normal)

@@ -1,13 +1,13 @@
-"""Loops whose tensors go on element by element: a block of elements goes through all rounds before the next does.
+"""Strip-mine elementwise loops: one block of elements runs all iterations before the next block starts.
 
     while i < n:                          for each block of 32 elements:
-        z = z * z + c          ==>            i ← 0; z ← the block's, in registers
+        z = z * z + c          ==>            i ← 0; z ← the block, in registers
         i = i + 1                             while i < n:  z ← z * z + c; i ← i + 1
-                                              put the block back
+                                              store the block
 
-This is allowed where the numbers of the state follow from numbers alone, and each element of the tensors from those
-with the same index. The numbers are computed again for each block. Where the size is no multiple of a block's, the last
-block begins earlier, and some elements are computed twice, to the same result.
+This is legal if loop-carried scalars depend only on scalars, and each element of a tensor only on scalars and on the
+elements with the same index. The scalars are recomputed for each block. If the size is no multiple of the block size,
+the last block overlaps the one before; the overlapping elements are computed twice, with the same result.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from .dynamic_phi import is_open
 from .while_loop import Place, leave_after, listen
 
 BLOCK = 128
-"""Bytes of a tensor's block: so few that LLVM writes the loop over it out, and keeps it in registers."""
+"""Bytes of a block of a tensor: so few that LLVM unrolls the loop over it and keeps it in registers."""
 
 _APART = 192
 
 _WORTH = 32
-"""Elements from which on this is done."""
+"""The fewest elements for which a loop is strip-mined."""
 
 
 class Block(LazyValue):
-    """The part of a tensor that a block has, in memory of its own."""
+    """The part of a tensor in a block, in memory of its own."""
 
     def __init__(self, whole: LazyValue, own: Buffer) -> None:
         super().__init__(whole.dtype, whole.shape)
@@ -46,7 +46,7 @@ class Block(LazyValue):
 
 
 def shape_of_blocks(operation: Operation) -> Shape | None:
-    """The shape that all tensors of a loop's state have, if the loop can be run block by block."""
+    """Return the common shape of all loop-carried tensors, if the loop can be strip-mined; else None."""
     test, body = operation.regions
     count = len(operation.outputs)
     shapes = {value.shape for value in operation.outputs if isinstance(value.spec, TensorType)} - {()}
@@ -70,7 +70,7 @@ def _size(shape: Any) -> int:
 
 
 def _is_scalar_graph(graph: Graph, count: int) -> bool:
-    """Whether a graph computes on numbers alone, and cannot fail."""
+    """Return whether a graph computes only on scalars and cannot fail."""
     return all(
         operation.type in ELEMENTWISE
         and not ELEMENTWISE[operation.type].may_fail(operation)
@@ -80,7 +80,7 @@ def _is_scalar_graph(graph: Graph, count: int) -> bool:
 
 
 def _goes_by_elements(body: Graph, shape: Any) -> bool:
-    """Whether all operations are on elements, none can fail, and no number comes from a tensor."""
+    """Return whether all operations are elementwise, none can fail, and no scalar depends on a tensor."""
     for operation in body.operations:
         rule = ELEMENTWISE.get(operation.type)
         if rule is None or rule.may_fail(operation) or rule.takes(operation) is not None:
@@ -97,7 +97,7 @@ def run_in_blocks(
     state: Sequence[LazyValue],
     invariants: Sequence[LazyValue],
 ) -> list[LazyValue]:
-    """Write the loop over blocks; the state at the end."""
+    """Emit the loop over blocks; return the final loop-carried values."""
     e = region.e
     test, body = operation.regions
     size = _size(shape)
@@ -144,7 +144,7 @@ def run_in_blocks(
 
 
 def _block(e: Emitter, node: LazyValue, block: int) -> Block:
-    """Memory for a block of a tensor, apart from others: at distances of 4,096 bytes the processor confuses them."""
+    """Allocate a block of a tensor, at a distance from others that avoids 4K aliasing."""
     address = e.buffer(block * node.dtype.size + _APART, apart=True)
     return Block(node, Buffer(node.dtype, (block,), address, is_own=True))
 
@@ -157,7 +157,7 @@ def _step(
     block: int,
     base: Register,
 ) -> None:
-    """One round: numbers in registers, elements of the block where they stand."""
+    """Emit one iteration: scalars in registers, elements of the block in place."""
     e = inner.e
     outputs = inner.run()
     with e.nest([block], in_registers=True) as numbers:
@@ -182,7 +182,7 @@ def _each(
     inward: bool,
     results: Sequence[Buffer | None],
 ) -> None:
-    """Copy the elements of a block inward, or those that it ends with to where they belong."""
+    """Copy the elements of a block from the operands, or to the results."""
     with e.nest([block]) as numbers:
         index = _index(e, shape, base, numbers[0])
         for start, mine, result in zip(starts, own, results, strict=True):
@@ -195,7 +195,7 @@ def _each(
 
 
 def _index(e: Emitter, shape: Shape, base: Register, number: Register) -> Index:
-    """The place in the whole of an element of a block."""
+    """Return the index in the whole tensor of an element of a block."""
     index = Index(shape, [(0, len(shape), e.plus(base, number))])
     index.local = number
     return index

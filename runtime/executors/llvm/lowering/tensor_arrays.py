@@ -1,12 +1,12 @@
-"""TensorArrays and lists: elements behind each other in memory, changed in place.
+"""Lower TensorArrays and lists: elements in consecutive memory, changed in place.
 
     b = array_write a, i, x        0 ≤ i < length, or fail;  memory[i] ← x
-    s.1 = list_append s, x         memory grows when it is full;  memory[length] ← x;  length ← length + 1
+    s.1 = list_append s, x         grow the memory if it is full;  memory[length] ← x;  length ← length + 1
     y = array_stack b              the memory, as a tensor
 
-In the graph each write makes a new version. Where nobody reads the old one any more, which is usual, the new one takes
-its place; else it gets a copy. `list_length_analysis.py` has seen to it that readers come first. What was
-never written is zero.
+In the graph each write makes a new version. If the old version has no later reader, which is usual, the new version
+reuses its memory; otherwise it gets a copy. `list_length_analysis.py` has moved readers first. Elements that were
+never written are zero.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .fill import asked_shape, shape_of, uniform
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
 
 _MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
-"""Operations behind which the elements of a list may be others, or stand elsewhere."""
+"""Operations after which the elements of a list may have changed or moved."""
 
 
 def changed(region: Region, operation: Operation, node: LazyValue, grows: bool = False) -> Any:
-    """The list that becomes the next version of an operation's first operand: the same, or a copy."""
+    """Return the list for the next version of the first operand: the same memory if possible, or a copy."""
     e = region.e
     found = made(e, node, operation.outputs[0].spec.element)  # type: ignore[union-attr]
     size, is_shared = None if grows else found.cells.size, found.is_shared
@@ -46,7 +46,7 @@ def _changed(region: Region, operation: Operation, node: LazyValue, grows: bool 
 
 
 def shortened(region: Region, operation: Operation, node: LazyValue) -> Any:
-    """As `changed`, for a version that only has fewer elements: those of others may stay where they are."""
+    """Return the list for a version that only has fewer elements. Unlike in `changed`, a view stays a view."""
     if isinstance(node, (List, Lists)) and isinstance(node.cells, View):
         return node.of([cells.again(region.e) for cells in node.parts])  # type: ignore[attr-defined]
     return changed(region, operation, node, grows=True)
@@ -63,7 +63,7 @@ def _put(region: Region, operation: Operation, cells: Cells, index: Register, va
 
 
 def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> LazyValue:
-    """An element: where it stands, as long as nobody changes the list; else a copy."""
+    """Return an element: a view if the list is not changed later, else a copy."""
     e = region.e
     where = Buffer(cells.dtype, cells.shape, cells.at(e, index))
     if not cells.shape:
@@ -72,7 +72,7 @@ def _get(region: Region, operation: Operation, cells: Cells, index: Register) ->
 
 
 def _read(region: Region, operation: Operation, where: Buffer) -> Buffer:
-    """What stands in a list: there, or as a copy, if the list may change behind this operation in its region."""
+    """Return `where` as a view into a list, or as a copy if the list may change later in this region."""
     if _changes_later(region, operation):
         return region.stored(where, Buffer.new(region.e, where.dtype, where.shape))
     where.in_list = True
@@ -80,9 +80,9 @@ def _read(region: Region, operation: Operation, where: Buffer) -> Buffer:
 
 
 def _changes_later(region: Region, operation: Operation) -> bool:
-    """Whether a list may change behind this operation, in its region, other than by getting shorter.
+    """Return whether a list may change after this operation in its region, other than by getting shorter.
 
-    What a branch gives back is copied where it leaves (cond.py), and so is what a loop does.
+    Results of branches (cond.py) and of loops are copied where they leave their region.
     """
     operations = region.graph.operations
     later = operations[operations.index(operation) + 1 :]
@@ -99,7 +99,7 @@ def _changes_later(region: Region, operation: Operation) -> bool:
 
 
 def place_in(region: Region, cells: Cells, node: LazyValue, counts_back: bool = False) -> Register:
-    """An index within a list, or the run fails."""
+    """Return an index with a bounds check."""
     e = region.e
     index, length = region.integer(node), cells.length(e)
     if counts_back:
@@ -195,7 +195,7 @@ def _of_rows(region: Region, operation: Operation, rows: LazyValue, size: int) -
 
 
 def own_value(region: Region, operation: Operation, value: LazyValue) -> LazyValue:
-    """A value that is put into a list: computed elsewhere if others read it, who must not see how the list changes."""
+    """Return a value to be stored in a list. A value with other readers is evaluated to separate memory first."""
     if value.is_lazy and not region.is_given_up(operation, value):
         region.stored(value)
     return value
@@ -205,7 +205,7 @@ def own_value(region: Region, operation: Operation, value: LazyValue) -> LazyVal
 def _(
     region: Region, operation: Operation, array: LazyValue, index: LazyValue, shape: LazyValue
 ) -> LazyValue:
-    """A gradient that is missing counts as zero."""
+    """Read an element of a list of gradients; a missing gradient is zero."""
     e = region.e
     if isinstance(array, UnallocatedArray):
         return uniform(array.dtype, shape_of(operation), 0)
@@ -221,7 +221,7 @@ def _(
 
 @lowers("array_without")
 def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) -> LazyValue:
-    """What the list is too short for, it has no gradient of."""
+    """Clear an element of a list of gradients; an element beyond the end has no gradient."""
     e = region.e
     if index.size != 1:
         raise RefusedError("several elements at once are not compiled")

@@ -1,8 +1,8 @@
-"""Elements that occur several times: repeated, mirrored at the edges; and the sums that take this back.
+"""Lower repetitions and mirror padding, and their gradients, which are scatter-adds.
 
 repeat x [2]                   y[i] is x[i // 2]
-pad x [mode='REFLECT']         y[i] is x at a place that a table of the mode names
-sum_mirrored, sum_repeated     each element of y is added to where it came from
+pad x [mode='REFLECT']         y[i] is x at an index from a table of the mode
+sum_mirrored, sum_repeated     each element of y is added to its source
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def _nodes(tables: Sequence[Table | None]) -> list[LazyValue | None]:
 
 
 def _looked_up(e: Emitter, tables: Sequence[LazyValue | None], places: Sequence[Register]) -> list[Register]:
-    """The entries of tables for places."""
+    """Return the table entries for an index."""
     pairs = zip(places, tables, strict=True)
     return [p if table is None else table.at(e, Index.of(table.shape, [p])) for p, table in pairs]
 
 
 def picked(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> LazyValue:
-    """The elements at places that a table for each axis names; None stands for the places themselves."""
+    """Gather elements through one index table per axis; None is the identity."""
     found, nodes = region.readable(node), _nodes(tables)
     return moved(found, shape, lambda e, places: _looked_up(e, nodes, places), once=False)
 
 
 def added_up(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> Buffer:
-    """The opposite: zeros in this shape, and each element added at its place."""
+    """Scatter-add elements to zeros of this shape. This is the transpose of `picked`."""
     e, nodes = region.e, _nodes(tables)
     pairs = zip(shape, tables, strict=True)
     demand_shape(e, node.shape, tuple(size if table is None else len(table) for size, table in pairs))
@@ -64,7 +64,7 @@ def added_up(region: Region, node: LazyValue, tables: Sequence[Table | None], sh
 
 
 def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None]:
-    """Which element along the axis each repeated one is."""
+    """Return the table of source indices along the axis."""
     operand = operation.inputs[1]
     if not isinstance(operand, Constant):
         raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")
@@ -115,7 +115,7 @@ def _(region: Region, operation: Operation, node: LazyValue, multiples: LazyValu
 
 
 def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
-    """Which element along each axis one of the padded tensor shows."""
+    """Return the tables of source indices along each axis of the padded tensor."""
     mode = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[operation.attrs["mode"]]
     pairs = [(int(before), int(after)) for before, after in known(operation, 1)]
     for (before, after), size in zip(pairs, shape, strict=True):
@@ -128,7 +128,7 @@ def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
 
 
 def mirrored(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """`pad` with a mirror at the edges."""
+    """Lower `pad` with mirrored edges."""
     return picked(region, node, _mirrors(operation, node.shape), shape_of(operation))
 
 
@@ -136,7 +136,7 @@ def mirrored(region: Region, operation: Operation, node: LazyValue) -> LazyValue
 def _(
     region: Region, operation: Operation, node: LazyValue, paddings: LazyValue, shape: LazyValue
 ) -> LazyValue:
-    """The sums along one axis after the other, as the kernel takes them."""
+    """Add up one axis after the other, in the order of the NumPy kernel."""
     wanted = shape_of(operation)
     for axis, table in enumerate(_mirrors(operation, wanted)):
         if table is not None:

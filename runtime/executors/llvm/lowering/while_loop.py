@@ -1,14 +1,14 @@
-"""`while`: the state in registers and in memory, a test, a body, a jump back.
+"""Lower `while`: loop-carried values in registers and in memory, a test, a body, a back edge.
 
     i, x = while 0, x0                    i ← 0; now ← x0
       test i, x: less i, n           ==>  test:  i < n, or leave
       body i, x: add i, 1; f(x)           body:  other ← f(now); i ← i + 1; swap now and other
                                                  jump to test
 
-Numbers stand in slots that LLVM makes registers of. A tensor has two buffers and is computed from the one into the
-other; one of few elements is computed in registers, and put back where it was. What stays as it is, or is replaced in
-place, needs no second buffer. Every so often the loop asks whether somebody wants to interrupt it; of a short loop,
-LLVM writes several rounds down, of which one asks.
+Scalars have stack slots, which LLVM promotes to phis. A tensor has two buffers and is computed from one into the
+other; a small tensor is computed in registers and stored back to one buffer. Tensors that are unchanged, or updated in
+place, need no second buffer. The loop regularly polls for interrupts. LLVM unrolls a short loop, with one poll in
+several iterations.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from ..codegen.rule_registry import lowers
 from . import dynamic_phi, list_phi
 
 _PATIENCE = 1 << 20
-"""About so many elements are computed between two looks at whether to stop."""
+"""The approximate number of elements computed between two polls for interrupts."""
 
 SEVERAL = (["llvm.loop.unroll.count", 4],)
-"""What LLVM is told about short loops. Each copy tests whether to go on; only the last one can be the 2^nth round."""
+"""Loop metadata of short loops. Each unrolled copy tests the condition; only the last copy polls for interrupts."""
 
 _SHORT = 100
 """The most instructions of a short loop, before LLVM's passes."""
 
 
 class Place:
-    """Where a number of the state stands: in one slot, or in two for complex ones."""
+    """The stack slots of a loop-carried scalar: one, or two for complex numbers."""
 
     def __init__(self, e: Emitter, node: Scalar) -> None:
         self.dtype = node.dtype
@@ -55,7 +55,7 @@ class Place:
 
 
 class Memory:
-    """Where a tensor of the state stands: `now`, and the buffer that it is computed into, which is the other one."""
+    """The buffers of a loop-carried tensor: `now`, and the other one for the next value."""
 
     def __init__(self, e: Emitter, start: Buffer, is_fixed: bool) -> None:
         self._start = start
@@ -68,11 +68,11 @@ class Memory:
             e.b.store(other.address, self._slots[1])
 
     def read(self, e: Emitter) -> Buffer:
-        """The buffer that holds the state."""
+        """Return the buffer of the current value."""
         return self._at(e, 0)
 
     def other(self, e: Emitter) -> Buffer:
-        """The buffer for the next state."""
+        """Return the buffer for the next value."""
         return self._at(e, 1)
 
     def _at(self, e: Emitter, which: int) -> Buffer:
@@ -101,7 +101,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     replaced = _replaced(body, count)
     for node, value in zip(nodes, operation.outputs, strict=False):
         if node.is_lazy and not dynamic_phi.is_open(value.spec):
-            region.stored(node)  # before memory that it reads becomes that of another state
+            region.stored(node)  # before the memory that it reads is reused for another value
     state = [
         list_phi.entered(region, operation, node, number)
         if isinstance(value.spec, ListType)
@@ -128,7 +128,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
             _step(region, body, state, now, invariants)
             e.b.store(e.b.add(number, e.word(1), flags=("nuw", "nsw")), rounds)
             again = e.b.branch(head)
-        # Before the body, so that nothing is between a flag that it sets and the test: LLVM makes a jump of it.
+        # Poll before the body, so that a flag set in the body is tested next: LLVM threads that jump.
         with e.into(asking):
             listen(e, number, 1 + e.work - before)
             e.b.branch(inside)
@@ -139,7 +139,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
 
 
 def _entered(region: Region, operation: Operation, node: LazyValue, number: int, stays: bool) -> Any:
-    """The place of a state, with its first value in it."""
+    """Return the storage of a loop-carried value, with its initial value."""
     e = region.e
     if dynamic_phi.is_open(operation.outputs[number].spec) and not stays:
         return dynamic_phi.Kept(region, operation.outputs[number].spec, node)
@@ -157,7 +157,7 @@ def _entered(region: Region, operation: Operation, node: LazyValue, number: int,
 
 
 def _replaced(body: Graph, count: int) -> list[bool]:
-    """Which parts of the state the body gives back as they are."""
+    """Return for each loop-carried value whether the body returns it unchanged."""
     return [body.inputs[i] is body.outputs[i] for i in range(count)]
 
 
@@ -168,7 +168,7 @@ def _step(
     now: Sequence[LazyValue],
     invariants: Sequence[LazyValue],
 ) -> None:
-    """The body: compute everything that is new, then put it into its place."""
+    """Emit the body: compute all next values, then store them."""
     e = region.e
     others: list[Buffer | None] = []
     for place, node in zip(state, now, strict=True):
@@ -197,20 +197,20 @@ def _step(
             if target is None:
                 inner.stored(found, other)
             place.swap(e, old, other)
-    # Last: what stands in them may have been read just now.
+    # Lists come last, since the values above may have been read from them.
     for place, node in zip(state, results, strict=True):
         if isinstance(place, list_phi.Kept):
             place.write(e, node, state)
 
 
 def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None]:
-    """Where the body's results go: not those that are state of the loop already, which only move."""
+    """Return the buffers for the body's results; None for results that are inputs of the body, which only move."""
     inputs = set(body.inputs)
     return [None if output in inputs else other for output, other in zip(body.outputs, others, strict=True)]
 
 
 def is_short(blocks: Sequence[Any]) -> bool:
-    """Whether a round does so little that the look at whether to stop shows: a few instructions, no calls or loops."""
+    """Return whether an iteration is so cheap that polling matters: few instructions, no calls or inner loops."""
     instructions = [each for block in blocks for each in block.instructions]
     calls = [each.callee.name for each in instructions if each.opname == "call"]
     is_plain = all(name.startswith("llvm.") or name == ASK for name in calls) and calls.count(ASK) == 1
@@ -226,7 +226,7 @@ def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any)
 
 
 def listen(e: Emitter, number: Register, work: int) -> None:
-    """Look, every so often, whether the loop is to be interrupted."""
+    """Poll for interrupts at every 2^nth iteration."""
     often = max(_PATIENCE // work, 1)
     mask = e.word((1 << (often.bit_length() - 1)) - 1)
     due, asked = e.block("listen"), e.block("onward")

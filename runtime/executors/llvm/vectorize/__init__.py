@@ -157,7 +157,7 @@ def _is_nest(head: Any) -> bool:
 
 
 def _finds_places(each: Any) -> bool:
-    """Return whether `each` divides an index, or selects by comparing one. LLVM still finds the stride of the result."""
+    """Return whether `each` divides an index, or selects by comparing one. LLVM still finds a stride."""
     if each.type != ir().IntType(64):
         return False
     if each.opname == "select":

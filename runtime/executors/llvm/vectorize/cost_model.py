@@ -1,6 +1,6 @@
 """Cost model of the vectorizer: compares the cost of a scalar loop with the cost per vector.
 
-y[i] ← x[3 i] * 2     8 scalars: 8 loads, products, stores      a vector: 3 loads, 2 shuffles each, 1, 1
+y[i] ← x[3 i] * 2     8 scalars: 8 loads, products, stores      a vector: 3 loads, 2 shuffles, 1 product, 1 store
 y[i] ← x[j[i]]        8 scalars: 16 loads, 8 stores             a vector: 16 loads, 8 inserts, 1 store
 """
 

@@ -103,7 +103,7 @@ class Writer:
 
     @property
     def _step(self) -> int:
-        """The scalar iterations per vector iteration."""
+        """Scalar iterations per vector iteration."""
         return self.lanes * self.count
 
     def _phi(self, name: str, first: Register) -> Register:

@@ -97,7 +97,7 @@ class VectorPlan:
 
     @property
     def is_beside(self) -> bool:
-        """Whether all vector loads and stores have stride 1 and nothing is scalarized."""
+        """Return whether all vector loads and stores have stride 1 and nothing is scalarized."""
         return EACH not in self.kinds.values() and all(
             self.steps[each.operands[-1]] == 1
             for each in self.written
