@@ -1,4 +1,4 @@
-"""Python functions as operations: `py_function` gets tensors, `numpy_function` NumPy arrays, at each run.
+"""Python functions as operations: `py_function` calls them with tensors, `numpy_function` with NumPy arrays.
 
 >>> from agc.runtime import constant, function
 >>> @function
@@ -32,13 +32,13 @@ def py_function(
     """Call `func` with eager tensors, each time the graph runs; at once in eager code.
 
     Args:
-        func: takes a tensor for each of `inp`; what it gives is converted to the dtypes of `Tout`.
+        func: takes a tensor for each of `inp`; its results are converted to the dtypes of `Tout`.
         inp: a list of tensors.
-        Tout: the dtype of the result, or its TensorSpec when the shape is known; a list when `func` gives several
-            results, an empty one for none.
+        Tout: the dtype of the result, or its TensorSpec when the shape is known; a list when `func` returns several
+            results, an empty list for none.
 
     Without `func` this is a decorator, of functions that are called with tensors. Raises TypeError without `Tout`,
-    ValueError when `func` cannot be called. What `func` raises becomes InvalidArgumentError (for a ValueError or
+    ValueError when `func` cannot be called. An exception of `func` becomes InvalidArgumentError (from ValueError and
     TypeError), OutOfRangeError (StopIteration), UnimplementedError (NotImplementedError), else UnknownError.
 
     >>> py_function(lambda x: x + 1, [1], dtypes.int32).numpy()
@@ -64,15 +64,15 @@ def numpy_function(
     """Call `func` with NumPy arrays, each time the graph runs; at once in eager code.
 
     Args:
-        func: takes an array (a NumPy scalar for a scalar tensor, in a graph) for each of `inp`, and gives arrays with
+        func: takes an array (a NumPy scalar for a scalar tensor, in a graph) for each of `inp`, and returns arrays with
             the dtypes of `Tout`.
         inp: a list of tensors.
-        Tout: a dtype, or a list of them when `func` gives several results.
-        stateful: whether `func` has effects, or gives different results for the same arguments. Without, it is not
-            called when nothing needs its results.
+        Tout: a dtype, or a list of them when `func` returns several results.
+        stateful: whether `func` has effects, or returns different results for the same arguments. If not, it is not
+            called when its results are unused.
 
     Without `func` this is a decorator. Raises InvalidArgumentError when the graph runs, for results of other dtypes or
-    another number of them. In eager code results are taken as they are, and exceptions pass through, as in TensorFlow.
+    another number of them. In eager code results are not checked, and exceptions propagate, as in TensorFlow.
 
     >>> numpy_function(np.cumsum, [np.array([1.0, 2.0])], dtypes.float64).numpy()
     array([1., 3.])
@@ -96,7 +96,7 @@ def _checked(func: Any) -> Callable[..., Any]:
 
 
 def _results(said: Any, name: str) -> tuple[list[TensorType], bool]:
-    """What the results are to be like, and whether they come in a list."""
+    """Return the types of the results, and whether the results are a list."""
     if said is None:
         raise TypeError(f"Missing required argument: 'Tout': tf.{name} needs the dtypes of its results")
     is_list = isinstance(said, (list, tuple))

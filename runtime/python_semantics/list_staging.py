@@ -134,7 +134,7 @@ class IndexableList(UnescapedList):
 
 @contextmanager
 def _may_be_longer() -> Iterator[None]:
-    """Such a list may be longer when the graph runs; if it is not, the graph raises what is raised here."""
+    """Mark an IndexError as one that the graph raises, since the list may be longer at run time."""
     try:
         yield
     except IndexError as error:

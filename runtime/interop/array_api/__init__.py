@@ -1,10 +1,11 @@
 """The array API standard (https://data-apis.org/array-api, version 2024.12) on tensors.
 
-    xp = x.__array_namespace__()          what libraries do that work on arrays of any kind
+    xp = x.__array_namespace__()          as libraries do that work on arrays of any kind
     xp.add(xp.asarray([1, 2]), 1)         a tensor; in a `tf.function`, a recorded operation
 
-The functions promote dtypes as the standard says and refuse what it leaves open. The tensors' own operators stay
-TensorFlow's: `x + y` promotes nothing. Of what came later there are `isin`, `broadcast_shapes`, `linalg.eig`.
+The functions promote dtypes as in the standard, and raise TypeError for promotions that the standard leaves open. The
+tensors' own operators stay TensorFlow's: `x + y` promotes nothing. Later additions are `isin`, `broadcast_shapes` and
+`linalg.eig`.
 
 >>> add(asarray([1, 2], dtype=int8), asarray([1000, 0], dtype=int16))
 <tf.Tensor: shape=(2,), dtype=int16, numpy=array([1001,    2], dtype=int16)>
@@ -188,7 +189,7 @@ newaxis = None
 
 
 def of_version(api_version: str | None) -> Any:
-    """This module, which is that of all versions up to its own. Raises ValueError for others."""
+    """Return this module, which serves all versions up to its own. Raise ValueError for other versions."""
     if api_version in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
         return sys.modules[__name__]
     raise ValueError(

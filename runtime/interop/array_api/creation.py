@@ -1,4 +1,4 @@
-"""Arrays from nothing, or from other things: `asarray`, `zeros`, `arange`, …
+"""Creation functions: `asarray`, `zeros`, `arange`, …
 
 >>> arange(5, 0, -2)
 <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 3, 1], dtype=int32)>
@@ -27,9 +27,10 @@ _KIND = {bool: "bool", int: "integral", float: "real floating", complex: "comple
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
-    """An array of numbers, nested sequences, buffers or arrays. Tensors never change: `copy` of one is itself.
+    """Return an array of numbers, nested sequences, buffers or arrays. Tensors are immutable: `copy` of one is
+    itself.
 
-    Raises ValueError for `copy=False` of what is not a tensor.
+    Raises ValueError for `copy=False` of any other object.
     """
     refuse_device(device)
     wanted = None if dtype is None else read_dtype(dtype)
@@ -50,14 +51,16 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def _complex_default(obj: Any) -> DType | None:
-    """Python's complex numbers are complex64, beside float32; TensorFlow makes complex128 of them."""
+    """Return the default dtype of Python's complex numbers, complex64 (TensorFlow's is complex128); None for other
+    objects.
+    """
     if isinstance(obj, list | tuple):
         return next((found for found in map(_complex_default, obj) if found is not None), None)
     return DEFAULTS["complex floating"] if type(obj) is complex else None
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """An array of another library; its memory is shared where it may not be written to, unless `copy`."""
+    """Return an array of another library. The memory is shared if it is read-only, unless `copy` is true."""
     refuse_device(device)
     found = dlpack.from_dlpack(x)
     return convert_to_tensor(np.array(found)) if copy else found
@@ -72,52 +75,52 @@ def _sizes(shape: Any) -> Any:
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros: float32 unless `dtype` says otherwise."""
+    """Return zeros, by default of float32."""
     refuse_device(device)
     return creation.zeros(_sizes(shape), dtypes.float32 if dtype is None else read_dtype(dtype))
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones: float32 unless `dtype` says otherwise."""
+    """Return ones, by default of float32."""
     refuse_device(device)
     return creation.ones(_sizes(shape), dtypes.float32 if dtype is None else read_dtype(dtype))
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros: what was never written cannot be seen."""
+    """Return zeros, since there is no uninitialized memory."""
     return zeros(shape, dtype=dtype, device=device)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """An array of one number, by default of the default dtype of its kind."""
+    """Return an array filled with one number, by default with the default dtype of its kind."""
     refuse_device(device)
     return _filled(shape, asarray(fill_value, dtype=dtype), dtype_for(fill_value, dtype))
 
 
 def dtype_for(number: Any, dtype: Any) -> DType:
-    """The dtype asked for, or the one that a number has by default."""
+    """Return `dtype` if it is given, else the default dtype of a number."""
     return asarray(number).dtype if dtype is None else read_dtype(dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros of the shape of `x`."""
+    """Return zeros of the shape of `x`."""
     refuse_device(device)
     return creation.zeros_like(x, dtype)
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones of the shape of `x`."""
+    """Return ones of the shape of `x`."""
     refuse_device(device)
     return creation.ones_like(x, dtype)
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros of the shape of `x`."""
+    """Return zeros of the shape of `x`."""
     return zeros_like(x, dtype=dtype, device=device)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """An array of one number, of the shape of `x`."""
+    """Return an array filled with one number, of the shape of `x`."""
     refuse_device(device)
     tensor = convert_to_tensor(x)
     wanted = tensor.dtype if dtype is None else read_dtype(dtype)
@@ -127,7 +130,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """The numbers from `start` to before `stop`; int32 for integers, float32 for others."""
+    """Return the numbers from `start` to `stop`, exclusive; int32 for integers, float32 for others."""
     refuse_device(device)
     start, stop = (0, start) if stop is None else (start, stop)
     if any(isinstance(each, Tensor) for each in (start, stop, step)):
@@ -140,7 +143,7 @@ def arange(
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Tensor:
-    """`num` numbers at equal distances, with `stop` or without; float32 or complex64 by default."""
+    """Return `num` numbers at equal distances, with or without `stop`; float32 or complex64 by default."""
     refuse_device(device)
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
     wanted = read_dtype(dtype or (dtypes.complex64 if is_complex else dtypes.float32))
@@ -153,7 +156,7 @@ def linspace(
 def eye(
     n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Ones on a diagonal, the `k`th above the main one."""
+    """Return matrices with ones on a diagonal, the `k`th above the main one."""
     refuse_device(device)
     wanted = dtypes.float32 if dtype is None else read_dtype(dtype)
     rows, columns = ranges.range(n_rows), ranges.range(n_rows if n_cols is None else n_cols)
@@ -161,12 +164,12 @@ def eye(
 
 
 def tril(x: Any, /, *, k: int = 0) -> Tensor:
-    """The matrices with zeros above their `k`th diagonal."""
+    """Return the matrices with zeros above their `k`th diagonal."""
     return _triangle(x, k, greater_equal, "tril")
 
 
 def triu(x: Any, /, *, k: int = 0) -> Tensor:
-    """The matrices with zeros below their `k`th diagonal."""
+    """Return the matrices with zeros below their `k`th diagonal."""
     return _triangle(x, k, less_equal, "triu")
 
 
@@ -180,7 +183,7 @@ def _triangle(x: Any, k: int, keeps: Any, function: str) -> Tensor:
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, in Cartesian order (xy) or that of matrices (ij)."""
+    """Return the coordinates of a grid, in Cartesian order (xy) or matrix order (ij)."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
     if not arrays:

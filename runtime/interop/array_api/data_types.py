@@ -1,4 +1,4 @@
-"""The dtypes of the array API standard: their kinds, and what is known of their numbers.
+"""The dtypes of the array API standard: their kinds and limits.
 
 >>> isdtype(dtypes.int8, "integral"), isdtype(dtypes.float32, ("bool", dtypes.float64))
 (True, False)
@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[DType, ...]] = {
     "complex floating": COMPLEX_FLOATING,
     "numeric": NUMERIC,
 }
-"""The standard's names of kinds."""
+"""The standard's names of kinds of dtypes."""
 
 _NAMES = {
     ANY: "bool or numeric", REAL: "real numeric", FLOATING: "floating-point", BOOL + INTEGRAL: "integer or bool",
@@ -49,7 +49,7 @@ DEFAULTS = {
     "integral": dtypes.int32,
     "indexing": dtypes.int64,
 }
-"""What the functions of creation take without a dtype: as in TensorFlow, save that indices are int64."""
+"""The default dtypes of the creation functions: as in TensorFlow, except that indices are int64."""
 
 
 class FInfo(NamedTuple):
@@ -73,7 +73,7 @@ class IInfo(NamedTuple):
 
 
 def read_dtype(dtype: Any) -> DType:
-    """A dtype of the standard. Raises TypeError for others, such as strings."""
+    """Return a dtype of the standard. Raise TypeError for others, such as strings."""
     known = dtypes.as_dtype(dtype)
     if known not in ANY and not known.is_floating:
         raise TypeError(f"{known.name} is not a dtype of the array API")
@@ -81,12 +81,12 @@ def read_dtype(dtype: Any) -> DType:
 
 
 def dtype_of(value: Any) -> DType:
-    """The dtype of an array, or the dtype itself."""
+    """Return the dtype of an array, or the dtype itself."""
     return value if isinstance(value, DType) else convert_to_tensor(value).dtype
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether `dtype` is of a kind: a dtype, one of `KINDS`, or a tuple of these."""
+    """Return whether `dtype` is of a kind: a dtype, one of `KINDS`, or a tuple of these."""
     known = dtypes.as_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(known, each) for each in kind)
@@ -100,7 +100,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def finfo(type: Any, /) -> FInfo:
-    """Limits of a floating-point dtype, or of an array's. Raises TypeError for other dtypes."""
+    """Return the limits of a floating-point dtype, or of an array's dtype. Raise TypeError for other dtypes."""
     dtype = demand(dtype_of(type), FLOATING, "finfo").real_dtype
     limits = np.finfo(dtype.numpy)
     smallest = float(limits.smallest_normal)
@@ -108,47 +108,47 @@ def finfo(type: Any, /) -> FInfo:
 
 
 def iinfo(type: Any, /) -> IInfo:
-    """Limits of an integer dtype, or of an array's. Raises TypeError for other dtypes."""
+    """Return the limits of an integer dtype, or of an array's dtype. Raise TypeError for other dtypes."""
     dtype = demand(dtype_of(type), INTEGRAL, "iinfo")
     return IInfo(8 * dtype.size, dtype.max, dtype.min, dtype)
 
 
 def demand(dtype: DType, kinds: tuple[DType, ...], function: str) -> DType:
-    """Raises TypeError when a function is not defined for a dtype; the half floats are no more than floats."""
+    """Return `dtype`; raise TypeError if the function does not support it. Narrow floats count as floats."""
     if dtype in kinds or (dtype.is_floating and dtypes.float32 in kinds):
         return dtype
     raise TypeError(f"{function} takes arrays of {_NAMES[kinds]} dtypes, not {dtype.name}: use astype")
 
 
 def tensor_of(x: Any, kinds: tuple[DType, ...], function: str) -> Tensor:
-    """An array as a tensor, of a dtype that the function is defined for."""
+    """Return an array as a tensor; raise TypeError if the function does not support its dtype."""
     tensor = convert_to_tensor(x)
     demand(tensor.dtype, kinds, function)
     return tensor
 
 
 def rank_of(x: Tensor, function: str) -> int:
-    """The number of dimensions, which many functions of the standard have to know when they are called."""
+    """Return the number of dimensions; raise ValueError if it is unknown while tracing."""
     if x.shape.rank is None:
         raise ValueError(f"{function} needs an array of known rank: say it with tf.ensure_shape")
     return x.shape.rank
 
 
 def axis_of(axis: int, rank: int, function: str) -> int:
-    """An axis, counted from the front. Raises IndexError for one that there is not."""
+    """Return an axis, counted from the front. Raise IndexError if it is out of bounds."""
     if not -rank <= axis < rank:
         raise IndexError(f"{function}: axis {axis} is out of bounds for an array of {rank} dimensions")
     return axis % rank
 
 
 def named(function: Callable[..., Any], name: str, manual: str) -> None:
-    """Give a function that a table made its name and manual."""
+    """Set the name and docstring of a function that was made from a table."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = manual
 
 
 def refuse_device(device: Any) -> None:
-    """There is one device: any name of the CPU is taken. Raises ValueError for others."""
+    """Raise ValueError unless the device is None or a name of the CPU, the only device."""
     if device is None:
         return
     kind = str(device).upper().rpartition("DEVICE:")[2].strip("/")

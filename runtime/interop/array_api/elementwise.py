@@ -1,6 +1,6 @@
-"""Functions of each element, in tables: name, operation, and the dtypes that the standard defines it for.
+"""Elementwise functions, in tables: name, operation, and the dtypes that the standard defines it for.
 
-Where TensorFlow's operation takes fewer dtypes than the standard's function, the row says what the others do.
+If TensorFlow's operation supports fewer dtypes than the standard's function, the entry has operations for the others.
 
 >>> add(cast([1, 2], dtypes.int8), cast([1000], dtypes.int16)).dtype
 tf.int16
@@ -59,7 +59,9 @@ def _by_kind(
     floats: Function, *, integers: Function | None = None, unsigned: Function | None = None,
     complexes: Function | None = None,
 ) -> Function:  # fmt: skip
-    """One function of what is done to floats, and of what is done to other kinds; all others are as floats."""
+    """Return a function that selects the operation by the kind of its first argument's dtype; the default is
+    `floats`.
+    """
 
     def operation(x: Tensor, *others: Tensor) -> Tensor:
         dtype = x.dtype
@@ -76,7 +78,7 @@ def _by_kind(
 
 
 def _both_parts(operation: Function) -> Function:
-    """To a complex number, what the operation does to its real and imaginary parts."""
+    """Return a function that applies the operation to the real and the imaginary part of a complex number."""
     return lambda z: casting.complex(operation(elementwise.real(z)), operation(elementwise.imag(z)))
 
 
@@ -103,7 +105,9 @@ def _with_sign_of(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _logarithm(base: float) -> Function:
-    """Of complex numbers, both parts are divided: a product of complex numbers would make NaN of infinity."""
+    """Return the logarithm to a base. For complex numbers both parts are divided, since complex division makes NaN
+    of inf.
+    """
 
     def of_real(x: Tensor) -> Tensor:
         return x / math.log(base)
@@ -114,13 +118,13 @@ def _logarithm(base: float) -> Function:
 
 
 def _whole_quotient(x: Tensor, y: Tensor) -> Tensor:
-    """The integer below a quotient that is too small to be seen is -1, where it is negative."""
+    """Return the floor of the quotient. A finite number divided by an infinity of the opposite sign is -1."""
     unseen = elementwise.is_finite(x) & elementwise.is_inf(y) & (x != 0) & ((x < 0) != (y < 0))
     return where(unseen, cast(-1, x.dtype), arithmetic.floordiv(x, y))
 
 
 def _power_of_unsigned(x: Tensor, y: Tensor) -> Tensor:
-    """In int64, whose low bits are those of the power in any narrower type."""
+    """Return the power, computed in int64 since its low bits are those of the power in any narrower type."""
     return cast(arithmetic.pow(cast(x, dtypes.int64), cast(y, dtypes.int64)), x.dtype)
 
 
@@ -246,7 +250,7 @@ subtract = _binary("subtract", arithmetic.subtract, NUMERIC, "x1 - x2.")
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
-    """`x`, but not below `min` and not above `max`; the dtype is that of `x`."""
+    """Return `x` limited to the range from `min` to `max`; the dtype is that of `x`."""
     tensor = tensor_of(x, REAL, "clip")
     dtype = tensor.dtype
     if not (dtype.is_integer and type(min) is int and min <= dtype.min) and min is not None:

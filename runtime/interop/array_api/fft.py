@@ -28,60 +28,60 @@ _WHOLES = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
 def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """The Fourier transform along an axis, which is cut or filled with zeros to the length `n`."""
+    """Return the Fourier transform along an axis, which is truncated or padded with zeros to the length `n`."""
     return _along("fft", x, _one(n), (axis,), norm)
 
 
 def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """What takes `fft` back."""
+    """Return the inverse of `fft`."""
     return _along("ifft", x, _one(n), (axis,), norm)
 
 
 def fftn(
     x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    """The Fourier transform along several axes; along the last `len(s)`, or all, when `axes` is None."""
+    """Return the Fourier transform along several axes; along the last `len(s)`, or all, when `axes` is None."""
     return _along("fftn", x, s, axes, norm)
 
 
 def ifftn(
     x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    """What takes `fftn` back."""
+    """Return the inverse of `fftn`."""
     return _along("ifftn", x, s, axes, norm)
 
 
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """The Fourier transform of real numbers: its first half and the middle."""
+    """Return the Fourier transform of real numbers, without its redundant negative frequencies."""
     return _along("rfft", x, _one(n), (axis,), norm)
 
 
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """What takes `rfft` back: `n` real numbers."""
+    """Return the inverse of `rfft`: `n` real numbers."""
     return _along("irfft", x, _one(n), (axis,), norm)
 
 
 def rfftn(
     x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    """The Fourier transform of real numbers along several axes; of the last axis, the first half and the middle."""
+    """Return the Fourier transform of real numbers along several axes, without redundancy along the last one."""
     return _along("rfftn", x, s, axes, norm)
 
 
 def irfftn(
     x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
 ) -> Tensor:
-    """What takes `rfftn` back."""
+    """Return the inverse of `rfftn`."""
     return _along("irfftn", x, s, axes, norm)
 
 
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """The transform, which is real, of numbers of which the other half are the conjugates."""
+    """Return the Fourier transform, which is real, of a Hermitian-symmetric signal given by its first half."""
     return _along("irfft", conj(tensor_of(x, FLOATING, "hfft")), _one(n), (axis,), _opposite(norm))
 
 
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """What takes `hfft` back."""
+    """Return the inverse of `hfft`."""
     return conj(_along("rfft", tensor_of(x, REAL_FLOATING, "ihfft"), _one(n), (axis,), _opposite(norm)))
 
 
@@ -90,12 +90,12 @@ def _one(n: int | None) -> list[int] | None:
 
 
 def _opposite(norm: str) -> str:
-    """The norm of the transform in the other direction that divides by as much."""
+    """Return the norm with the same factor for the transform in the other direction."""
     return {"backward": "forward", "forward": "backward"}.get(norm, norm)
 
 
 def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
-    """A transform of these lengths along these axes, in the dtypes that it takes."""
+    """Return the transform of these lengths along these axes, in a supported dtype."""
     if norm not in _NORMS:
         raise ValueError(f"{function}: norm is {', '.join(map(repr, _NORMS))}, not {norm!r}")
     of_reals, inverse = function.startswith("rfft"), function.startswith("i")
@@ -126,7 +126,7 @@ def _places(x: Tensor, sizes: Any, axes: Any, function: str) -> list[int]:
 
 
 def _lengths(x: Tensor, sizes: Any, places: list[int], function: str) -> list[Any]:
-    """How long the transform is along each axis: numbers where they are known."""
+    """Return the length of the transform along each axis: an int where it is known."""
     if sizes is not None:
         return list(sizes)
     given = shape_ops.shape(x)
@@ -137,7 +137,7 @@ def _lengths(x: Tensor, sizes: Any, places: list[int], function: str) -> list[An
 
 
 def _scaled(x: Tensor, lengths: list[Any], norm: str, inverse: bool) -> Tensor:
-    """NumPy's transforms divide by the number of elements on the way back; others divide otherwise."""
+    """Return a transform scaled for `norm`; the kernels' scaling is "backward"."""
     if norm == "backward":
         return x
     number: Any = math.prod(lengths) if all(isinstance(each, int) for each in lengths) else 1.0
@@ -150,13 +150,13 @@ def _scaled(x: Tensor, lengths: list[Any], norm: str, inverse: bool) -> Tensor:
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of the elements of a transform of `n` elements that are `d` apart."""
+    """Return the frequencies of a transform of `n` elements with the spacing `d`."""
     refuse_device(device)
     return convert_to_tensor(np.fft.fftfreq(n, d).astype(_frequencies(dtype).numpy))
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of the elements of `rfft`."""
+    """Return the frequencies of the elements of `rfft`."""
     refuse_device(device)
     return convert_to_tensor(np.fft.rfftfreq(n, d).astype(_frequencies(dtype).numpy))
 
@@ -169,12 +169,12 @@ def _frequencies(dtype: Any) -> DType:
 
 
 def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    """The frequency 0 in the middle."""
+    """Return the elements with frequency 0 moved to the middle."""
     return _shifted(tensor_of(x, FLOATING, "fftshift"), axes, lambda size: size // 2)
 
 
 def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    """What takes `fftshift` back."""
+    """Return the inverse of `fftshift`."""
     return _shifted(tensor_of(x, FLOATING, "ifftshift"), axes, lambda size: -(size // 2))
 
 

@@ -1,4 +1,4 @@
-"""What `__array_namespace_info__()` tells: devices, dtypes and capabilities.
+"""`__array_namespace_info__()`: devices, dtypes and capabilities of the namespace.
 
 >>> __array_namespace_info__().default_dtypes()["indexing"]
 tf.int64
@@ -14,10 +14,10 @@ from .data_types import ANY, DEFAULTS, KINDS, refuse_device
 
 
 class __array_namespace_info__:  # noqa: N801  # the standard's name
-    """Facts about this namespace, by methods, as the standard has them."""
+    """The inspection API of the standard for this namespace."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Masks select elements and shapes may depend on values, in graphs too; NumPy has up to 64 dimensions."""
+        """Return the capabilities, which hold in graphs, too; the maximum number of dimensions is NumPy's."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
@@ -31,7 +31,7 @@ class __array_namespace_info__:  # noqa: N801  # the standard's name
         return dict(DEFAULTS)
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
-        """The dtypes by name: of a kind, of a tuple of kinds, or all."""
+        """Return the dtypes by name: of a kind, of a tuple of kinds, or all."""
         refuse_device(device)
         wanted = (kind,) if isinstance(kind, str) else kind
         unknown = [each for each in wanted or () if each not in KINDS]

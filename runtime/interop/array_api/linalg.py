@@ -1,4 +1,4 @@
-"""The extension `linalg` of the array API: factors, norms and solutions of matrices, in stacks.
+"""The extension `linalg` of the array API: decompositions, norms and solutions of matrices, in stacks.
 
 >>> svdvals([[0.0, 2.0], [1.0, 0.0]])
 <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 1.], dtype=float32)>
@@ -26,28 +26,28 @@ from .statistical import sum as sum_of
 
 
 class Eig(NamedTuple):
-    """What `eig` and `eigh` give."""
+    """The result of `eig` and `eigh`."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class QR(NamedTuple):
-    """What `qr` gives."""
+    """The result of `qr`."""
 
     Q: Tensor
     R: Tensor
 
 
 class SlogDet(NamedTuple):
-    """What `slogdet` gives."""
+    """The result of `slogdet`."""
 
     sign: Tensor
     logabsdet: Tensor
 
 
 class SVD(NamedTuple):
-    """What `svd` gives: `U @ diag(S) @ Vh`."""
+    """The result of `svd`: `U @ diag(S) @ Vh`."""
 
     U: Tensor
     S: Tensor
@@ -62,7 +62,7 @@ def _matrices(x: Any, function: str) -> Tensor:
 
 
 def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
-    """The lower triangle whose product with its adjoint is the matrix; or that adjoint."""
+    """Return the lower triangular matrix L with `L @ adjoint(L)` equal to the matrix; with `upper` its adjoint."""
     matrices = _matrices(x, "cholesky")
     if not upper:
         return linalg.cholesky(matrices)
@@ -70,7 +70,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
-    """The vectors at right angles to two vectors of three elements along an axis."""
+    """Return the cross products of vectors of three elements along an axis."""
     a, b = together((x1, x2), NUMERIC, "cross")
     ranks = rank_of(a, "cross"), rank_of(b, "cross")
     if not -min(ranks) <= axis < min(ranks):
@@ -85,12 +85,12 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def det(x: Any, /) -> Tensor:
-    """The determinant."""
+    """Return the determinant."""
     return linalg.det(_matrices(x, "det"))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
-    """The diagonal, or the one `offset` above it; empty where there is none."""
+    """Return the diagonal, or the one `offset` above it; an empty array if there is none."""
     tensor = tensor_of(x, ANY, "diagonal")
     if rank_of(tensor, "diagonal") < 2:
         raise ValueError("diagonal takes arrays of two dimensions or more")
@@ -101,23 +101,23 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
 
 
 def eig(x: Any, /) -> Eig:
-    """Eigenvalues and eigenvectors, which are complex."""
+    """Return eigenvalues and eigenvectors, which are complex."""
     return Eig(*linalg.eig(_matrices(x, "eig")))
 
 
 def eigvals(x: Any, /) -> Tensor:
-    """Eigenvalues, which are complex."""
+    """Return eigenvalues, which are complex."""
     return linalg.eigvals(_matrices(x, "eigvals"))
 
 
 def eigh(x: Any, /) -> Eig:
-    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices; the lower triangles are read."""
+    """Return eigenvalues and eigenvectors of symmetric or Hermitian matrices; only the lower triangles are read."""
     values, vectors = linalg.eigh(_matrices(x, "eigh"))
     return Eig(_real(values), vectors)
 
 
 def eigvalsh(x: Any, /) -> Tensor:
-    """Eigenvalues of symmetric or Hermitian matrices."""
+    """Return eigenvalues of symmetric or Hermitian matrices."""
     return _real(linalg.eigvalsh(_matrices(x, "eigvalsh")))
 
 
@@ -126,12 +126,12 @@ def _real(x: Tensor) -> Tensor:
 
 
 def inv(x: Any, /) -> Tensor:
-    """The inverse."""
+    """Return the inverse."""
     return linalg.inv(_matrices(x, "inv"))
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
-    """Norms of matrices: "fro", "nuc", 1, 2, infinity, and -1, -2, -infinity."""
+    """Return norms of matrices: "fro", "nuc", 1, 2, infinity, and -1, -2, -infinity."""
     matrices = _matrices(x, "matrix_norm")
     if ord in ("fro", None):
         size = elementwise.abs(matrices)
@@ -153,7 +153,7 @@ def _extreme(ord: Any) -> Any:
 
 
 def matrix_power(x: Any, n: int, /) -> Tensor:
-    """The product of `n` times the matrix; of the inverse, when `n` is negative."""
+    """Return the `n`th power of a square matrix; of the inverse, when `n` is negative."""
     factor = _matrices(x, "matrix_power")
     if n < 0:
         factor, n = linalg.inv(factor), -n
@@ -170,7 +170,7 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
 
 
 def _cut_off(x: Tensor, rtol: Any, by_default: float) -> Tensor:
-    """The share of the largest singular value up to which one counts as zero."""
+    """Return the tolerance relative to the largest singular value; smaller singular values count as zero."""
     if rtol is not None:
         return cast(rtol, x.dtype.real_dtype)
     longest = cast(reductions.reduce_max(shape_ops.shape(x)[-2:]), x.dtype.real_dtype)
@@ -178,7 +178,7 @@ def _cut_off(x: Tensor, rtol: Any, by_default: float) -> Tensor:
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
-    """The number of singular values above `rtol` times the largest."""
+    """Return the number of singular values above `rtol` times the largest."""
     matrices = _matrices(x, "matrix_rank")
     values = svdvals(matrices)
     limit = _cut_off(matrices, rtol, 1.0)[..., None] * reductions.reduce_max(values, -1, True)
@@ -186,7 +186,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
 
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
-    """All products of an element of one vector and one of another."""
+    """Return all products of an element of one vector and an element of the other."""
     a, b = together((x1, x2), NUMERIC, "outer")
     if (rank_of(a, "outer"), rank_of(b, "outer")) != (1, 1):
         raise ValueError("outer takes arrays of one dimension")
@@ -194,26 +194,26 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
-    """The pseudo-inverse; singular values up to `rtol` times the largest count as zero."""
+    """Return the pseudo-inverse; singular values up to `rtol` times the largest count as zero."""
     matrices = _matrices(x, "pinv")
     return linalg.pinv(matrices, _cut_off(matrices, rtol, 1.0))
 
 
 def qr(x: Any, /, *, mode: str = "reduced") -> QR:
-    """A unitary matrix and an upper triangle whose product is the matrix; "complete" makes the first square."""
+    """Return the factors of a QR decomposition; with "complete", Q is square."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode is 'reduced' or 'complete', not {mode!r}")
     return QR(*linalg.qr(_matrices(x, "qr"), full_matrices=mode == "complete"))
 
 
 def slogdet(x: Any, /) -> SlogDet:
-    """The sign of the determinant, and the logarithm of its absolute value."""
+    """Return the sign of the determinant, and the logarithm of its absolute value."""
     sign, size = linalg.slogdet(_matrices(x, "slogdet"))
     return SlogDet(sign, _real(size))
 
 
 def solve(x1: Any, x2: Any, /) -> Tensor:
-    """What `x1` times gives `x2`: a vector if that has one dimension, otherwise matrices."""
+    """Return the solution X of `x1 @ X == x2`: a vector if `x2` has one dimension, otherwise matrices."""
     a, b = together((x1, x2), FLOATING, "solve")
     rank = rank_of(b, "solve")
     columns = reshape.expand_dims(b, 1) if rank == 1 else b
@@ -229,23 +229,23 @@ def _in_batch(x: Tensor, batch: Tensor) -> Tensor:
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVD:
-    """The factors of the singular values."""
+    """Return the factors of the singular value decomposition."""
     values, left, right = linalg.svd(_matrices(x, "svd"), full_matrices=full_matrices)
     return SVD(left, _real(values), linalg.adjoint(right))
 
 
 def svdvals(x: Any, /) -> Tensor:
-    """The singular values, the largest first."""
+    """Return the singular values, the largest first."""
     return _real(linalg.svd(_matrices(x, "svdvals"), compute_uv=False))
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal; of integers in the dtype that `sum` takes."""
+    """Return the sum of a diagonal; sums of small integers are widened as by `sum`."""
     return sum_of(diagonal(tensor_of(x, NUMERIC, "trace"), offset=offset), axis=-1, dtype=dtype)
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
-    """Norms of vectors: infinity for the largest element, 0 for the number of those that are not zero, or a power."""
+    """Return norms of vectors: infinity for the largest element, 0 for the number of nonzero elements, or a power."""
     size = elementwise.abs(tensor_of(x, FLOATING, "vector_norm"))
     axes = axes_of(axis, size, "vector_norm")
     if ord in (math.inf, -math.inf):

@@ -1,4 +1,4 @@
-"""Shapes and places: joining, turning, repeating.
+"""Manipulation functions: join, reshape, transpose, repeat.
 
 >>> permute_dims(reshape(asarray([1, 2, 3, 4, 5, 6]), (2, 3)), (1, 0)).shape
 TensorShape([3, 2])
@@ -20,17 +20,17 @@ from .promotion import together
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of these shapes have together. Raises ValueError when there is none."""
+    """Return the shape that arrays of these shapes are broadcast to. Raise ValueError when there is none."""
     return np.broadcast_shapes(*shapes)
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Tensor:
-    """`x` repeated along dimensions of size 1, and along new ones in front."""
+    """Return `x` repeated along dimensions of size 1, and along new leading dimensions."""
     return shaping.broadcast_to(asarray(x), shape)
 
 
 def broadcast_arrays(*arrays: Any) -> list[Tensor]:
-    """The arrays, broadcast to the shape that they have together."""
+    """Return the arrays, broadcast to one shape."""
     tensors = [tensor_of(each, ANY, "broadcast_arrays") for each in arrays]
     if not tensors:
         return []
@@ -41,7 +41,7 @@ def broadcast_arrays(*arrays: Any) -> list[Tensor]:
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
-    """The arrays behind each other along an axis; of all elements in one row when `axis` is None."""
+    """Return the concatenation of the arrays along an axis; of the flattened arrays when `axis` is None."""
     parts = _promoted(arrays, "concat")
     if axis is None:
         parts, axis = [flat(part) for part in parts], 0
@@ -49,7 +49,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Tensor:
-    """The arrays behind each other along a new axis."""
+    """Return the arrays joined along a new axis."""
     parts = _promoted(arrays, "stack")
     return concat_split.stack(parts, axis_of(axis, rank_of(parts[0], "stack") + 1, "stack"))
 
@@ -61,18 +61,18 @@ def _promoted(arrays: Sequence[Any], function: str) -> list[Tensor]:
 
 
 def flat(x: Any) -> Tensor:
-    """All elements in one row."""
+    """Return the flattened array."""
     return shaping.reshape(x, [-1])
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """The parts along an axis, whose size has to be known when the function is called."""
+    """Return the parts along an axis, which must have a known size while tracing."""
     tensor = asarray(x)
     return tuple(concat_split.unstack(tensor, axis=axis_of(axis, rank_of(tensor, "unstack"), "unstack")))
 
 
 def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Tensor:
-    """A new dimension of size 1, which will be number `axis`; or several. Raises IndexError out of bounds."""
+    """Return `x` with a new dimension of size 1 at index `axis`, or with several. Raise IndexError out of bounds."""
     tensor = asarray(x)
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = rank_of(tensor, "expand_dims") + len(axes)
@@ -85,7 +85,7 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Tensor:
 
 
 def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Tensor:
-    """Without these dimensions. Raises ValueError when one is not of size 1."""
+    """Return `x` without these dimensions. Raise ValueError when one is not of size 1."""
     tensor = asarray(x)
     axes = axes_of(axis, tensor, "squeeze")
     for each in axes:
@@ -95,7 +95,7 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Tensor:
 
 
 def axes_of(axis: Any, x: Tensor, function: str) -> list[int]:
-    """Axes counted from the front; all when `axis` is None."""
+    """Return axes counted from the front; all axes when `axis` is None."""
     rank = rank_of(x, function)
     if axis is None:
         return list(range(rank))
@@ -103,13 +103,13 @@ def axes_of(axis: Any, x: Tensor, function: str) -> list[int]:
 
 
 def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
-    """The elements in the opposite order along some axes; along all when `axis` is None."""
+    """Return the elements in reverse order along some axes; along all when `axis` is None."""
     tensor = asarray(x)
     return tile_and_pad.reverse(tensor, axes_of(axis, tensor, "flip"))
 
 
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
-    """Some axes at other places, all others in their order."""
+    """Return the array with some axes at other positions; the others keep their order."""
     tensor = asarray(x)
     places, targets = axes_of(source, tensor, "moveaxis"), axes_of(destination, tensor, "moveaxis")
     if len(places) != len(targets) or len({*places}) < len(places) or len({*targets}) < len(targets):
@@ -121,23 +121,25 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
 
 
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Tensor:
-    """The axes in another order: dimension `i` is what was number `axes[i]`."""
+    """Return the array with permuted axes: dimension `i` of the result is dimension `axes[i]` of `x`."""
     tensor = asarray(x)
     return shaping.transpose(tensor, axes_of(tuple(axes), tensor, "permute_dims"))
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
-    """Each element several times, along an axis or in one row."""
+    """Return each element several times, along an axis or in the flattened array."""
     return tile_and_pad.repeat(asarray(x), repeats, axis)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
-    """The same elements in another shape, in which one -1 stands for what is left; tensors need no copies."""
+    """Return the same elements in another shape, in which one -1 is inferred; tensors are immutable, so `copy` is
+    ignored.
+    """
     return shaping.reshape(asarray(x), [shape] if isinstance(shape, int) else shape)
 
 
 def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
-    """The elements moved along an axis, from the end to the front; in one row when `axis` is None."""
+    """Return the elements shifted cyclically along an axis; in the flattened array when `axis` is None."""
     tensor = asarray(x)
     if axis is None:
         return shaping.reshape(tile_and_pad.roll(flat(tensor), shift, 0), shape_ops.shape(tensor))
@@ -146,7 +148,7 @@ def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...]
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Tensor:
-    """The whole array several times along each axis; the shorter of shape and `repetitions` gets ones in front."""
+    """Return the array repeated along each axis; the shorter of shape and `repetitions` gets leading ones."""
     tensor = asarray(x)
     rank = rank_of(tensor, "tile")
     missing = len(repetitions) - rank

@@ -1,4 +1,4 @@
-"""Products of arrays, in the main namespace and in `linalg`.
+"""Products of arrays, for the main namespace and for `linalg`.
 
 >>> vecdot(asarray([1.0, 2.0]), asarray([3.0, 4.0])).numpy()
 np.float32(11.0)
@@ -20,7 +20,7 @@ from .promotion import together
 
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:
-    """The product of matrices, or of vectors, which stand for a row on the left and a column on the right."""
+    """Return the product of matrices, or of vectors: a row on the left, a column on the right."""
     a, b = together((x1, x2), NUMERIC, "matmul")
     ranks = rank_of(a, "matmul"), rank_of(b, "matmul")
     if 0 in ranks:
@@ -35,7 +35,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
 
 
 def matrix_transpose(x: Any, /) -> Tensor:
-    """Each matrix of the last two dimensions with its rows as columns."""
+    """Return the transpose of each matrix in the last two dimensions."""
     tensor = asarray(x)
     if rank_of(tensor, "matrix_transpose") < 2:
         raise ValueError("matrix_transpose takes arrays of two dimensions or more")
@@ -43,13 +43,15 @@ def matrix_transpose(x: Any, /) -> Tensor:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
-    """The sum of products over the last `axes` dimensions of `x1` and the first of `x2`, or over pairs of axes."""
+    """Return the sum of products over the last `axes` dimensions of `x1` and the first of `x2`, or over pairs of
+    axes.
+    """
     a, b = together((x1, x2), NUMERIC, "tensordot")
     return products.tensordot(a, b, axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
-    """The sums of the products of the conjugate of `x1` and `x2` along an axis, which is counted from the end."""
+    """Return the sum of the products of the conjugate of `x1` and `x2` along an axis, counted from the end."""
     a, b = together((x1, x2), NUMERIC, "vecdot")
     shortest = min(rank_of(a, "vecdot"), rank_of(b, "vecdot"))
     if not -shortest <= axis < (shortest if a.shape.rank == b.shape.rank else 0):

@@ -1,4 +1,4 @@
-"""The standard's promotion of dtypes: within a kind, to one that holds all; Python's numbers ask for none.
+"""The type promotion of the array API standard, within a kind of dtypes; Python numbers are weak.
 
     add(int8, int16)      int16          add(uint8, int8)       int16
     add(float32, 1)       float32        add(int8, float32)     TypeError: the standard leaves it open
@@ -25,7 +25,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that arrays, dtypes and Python's numbers have together.
+    """Return the dtype that arrays, dtypes and Python numbers are promoted to.
 
     Raises TypeError for kinds that the standard does not mix.
     """
@@ -67,7 +67,7 @@ def _beside_number(dtype: DType, number: Any) -> DType:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether promotion leads from the one dtype, or that of an array, to the other."""
+    """Return whether promotion leads from a dtype, or the dtype of an array, to another dtype."""
     wanted = read_dtype(to)
     try:
         return result_type(from_, wanted) is wanted
@@ -76,7 +76,9 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def together(values: tuple[Any, ...], kinds: tuple[DType, ...], function: str) -> list[Tensor]:
-    """Tensors of the dtype that the values have together, which the function has to be defined for."""
+    """Return tensors of the dtype that the values are promoted to; raise TypeError if the function does not support
+    it.
+    """
     if all(type(value) in _NUMBERS for value in values):
         raise TypeError(f"{function} needs at least one array")
     kept = [value if type(value) in _NUMBERS else convert_to_tensor(value) for value in values]
@@ -88,12 +90,12 @@ def together(values: tuple[Any, ...], kinds: tuple[DType, ...], function: str) -
 
 
 def as_dtype(value: Any, dtype: DType) -> Tensor:
-    """A tensor or a number in another dtype; a number that does not fit is refused."""
+    """Return a tensor or a number in another dtype; raise TypeError for a number that does not fit."""
     return cast(value, dtype) if isinstance(value, Tensor) else convert_to_tensor(value, dtype)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
-    """The elements in another dtype; complex numbers to real ones are refused, save to bool."""
+    """Return the elements in another dtype; raise TypeError for complex to real numbers, except to bool."""
     refuse_device(device)
     wanted, tensor = read_dtype(dtype), convert_to_tensor(x)
     if tensor.dtype.is_complex and wanted in NUMERIC and not wanted.is_complex:

@@ -1,4 +1,4 @@
-"""Finding, ordering and choosing elements; sets of them.
+"""Searching, sorting, indexing and set functions.
 
 >>> unique_counts(asarray([3, 1, 3])).counts
 <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 2])>
@@ -25,7 +25,7 @@ from .promotion import as_dtype, result_type, together
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` gives."""
+    """The result of `unique_all`."""
 
     values: Tensor
     indices: Tensor
@@ -34,26 +34,26 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` gives."""
+    """The result of `unique_counts`."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` gives."""
+    """The result of `unique_inverse`."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the first largest element along an axis, or among all in one row."""
+    """Return the index of the first largest element along an axis, or in the flattened array."""
     return _extreme(x, axis, keepdims, "argmax")
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the first smallest element along an axis, or among all in one row."""
+    """Return the index of the first smallest element along an axis, or in the flattened array."""
     return _extreme(x, axis, keepdims, "argmin")
 
 
@@ -70,7 +70,7 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, function: str) -> Tensor:
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:
-    """The indices of the elements that are not zero, one array for each dimension."""
+    """Return the indices of the elements that are not zero, one array for each dimension."""
     tensor = tensor_of(x, ANY, "nonzero")
     if rank_of(tensor, "nonzero") == 0:
         raise ValueError("nonzero takes arrays of one dimension or more")
@@ -78,18 +78,21 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The number of elements that are not zero."""
+    """Return the number of elements that are not zero."""
     return reductions.count_nonzero(tensor_of(x, ANY, "count_nonzero"), axis=axis, keepdims=keepdims)
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
-    """Elements of `x1` where the condition is true, of `x2` elsewhere."""
+    """Return elements of `x1` where the condition is true, of `x2` elsewhere."""
     first, second = together((x1, x2), ANY, "where")
     return gather_where.where(tensor_of(condition, (dtypes.bool_,), "where"), first, second)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
-    """The places in the sorted row `x1` before which (`side="left"`) or behind which `x2` would stand."""
+    """Return the indices before which `x2` would be inserted in the sorted vector `x1`.
+
+    With `side="left"` that is before equal elements, with `side="right"` after them.
+    """
     row, wanted = together((x1, x2), REAL, "searchsorted")
     row = row if sorter is None else gather_where.gather(row, sorter)
     found = ordering.searchsorted(row, flat(wanted), side=side, out_type=dtypes.int64)
@@ -97,7 +100,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
-    """The elements at some indices along an axis, which only an array of one dimension need not say."""
+    """Return the elements at some indices along an axis; the axis is optional for an array of one dimension."""
     tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take")
     rank = rank_of(tensor, "take")
     if axis is None and rank != 1:
@@ -107,7 +110,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
-    """Of each row along an axis, the elements at the indices of the same row."""
+    """Return for each vector along an axis the elements at the indices in the same vector of `indices`."""
     tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take_along_axis")
     rank = rank_of(tensor, "take_along_axis")
     if rank_of(places, "take_along_axis") != rank:
@@ -122,32 +125,32 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def _sizes(x: Tensor) -> list[Any]:
-    """The size of each dimension: a number where it is known."""
+    """Return the size of each dimension: an int where it is known."""
     return list(x.shape) if x.shape.is_fully_defined() else list(shape_ops.shape(x))
 
 
 def shared_size(a: Any, b: Any) -> Any:
-    """The size that dimensions have together, of which one may be 1."""
+    """Return the size that two dimensions are broadcast to."""
     if isinstance(a, int):
         return b if a == 1 else a
     return gather_where.where(a == 1, b, a)
 
 
 def _from_front(indices: Tensor, x: Tensor, axis: int) -> Tensor:
-    """Indices counted from the front, where negative ones counted from the end."""
+    """Return the indices with negative ones converted to count from the front."""
     places = cast(indices, dtypes.int64)
     return gather_where.where(places < 0, places + shape_ops.shape(x, dtypes.int64)[axis], places)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The elements in order along an axis."""
+    """Return the elements sorted along an axis."""
     tensor = tensor_of(x, REAL, "sort")
     place = axis_of(axis, rank_of(tensor, "sort"), "sort")
     return ordering.sort(tensor, place, "DESCENDING" if descending else "ASCENDING")
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The indices of the elements in order along an axis; equal elements stay in theirs."""
+    """Return the indices that sort the elements along an axis; the sort is stable."""
     tensor = tensor_of(x, REAL, "argsort")
     place = axis_of(axis, rank_of(tensor, "argsort"), "argsort")
     found = ordering.argsort(tensor, place, "DESCENDING" if descending else "ASCENDING", stable=True)
@@ -155,7 +158,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
-    """Whether the elements of `x1` are among those of `x2`."""
+    """Return for each element of `x1` whether it is an element of `x2`."""
     dtype = result_type(x1, x2)
     elements, test = (as_dtype(each, dtype) for each in (x1, x2))
     order = ordering.sort(flat(test))
@@ -169,7 +172,8 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
 
 
 def unique_all(x: Any, /) -> UniqueAll:
-    """The different elements in order, where each stands first, which one each element is, and how many there are.
+    """Return the sorted unique elements, their first indices, the index of the unique element for each element, and
+    counts.
 
     Every NaN is different from all others.
     """
@@ -190,24 +194,24 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """The different elements in order, and how many there are of each."""
+    """Return the sorted unique elements and their counts."""
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 
 
 def unique_inverse(x: Any, /) -> UniqueInverse:
-    """The different elements in order, and which of them each element is."""
+    """Return the sorted unique elements, and the index of the unique element for each element."""
     found = unique_all(x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
 def unique_values(x: Any, /) -> Tensor:
-    """The different elements in order."""
+    """Return the sorted unique elements."""
     return unique_all(x).values
 
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours along an axis, `n` times over."""
+    """Return the `n`th differences of adjacent elements along an axis."""
     tensor = tensor_of(x, NUMERIC, "diff")
     place = axis_of(axis, rank_of(tensor, "diff"), "diff")
     parts = [each for each in (prepend, tensor, append) if each is not None]
@@ -218,6 +222,6 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 
 def _without_end(x: Tensor, axis: int, front: bool) -> Tensor:
-    """All along an axis but the first, or the last."""
+    """Return all elements along an axis but the first, or the last."""
     key = (slice(None),) * axis
     return x[(*key, slice(1, None) if front else slice(None, -1))]

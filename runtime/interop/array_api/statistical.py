@@ -1,4 +1,4 @@
-"""Sums, means and extremes along axes; all and any.
+"""Sums, means and extremes along axes; `all` and `any`.
 
 >>> sum(cast([100, 100], dtypes.int8))
 <tf.Tensor: shape=(), dtype=int32, numpy=200>
@@ -23,7 +23,7 @@ Axis = int | tuple[int, ...] | None
 
 
 def _accumulated(x: Tensor, dtype: Any) -> Tensor:
-    """In the dtype asked for; otherwise small integers become int32 or uint32, so that sums have room."""
+    """Return `x` in the given dtype; by default, small integers are widened to int32 or uint32 for sums."""
     if dtype is not None:
         return cast(x, read_dtype(dtype))
     if x.dtype.is_integer and x.dtype.size < 4:
@@ -32,37 +32,37 @@ def _accumulated(x: Tensor, dtype: Any) -> Tensor:
 
 
 def sum(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The elements added up."""
+    """Return the sum of the elements."""
     tensor = _accumulated(tensor_of(x, NUMERIC, "sum"), dtype)
     return reductions.reduce_sum(tensor, axes_of(axis, tensor, "sum"), keepdims)
 
 
 def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The elements multiplied."""
+    """Return the product of the elements."""
     tensor = _accumulated(tensor_of(x, NUMERIC, "prod"), dtype)
     return reductions.reduce_prod(tensor, axes_of(axis, tensor, "prod"), keepdims)
 
 
 def max(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The largest element, NaN if there is one; of none, the smallest number of the dtype."""
+    """Return the largest element, NaN if there is one; for an empty array, the smallest number of the dtype."""
     tensor = tensor_of(x, REAL, "max")
     return reductions.reduce_max(tensor, axes_of(axis, tensor, "max"), keepdims)
 
 
 def min(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The smallest element, NaN if there is one; of none, the largest number of the dtype."""
+    """Return the smallest element, NaN if there is one; for an empty array, the largest number of the dtype."""
     tensor = tensor_of(x, REAL, "min")
     return reductions.reduce_min(tensor, axes_of(axis, tensor, "min"), keepdims)
 
 
 def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The sum divided by the number of elements."""
+    """Return the sum divided by the number of elements."""
     tensor = tensor_of(x, FLOATING, "mean")
     return reductions.reduce_mean(tensor, axes_of(axis, tensor, "mean"), keepdims)
 
 
 def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    """The squared distances from the mean, added up and divided by the number of elements less `correction`."""
+    """Return the sum of the squared distances from the mean, divided by the number of elements less `correction`."""
     tensor = tensor_of(x, REAL_FLOATING, "var")
     axes = axes_of(axis, tensor, "var")
     distances = tensor - reductions.reduce_mean(tensor, axes, True)
@@ -73,21 +73,21 @@ def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool
 
 
 def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
-    """The square root of the variance."""
+    """Return the square root of the variance."""
     return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """The sums of the elements up to each along an axis; with `include_initial`, a 0 in front."""
+    """Return the sums of the elements up to each along an axis; with `include_initial`, after a 0."""
     return _running(scans.cumsum, x, axis, dtype, 0 if include_initial else None, "cumulative_sum")
 
 
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    """The products of the elements up to each along an axis; with `include_initial`, a 1 in front."""
+    """Return the products of the elements up to each along an axis; with `include_initial`, after a 1."""
     return _running(scans.cumprod, x, axis, dtype, 1 if include_initial else None, "cumulative_prod")
 
 
@@ -102,7 +102,7 @@ def _running(scan: Any, x: Any, axis: int | None, dtype: Any, start: int | None,
 
 
 def _first(x: Tensor, axis: int, number: int) -> Tensor:
-    """An array of size 1 along the axis, of one number."""
+    """Return an array of size 1 along the axis, filled with one number."""
     sizes: list[Any] = list(concat_split.unstack(shape_ops.shape(x), rank_of(x, "a running sum")))
     sizes[axis] = 1
     return fill(sizes, cast(number, x.dtype))
@@ -113,12 +113,12 @@ def _truth(x: Tensor) -> Tensor:
 
 
 def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements are true, or not zero."""
+    """Return whether all elements are true, or not zero."""
     tensor = _truth(tensor_of(x, ANY, "all"))
     return reductions.reduce_all(tensor, axes_of(axis, tensor, "all"), keepdims)
 
 
 def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Whether one element is true, or not zero."""
+    """Return whether one element is true, or not zero."""
     tensor = _truth(tensor_of(x, ANY, "any"))
     return reductions.reduce_any(tensor, axes_of(axis, tensor, "any"), keepdims)

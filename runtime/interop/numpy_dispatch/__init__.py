@@ -1,12 +1,12 @@
-"""NumPy's functions on traced tensors record operations, with NumPy's dtypes.
+"""Dispatch NumPy's functions on traced tensors to operations, with NumPy's dtypes.
 
     @tf.function
     def spread(x):
         return np.max(x) - np.mean(x)        recorded: reduce_max, cast to float64, reduce_mean, subtract …
 
-A NumPy function that meets a traced tensor hands the call over (`__array_ufunc__`, `__array_function__`). What it does
-is looked up in tables: that of `ufuncs`, and `table`, which `values`, `arrangement` and `algebra` fill. What is not
-there is refused, with a way to do it. Eager tensors are arrays to NumPy, which computes at once.
+NumPy dispatches a call with a traced tensor through `__array_ufunc__` and `__array_function__`. The operation is
+found in the tables of ufuncs.py and registry.py; the latter is filled by statistics.py, manipulation.py and
+linalg.py. Other functions raise an error with advice. Eager tensors are arrays to NumPy, which computes at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .ufuncs import REDUCTIONS, apply
 
 
 def on_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What `ufunc(*inputs, **options)`, or one of its methods, records."""
+    """Record `ufunc(*inputs, **options)`, or one of its methods; return the result."""
     name = f"np.{ufunc.__name__}"
     if method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](*inputs, **options)
@@ -37,7 +37,7 @@ def on_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: Map
 
 
 def on_function(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What a function of NumPy's records."""
+    """Record a function of NumPy; return the result."""
     own = FUNCTIONS.get(function)
     name = f"np.{function.__module__.removeprefix('numpy').lstrip('.')}.{function.__name__}".replace(
         "..", "."

@@ -1,4 +1,4 @@
-"""NumPy's linear algebra as operations; with NumPy's parameters and dtypes."""
+"""NumPy's linear algebra as operations, with NumPy's parameters and dtypes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def triu(m: Any) -> Any:
 @instead_of(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     values = as_floats(x)
-    if axis is None and ord is not None:  # of a matrix, where TensorFlow takes the norm of all its elements
+    if axis is None and ord is not None:  # for a matrix; TensorFlow takes the norm of all elements
         axis = 0 if rank_of(values, "np.linalg.norm") == 1 else (0, 1)
     return tf_linalg.norm(values, "euclidean" if ord is None else ord, axis, keepdims)
 

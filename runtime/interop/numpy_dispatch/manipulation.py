@@ -1,4 +1,6 @@
-"""NumPy's functions of shapes and places: joining, turning, repeating; with NumPy's parameters and dtypes."""
+"""NumPy's manipulation of arrays (join, reshape, transpose, repeat) as operations, with NumPy's parameters and
+dtypes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of NumPy's functions, and what its rows have in common."""
+"""The table of NumPy's functions, and helpers of its entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ...ops.arrays import reshape
 from ...ops.math.cast import cast
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""What each function of NumPy's does to traced tensors: a function with NumPy's parameters."""
+"""The implementations of NumPy's functions on traced tensors, with NumPy's parameters."""
 
 
 def instead_of(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: this is what these functions of NumPy's do to traced tensors."""
+    """Register the decorated function as the implementation of these NumPy functions on traced tensors."""
 
     def register(own: Callable[..., Any]) -> Callable[..., Any]:
         FUNCTIONS.update(dict.fromkeys(functions, own))
@@ -28,7 +28,10 @@ def instead_of(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]],
 
 
 def common(values: Sequence[Any], weak: bool = False) -> list[Tensor]:
-    """Tensors of the dtype that NumPy promotes the values to; with `weak` Python's numbers take that of the others."""
+    """Return tensors of the dtype that NumPy promotes the values to.
+
+    With `weak` Python numbers take the dtype of the others.
+    """
     kept = [_known(value, weak) for value in values]
     promoted: Any = np.result_type(*[each.dtype.numpy if is_tensor_like(each) else each for each in kept])
     dtype = dtypes.as_dtype(promoted)
@@ -36,7 +39,7 @@ def common(values: Sequence[Any], weak: bool = False) -> list[Tensor]:
 
 
 def _known(value: Any, weak: bool) -> Any:
-    """A tensor, a number that asks for no dtype, or an array."""
+    """Return a tensor, a Python number that takes part weakly, or an array."""
     return value if is_tensor_like(value) or (weak and type(value) in _NUMBERS) else np.asarray(value)
 
 
@@ -44,7 +47,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def as_floats(a: Any) -> Any:
-    """Integers as NumPy averages them: float64."""
+    """Return integers as float64, as NumPy's averages do."""
     x = convert_to_tensor(a)
     return cast(x, dtypes.float64) if x.dtype.is_integer or x.dtype.is_bool else x
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of values: averages, extremes, order, parts; with NumPy's parameters and dtypes."""
+"""NumPy's averages, extremes, sorting and elementwise choices as operations, with NumPy's parameters and dtypes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""NumPy's universal functions as operations: the dtypes are those that NumPy computes with.
+"""NumPy's universal functions as operations, with the dtypes that NumPy computes with.
 
     np.sin(x), x an int32     ==>     sin(cast(x, float64))
 
-An array beside a tensor takes the tensor's dtype, as it does beside `+`; two tensors are promoted as NumPy does.
+An array operand takes the dtype of a tensor operand, as with the operator `+`. Two tensors are promoted as in NumPy.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
 
 
 def _compared(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """An order of False and True."""
+    """Return an ordering of False and True."""
     return lambda x, y: operation(cast(x, dtypes.int8), cast(y, dtypes.int8))
 
 
@@ -117,13 +117,13 @@ BOOLS: dict[np.ufunc, Callable[..., Any]] = {
     **dict.fromkeys((np.isnan, np.isinf), lambda x: zeros_like(x, dtypes.bool_)),
     np.isfinite: lambda x: ones_like(x, dtypes.bool_),
 }
-"""What these functions do to bools, which the operations above do not take."""
+"""Implementations for bools, which the operations above do not support."""
 
 INTEGERS: dict[np.ufunc, Callable[..., Any]] = {
     **{ufunc: BOOLS[ufunc] for ufunc in (np.floor, np.ceil, np.trunc, np.isnan, np.isinf, np.isfinite)},
     np.reciprocal: lambda x: arithmetic.truncatediv(ones_like(x), x),
 }
-"""What these do to integers."""
+"""Implementations for integers."""
 
 
 def _truth(x: Tensor) -> Tensor:
@@ -131,7 +131,7 @@ def _truth(x: Tensor) -> Tensor:
 
 
 def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any = None) -> Any:
-    """Record a universal function; NotImplemented for one that has no operation."""
+    """Record a universal function; return NotImplemented if no operation implements it."""
     own = UFUNCS.get(ufunc)
     if own is None:
         return NotImplemented
@@ -144,13 +144,13 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any = None) -> Any:
 
 
 def beside_each_other(inputs: tuple[Any, ...]) -> list[Tensor]:
-    """The inputs as tensors: what is no tensor takes the dtype of one that is, where it fits."""
+    """Return the inputs as tensors; other values take the dtype of a tensor among the inputs, if they fit."""
     hint = next((value.dtype for value in inputs if is_tensor_like(value)), None)
     return [convert_to_tensor(value, None if is_tensor_like(value) else hint) for value in inputs]
 
 
 def _loop(ufunc: np.ufunc, values: list[Tensor], dtype: Any) -> tuple[list[dtypes.DType], dtypes.DType]:
-    """The dtypes that NumPy computes with: of the inputs, and of the result."""
+    """Return the dtypes that NumPy computes with: of the inputs, and of the result."""
     given: tuple[Any, ...] = (*[value.dtype.numpy for value in values], None)
     if dtype is not None:
         wanted = dtypes.as_dtype(dtype)
@@ -160,7 +160,9 @@ def _loop(ufunc: np.ufunc, values: list[Tensor], dtype: Any) -> tuple[list[dtype
 
 
 def _reduced(reduce: Callable[..., Any], widen: bool = False) -> Callable[..., Any]:
-    """`ufunc.reduce`, and functions such as np.sum; sums and products of small integers are int64, as in NumPy."""
+    """Return `ufunc.reduce`, also used for np.sum and the like; sums and products of small integers are int64, as in
+    NumPy.
+    """
 
     def reduction(
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **options: Any
@@ -181,7 +183,7 @@ def _reduced(reduce: Callable[..., Any], widen: bool = False) -> Callable[..., A
 
 
 def widened(x: Tensor) -> Tensor:
-    """Integers and bools as NumPy adds them up: 64 bits."""
+    """Return integers and bools with 64 bits, in which NumPy accumulates them."""
     if x.dtype.is_bool or (x.dtype.is_integer and x.dtype.size < 8):
         return cast(x, dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64)
     return x
@@ -193,7 +195,7 @@ all_, any_ = _reduced(reduce_all), _reduced(reduce_any)
 
 
 def _along_first(whole: Callable[..., Any]) -> Callable[..., Any]:
-    """The method `reduce` of a universal function, whose axis is the first unless it says another."""
+    """Return the method `reduce` of a universal function, which reduces the first axis by default."""
 
     def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
         return whole(a, axis, dtype, out, keepdims)
