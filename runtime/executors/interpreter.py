@@ -97,4 +97,4 @@ STRUCTURES: dict[str, Callable[[Operation, list[Any]], Results]] = {
     "call": _call,
     "fused": _call,
 }
-"""The operations that run their regions."""
+"""By operation with regions, the function that runs these."""

@@ -9,8 +9,9 @@
         yield s.1                                       yield s.1
 
 A loop may run no iteration, so only operations that cannot fail are hoisted in general. Other operations are
-hoisted if they run in any case, before any side effect or failure: in the test, and in the body if the first
-iteration is certain. Results that are much bigger than their operands are computed anew in each iteration.
+hoisted if they certainly run, before any side effect or failure. In the test this is always possible, in the
+body only if the first iteration is certain. Results that are much bigger than their operands are computed
+anew in each iteration.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ _PRODUCTS = frozenset(
 
 
 def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda operation: False) -> bool:
-    """Return whether OpenBLAS would share products of the graph although none is known to be worth it.
+    """Return whether OpenBLAS would share products of the graph that are all known to be too small.
 
     Operations for which `apart` returns True do not count.
     """

@@ -5,10 +5,10 @@
     s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
     assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
 
-The plan owns an array that it has made, if no operation returns the array, returns a view of it or keeps it.
-After the last use of an owned value, a result of the same type may reuse its array. The state of a loop is
-owned if each iteration makes it anew. The initial state is copied then, unless it is owned as well. Arrays
-that live within one iteration of a loop are kept for the next iteration.
+An array is owned if the plan has made it and no operation keeps it, or returns it or a view of it. After the
+last use of an owned value, a result of the same type may reuse its array. The state of a loop is owned if
+each iteration makes it anew. The initial state is copied then, unless it is owned as well. Arrays that live
+within one iteration of a loop are kept for the next iteration.
 
 This is worth it for big arrays only: arrays of a few kilobytes come from NumPy's cache of free memory at no
 cost.

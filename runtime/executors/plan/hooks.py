@@ -1,4 +1,4 @@
-"""Hooks for profilers and debuggers on running graphs; importing this module needs no executor."""
+"""Hooks for the profiler on running graphs; importing this module needs no executor."""
 
 from __future__ import annotations
 

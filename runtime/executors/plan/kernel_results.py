@@ -1,4 +1,4 @@
-"""How kernels return their results: one array or a sequence of arrays."""
+"""Return conventions of kernels: one array or a sequence of arrays."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _LEAST = 4
 
 
 class _Draw(NamedTuple):
-    """How an operation draws random numbers.
+    """The functions with which an operation draws random numbers.
 
     The result of `of_bits` is the operation's result, or the argument of `reads` with the first operand.
     """

@@ -65,7 +65,7 @@ _ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 }  # fmt: skip
 
 _RELU = ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")
-"""Comparing with a block of zeros is faster than comparing with a scalar."""
+"""Comparing with a buffer of zeros is faster than comparing with a scalar."""
 
 _DETOURS = frozenset({("sigmoid", "float16")})
 """Operations that their kernels compute in a wider dtype."""

@@ -20,7 +20,7 @@ PAYS = 1_000_000.0
 """Nanoseconds of work from which more threads are used …"""
 
 LONG = 25_000.0
-"""… if each NumPy call takes this long on average: between calls a thread waits about as long for the GIL."""
+"""… if NumPy calls take this long on average: a thread waits about as long for the GIL between calls."""
 
 _MOST_LAYOUTS = 64
 

@@ -1,7 +1,7 @@
-"""Tiling: cut tensors of given shapes into blocks.
+"""Tiling: cut tensors of given shapes into tiles.
 
     x: 64, 100, 128     y: 128            three axes; the first two are merged, since each operand has
-    whole: 6400, 128    rows: 128         both or neither. A block has 128 rows of x, and the whole of y.
+    whole: 6400, 128    rows: 128         both or neither. A tile has 128 rows of x, and the whole of y.
 
 The first of the merged axes is cut. If all operands have all axes, there is only one merged axis.
 """
@@ -24,11 +24,11 @@ WORTH = 150_000.0
 """Work of fewer nanoseconds is not cut: one thread calls NumPy for the whole tensors in less time."""
 
 CACHE = 1024 * 1024
-"""The most bytes of all blocks and buffers in use at once: most of a core's own cache."""
+"""The most bytes of all tiles and buffers in use at once: most of a core's own cache."""
 
 MOST = 1 << 16
 LEAST = 1 << 15
-"""The largest and the smallest number of elements of a block."""
+"""The largest and the smallest number of elements of a tile."""
 
 Shape = tuple[int, ...]
 
@@ -36,7 +36,7 @@ Shape = tuple[int, ...]
 class Part(NamedTuple):
     """The layout of a result: the shape before reduction, the merged shape to cut, and the axes to reduce.
 
-    If `joined`, each block has its own partial result, and these are reduced in the end.
+    If `joined`, each tile has its own partial result, and the partial results are reduced in the end.
     """
 
     whole: Shape
@@ -156,7 +156,7 @@ def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
 
 
 def _elements(recipe: FusedKernelSource, given: Sequence[Shape]) -> int:
-    """Return the number of elements of a block: as many as fit into the cache, as a power of two."""
+    """Return the number of elements of a tile: as many as fit into the cache, as a power of two."""
     tensors = [
         value.dtype.size for value, shape in zip(recipe.region.inputs, given, strict=True) if len(shape)
     ]

@@ -1,8 +1,8 @@
 """Choose the values of a function that are unboxed to Python numbers, and compute their ranges.
 
 Unboxing starts at loops: state and invariants become numbers if their dtypes allow it. A value computed only
-from numbers is a number too, inside the loop and after it. A state is no number if the body yields something
-else for it. So nothing is converted within a loop, except for operations on arrays.
+from numbers is a number too, inside the loop and after it. State remains boxed if the body
+yields no number for it. So nothing is converted within a loop, except for operations on arrays.
 
 The first range of a state is a guess from its initial value. It is widened to the limits of the dtype if an
 iteration leaves it. A condition narrows the ranges in its branches:
@@ -23,7 +23,7 @@ from .scalar_expressions import ELEMENTS, RING, expression, result
 from .use_lists import Uses
 
 _MOST_RAW = 1 << 96
-"""The largest magnitude of numbers that are not wrapped at once."""
+"""The largest magnitude of unwrapped numbers."""
 
 
 class _Ranges(dict[Operand, "Range | None"]):
@@ -258,7 +258,7 @@ class UnboxedScalars:
         for value in values:
             if value not in self._arrays:
                 self._arrays.add(value)
-                if value in self._found or self._raw:  # raw values may be operands of this one
+                if value in self._found or self._raw:  # its operands may be raw
                     self._found.discard(value)
                     self._ranges[value] = None
                     self._is_new = True
