@@ -9,7 +9,7 @@ def nextafter(x: Number, y: Number) -> Number:
     """Return the next float after `x` in the direction of `y`."""
     code = x.code
     bits = x.bits()
-    away = (x < y) ^ (x < 0.0)  # larger in magnitude, as far as x is not zero
+    away = (x < y) ^ (x < 0.0)  # the magnitude increases, unless x is zero
     moved = away.where(bits + 1, bits - 1).as_real()
     least = code.whole(1).as_real().with_sign_of(y)
     result = x.equals(0.0).where(least, moved)

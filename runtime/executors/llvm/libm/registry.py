@@ -2,8 +2,8 @@
 
     FUNCTIONS["exp"].declare(module, double)    ==>    define internal double @agc.exp.f64(double %x) alwaysinline …
 
-The definition is added on first use, so that only used functions are compiled. It has no branches and reads no memory,
-so that LLVM can vectorize a loop around it.
+The definition is added on first use, so that only used functions are compiled. The function has no
+branches and reads no memory, so that LLVM can vectorize a loop around its calls.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Regist
 
 
 def _rounded_down(e: Emitter, y: Register, remainder: Register) -> Register:
-    """Return whether floor division must decrement the truncated quotient: the signs differ, and there is a remainder."""
+    """Return whether floor division must decrement the truncated quotient: a remainder is left, and signs differ."""
     b, zero = e.b, ir().Constant(y.type, 0)
     left = b.icmp_unsigned("!=", remainder, zero)
     return b.and_(left, b.icmp_signed("<", b.xor(remainder, y), zero))

@@ -44,7 +44,7 @@ _TAKES = "ptr %b, i64 %apart, i64 %start, i64 %count, i64 %column, i64 %columns,
 
 
 def straight(name: str, size: int, across: int) -> str:
-    """Return the IR of the function that packs a strip. Columns beyond the edge repeat the next row."""
+    """Return the IR of the function that packs a strip. Columns beyond the edge get elements of the next row."""
     return _STRAIGHT.substitute(name=name, takes=_TAKES, across=across, size=size)
 
 

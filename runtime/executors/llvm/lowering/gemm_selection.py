@@ -154,7 +154,7 @@ class Product:
         self._by_function(null(), a, b, c, table)
 
     def _by_function(self, run: Register, a: Register, b: Register, c: Register, table: Register) -> None:
-        """Call the function for all sizes."""
+        """Emit the call of the function for all sizes."""
         e = self.e
         pack = e.function_named(gemm_blocked.packing(self.dtype, self.b.turned), ir().VoidType(), [])
         e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)

@@ -22,7 +22,7 @@ from ..codegen.llvm_types import Register
 from .gemm_micro_kernel import Vectors
 
 _ACROSS = 3  # vectors per row of a tile
-_DOWN = 4  # rows of a tile
+_DOWN = 4  # rows per tile
 
 
 class Kind(NamedTuple):

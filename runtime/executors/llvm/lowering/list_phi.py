@@ -42,7 +42,7 @@ class Kept:
 
 
 class Meeting:
-    """The merge point of a list from several branches. It reuses the memory if all branches return the same list."""
+    """The merge point of a list from several branches, without a copy if all branches return the same list."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         places = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]

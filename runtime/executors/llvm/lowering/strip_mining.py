@@ -5,7 +5,7 @@
         i = i + 1                             while i < n:  z ← z * z + c; i ← i + 1
                                               store the block
 
-This is legal if loop-carried scalars depend only on scalars, and each element of a tensor only on scalars and on the
+This is legal if loop-carried scalars depend only on scalars. An element of a tensor may depend on scalars, and on
 elements with the same index. The scalars are recomputed for each block. If the size is no multiple of the block size,
 the last block overlaps the one before; the overlapping elements are computed twice, with the same result.
 """

@@ -33,7 +33,7 @@ SEVERAL = (["llvm.loop.unroll.count", 4],)
 """Loop metadata of short loops. Each unrolled copy tests the condition; only the last copy polls for interrupts."""
 
 _SHORT = 100
-"""The most instructions of a short loop, before LLVM's passes."""
+"""The largest number of instructions of a short loop, before LLVM's passes."""
 
 
 class Place:

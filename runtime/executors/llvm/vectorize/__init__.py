@@ -83,7 +83,7 @@ def _tell_of(module: Any, rests: Sequence[Any]) -> None:
 
 
 def _finish(module: Any) -> None:
-    """Set the attributes that LLVM would infer, or that only its own vectorizer needs otherwise."""
+    """Inline the wrappers of scalar calls, and internalize variants that only LLVM's vectorizer would call."""
     for each in module.functions:
         if each.name.endswith(".apart") and "noinline" not in each.attributes:
             each.attributes.add("alwaysinline")

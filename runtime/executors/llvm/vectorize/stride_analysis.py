@@ -15,7 +15,7 @@ from ..codegen.llvm_types import ir
 
 
 def moved_by(each: Any, steps: Sequence[int | None]) -> int:
-    """Return the stride of `each`, given the strides of its operands; 0 if it is 0 or unknown."""
+    """Return the stride of `each`, given the strides of its operands; 0 if the stride is 0 or unknown."""
     if len(steps) != 2 or None in steps:
         return 0
     first, second = steps

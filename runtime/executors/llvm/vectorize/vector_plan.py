@@ -87,7 +87,7 @@ class VectorPlan:
             if self.kind(one.value) == FOLLOWS:
                 raise RefusedError("an address is taken together")
         self.written = [each for each in block.instructions if each not in self._skipped]
-        """The instructions that are there once more in lanes, in their order."""
+        """The instructions to be emitted in the vector loop, in order."""
         self.widest = self._widest()
 
     @property

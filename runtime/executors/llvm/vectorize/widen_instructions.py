@@ -64,7 +64,7 @@ def spread(b: Any, value: Register, count: int) -> Register:
     kind = vector(value.type, count)
     if isinstance(value, ir().Constant):
         made = ir().FormattedConstant(kind, "")
-        # The constructor of llvmlite would split a string into elements.
+        # Set after construction: the constructor of llvmlite would repeat the string for each element.
         made.constant = f"splat ({value.type} {value.get_reference()})"
         return made
     first = b.insert_element(ir().Constant(kind, ir().Undefined), value, integer(32)(0))
