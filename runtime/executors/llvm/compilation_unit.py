@@ -201,7 +201,7 @@ _LONG = 20_000
 
 
 def _listens_soon(graph: Graph) -> bool:
-    """Return whether all loops release the GIL soon enough (loops.listen): scalar loops that are not nested."""
+    """Return whether all loops release the GIL soon enough (`listen`): scalar loops that are not nested."""
     loops = [operation for operation in graph.walk() if operation.type == "while"]
     regions = [region for loop in loops for region in loop.regions]
     return all(

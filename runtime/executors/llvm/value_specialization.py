@@ -4,7 +4,7 @@
       shape = stack n, -1            : int32[2]             ==>    y = reshape x, [2, -1]   : float32[2, 3]
       y = reshape x, shape           : float32[?, ?]
 
-The inputs to specialize are found by attempts: those without which the graph cannot be compiled.
+The compiler finds these inputs by trial: without their values, the graph cannot be compiled.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from .unpack_arguments import MOST, TAKING_HEADER, TENSOR_ARRAY, VARIABLE, Argum
 DISPATCH = "agc_dispatch"
 
 DISPATCH_HEADER = (*TAKING_HEADER, "outputs", "program", "tensor", "kind_rows", "program_rows")
-"""The words of the table."""
+"""The words of the table's header."""
 
 TENSOR_KIND, TENSOR_WATCHED = offset_of(EagerTensor, "_kind"), EagerTensor.__weakrefoffset__
 """Offsets in a tensor of its kind, and of its list of weak references."""

@@ -18,7 +18,7 @@ from .call_codegen import HEADER, Caller
 from .cpython_layout import LIST_ITEMS, SIZE, TYPE
 
 ENTRY_HEADER = (*HEADER, "list", "mismatch")
-"""The words of the table."""
+"""The words of the table's header."""
 
 
 class _Entry(Caller):

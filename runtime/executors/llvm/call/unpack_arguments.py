@@ -25,7 +25,7 @@ TAKING_HEADER = (
     *HEADER, "positional", "named", "parts", "tensors", "busy", "attribute", "name_rows", "part_rows",
     "variable_rows",
 )  # fmt: skip
-"""The words of the table."""
+"""The words of the table's header."""
 
 NAME = ("object",)
 PART = ("mode", "type", "thing", "number")

@@ -1,7 +1,7 @@
 """Implement CPython's vectorcall protocol for instances of a class that is written in Python.
 
     f(x)    by tp_call       a tuple of the arguments, a lookup of `__call__`, an array of the tuple's items
-            by vectorcall    a call of the function pointer in f, with the arguments on the caller's stack
+            by vectorcall    a call of the function pointer in f, with the caller's array of arguments
 
 CPython reads the offset of that pointer from the type. A Python class cannot set the offset, and has slots
 only for objects. So the type object is patched: the slot `_entry` becomes an integer slot for the function

@@ -71,7 +71,7 @@ class Emitter(Storage):
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
         self.work = 0  # total number of elements of all nests emitted so far
         self.memo: dict[Any, Any] = {}
-        self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see divisibility.py
+        self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see lowering/divisibility.py
         self.reasons: list[Any] = []  # why the emitted code cannot be used
 
     # Loops and branches

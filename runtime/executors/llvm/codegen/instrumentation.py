@@ -7,7 +7,7 @@
 
 Each measured part of the code has a row in a table, and a parent row. At a transition, the elapsed time is
 added to the own time of the old row, and a call of the new row is counted. Rank-0 computations are measured
-together with the code around them, since reading a clock takes longer than they do. A function without
+together with the code around them, since these take less time than reading a clock. A function without
 instrumentation has none of this.
 """
 

@@ -14,11 +14,11 @@ microseconds, and then sleeps until it is woken. Small loops do not wake sleepin
 The caller claims parts from the front, pool threads from the back. So in consecutive loops the same processor
 computes about the same elements, which are in its cache.
 
-A slot's tickets are one atomic word: a use count, and the range of available parts. The use count prevents
-that a thread claims a part of another loop than the one that was read (the ABA problem). worker_threads.py
-initializes the mutexes, and ends the threads when a process forks. All atomic accesses are sequentially
-consistent. So a thread increments the count of sleepers before it checks for work a last time, and a caller
-publishes its work before it checks for sleepers.
+A slot's tickets are one atomic word: a use count, and the range of available parts. The use count keeps a
+thread from claiming a part of a later loop in the same slot (the ABA problem). worker_threads.py initializes
+the mutexes, and ends the threads when a process forks. All atomic accesses are sequentially consistent. So a
+thread increments the count of sleepers before it checks for work a last time, and a caller publishes its work
+before it checks for sleepers.
 """
 
 from __future__ import annotations

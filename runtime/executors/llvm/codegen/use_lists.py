@@ -1,4 +1,7 @@
-"""Use lists: the pending readers of each value, which decide whether to store a value or reuse its memory."""
+"""Use lists: the operations that still read each value.
+
+Lowering stores a lazy value if it has further readers, and overwrites a buffer after its last reader.
+"""
 
 from __future__ import annotations
 
