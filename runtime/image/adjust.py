@@ -1,4 +1,4 @@
-"""Images brighter, with more contrast, in other colours.
+"""Adjustment of brightness, contrast, gamma, hue and saturation.
 
 >>> adjust_brightness([[[0.25]]], 0.5).numpy().tolist(), adjust_contrast([[[0.], [1.]]], 3.).numpy().ravel().tolist()
 ([[[0.75]]], [-1.0, 2.0])
@@ -24,7 +24,7 @@ from .convert_dtype import as_floats
 
 
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
-    """`image` with `delta` added to it, as if its numbers were floats from 0 to 1.
+    """Add `delta` to `image`, on a scale of floats from 0 to 1.
 
     >>> adjust_brightness([[[0.25]]], -0.25).numpy().tolist()
     [[[0.0]]]
@@ -33,7 +33,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
-    """The differences to the mean of each channel of each image, times `contrast_factor`.
+    """Multiply the differences to the mean of each channel of each image by `contrast_factor`.
 
     >>> adjust_contrast([[[1.], [3.]]], 2.).numpy().ravel().tolist()
     [0.0, 4.0]
@@ -51,7 +51,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
 
 
 def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """`gain * image ** gamma`, as if its numbers were floats from 0 to 1.
+    """Return `gain * image ** gamma`, on a scale of floats from 0 to 1.
 
     >>> adjust_gamma([[[0.5]]], 2, 3).numpy().tolist()
     [[[0.75]]]
@@ -62,7 +62,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
-    """RGB images whose hues, from 0 to 1 all round, have `delta` added to them.
+    """Add `delta` to the hues of RGB images; hues are cyclic, from 0 to 1.
 
     >>> adjust_hue([[[1., 0., 0.]]], 0.5).numpy().round(3).tolist()
     [[[0.0, 1.0, 1.0]]]
@@ -80,7 +80,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = None) -> Tensor:
-    """RGB images whose saturations are multiplied by `saturation_factor`, and stay below 1.
+    """Multiply the saturations of RGB images by `saturation_factor`, clipped to 1.
 
     >>> adjust_saturation([[[1., 0.5, 0.5]]], 2.).numpy().round(3).tolist()
     [[[1.0, 0.0, 0.0]]]
@@ -105,7 +105,7 @@ def _colours(image: Any, what: str) -> Tensor:
 
 
 def per_image_standardization(image: TensorLike) -> Tensor:
-    """Each image with mean 0 and variance 1, as float32; a deviation below `1 / sqrt(elements)` counts as that.
+    """Scale each image to mean 0 and variance 1, as float32; the deviation is at least `1 / sqrt(elements)`.
 
     >>> per_image_standardization([[[1.], [3.]]]).numpy().ravel().tolist()
     [-1.0, 1.0]

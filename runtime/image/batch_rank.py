@@ -1,4 +1,4 @@
-"""Images have three axes, height, width and channels, or a batch of them in front.
+"""The axes of images: height, width and channels, and optionally a batch axis in front.
 
 >>> from ..ops.arrays.creation import zeros
 >>> whole, single = batched(zeros([2, 3, 1]), "f")
@@ -17,11 +17,11 @@ from ..ops.arrays.shape_ops import shape
 from ..ops.math.arithmetic import maximum, minimum
 
 Size = Any
-"""A Python integer where a size is known, else a scalar tensor of int32."""
+"""A Python integer if the size is known, else a scalar tensor of int32."""
 
 
 def checked(image: Any, what: str) -> Tensor:
-    """`image` as a tensor of rank 3 or 4; ValueError for others."""
+    """Return `image` as a tensor of rank 3 or 4; ValueError for other ranks."""
     x = convert_to_tensor(image)
     if x.shape.rank is None:
         raise ValueError(f"{what}: the rank of the image must be known, 3 or 4")
@@ -31,18 +31,18 @@ def checked(image: Any, what: str) -> Tensor:
 
 
 def batched(image: Any, what: str) -> tuple[Tensor, bool]:
-    """Images [batch, height, width, channels], and whether there was one without a batch."""
+    """Return images [batch, height, width, channels], and whether the input was one image without a batch."""
     x = checked(image, what)
     return (expand_dims(x, 0), True) if x.shape.rank == 3 else (x, False)
 
 
 def as_given(images: Tensor, single: bool) -> Tensor:
-    """What `batched` made a batch, without it again."""
+    """Remove the batch axis that `batched` has added."""
     return squeeze(images, [0]) if single else images
 
 
 def height_and_width(images: Tensor) -> tuple[Size, Size]:
-    """The sizes of the two axes before the channels."""
+    """Return the sizes of the two axes before the channels."""
     return size_of(images, -3), size_of(images, -2)
 
 
@@ -52,16 +52,16 @@ def size_of(x: Tensor, axis: int) -> Size:
 
 
 def larger(one: Size, other: Size) -> Size:
-    """The maximum, a Python integer where both are."""
+    """Return the maximum, a Python integer if both are."""
     return max(one, other) if isinstance(one, int) and isinstance(other, int) else maximum(one, other)
 
 
 def smaller(one: Size, other: Size) -> Size:
-    """The minimum, a Python integer where both are."""
+    """Return the minimum, a Python integer if both are."""
     return min(one, other) if isinstance(one, int) and isinstance(other, int) else minimum(one, other)
 
 
 def require(condition: Any, message: str) -> None:
-    """ValueError when what is known of sizes says that a condition does not hold."""
+    """Raise ValueError if a condition on known sizes does not hold."""
     if isinstance(condition, bool) and not condition:
         raise ValueError(message)

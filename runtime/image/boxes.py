@@ -1,4 +1,4 @@
-"""Boxes in images: the best of those that overlap, what is in them, and how they are drawn.
+"""Boxes in images: non-maximum suppression, crops, and outlines.
 
 A box is [y1, x1, y2, x2].
 
@@ -30,7 +30,7 @@ from .batch_rank import size_of
 
 
 def _scores(boxes: Any, scores: Any, *thresholds: Any) -> list[Tensor]:
-    """Boxes, scores and thresholds as tensors, the thresholds of the dtype of the scores."""
+    """Return boxes, scores and thresholds as tensors, the thresholds with the dtype of the scores."""
     one = convert_to_tensor(boxes)
     other = convert_to_tensor(scores, None if isinstance(scores, Tensor) else one.dtype)
     return [one, other, *(cast(threshold, other.dtype) for threshold in thresholds)]
@@ -44,7 +44,7 @@ def non_max_suppression(
     score_threshold: Any = float("-inf"),
     name: Name = None,
 ) -> Tensor:
-    """The indices of the boxes that overlap no better one by more than `iou_threshold`, best first.
+    """Return the indices of boxes that overlap no better one by more than `iou_threshold`, best first.
 
     >>> non_max_suppression([[0., 0., 1., 1.], [0., 0., 1., 1.1]], [0.5, 0.75], 2).numpy().tolist()
     [1]
@@ -62,7 +62,8 @@ def non_max_suppression_with_scores(
     soft_nms_sigma: Any = 0.0,
     name: Name = None,
 ) -> tuple[Tensor, Tensor]:
-    """`non_max_suppression` and the scores; with `soft_nms_sigma`, overlaps lower the scores instead.
+    """Return the results of `non_max_suppression` and the scores; with `soft_nms_sigma`, overlaps lower the scores
+    instead.
 
     >>> boxes = [[0., 0., 1., 1.], [0., 0., 1., 1.]]
     >>> non_max_suppression_with_scores(boxes, [0.5, 0.75], 2)[1].numpy().tolist()
@@ -81,7 +82,7 @@ def non_max_suppression_overlaps(
     score_threshold: Any = float("-inf"),
     name: Name = None,
 ) -> Tensor:
-    """`non_max_suppression` by a matrix of overlaps.
+    """Apply `non_max_suppression` to a matrix of overlaps.
 
     >>> non_max_suppression_overlaps([[1., 0.9], [0.9, 1.]], [0.5, 0.75], 2).numpy().tolist()
     [1]
@@ -102,7 +103,8 @@ def non_max_suppression_padded(
     canonicalized_coordinates: bool = False,
     tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:
-    """`non_max_suppression`, of batches too, with zeros up to `max_output_size`; and how many indices there are.
+    """Return `non_max_suppression`, also of batches, padded with zeros to `max_output_size`, and the number of
+    indices.
 
     Args:
         pad_to_max_output_size: required for batches.
@@ -130,7 +132,7 @@ def non_max_suppression_padded(
 
 
 class CombinedNonMaxSuppression(NamedTuple):
-    """What `combined_non_max_suppression` gives."""
+    """The result of `combined_non_max_suppression`."""
 
     nmsed_boxes: Tensor
     nmsed_scores: Tensor
@@ -149,13 +151,13 @@ def combined_non_max_suppression(
     clip_boxes: bool = True,
     name: Name = None,
 ) -> CombinedNonMaxSuppression:
-    """The best boxes of all classes in each image of a batch, with zeros after their end.
+    """Return the best boxes of all classes in each image of a batch, padded with zeros.
 
     Args:
         boxes: [batch, number, classes or 1, 4].
         scores: [batch, number, classes].
-        pad_per_class: no more results than `max_output_size_per_class` for each class.
-        clip_boxes: coordinates are between 0 and 1.
+        pad_per_class: return at most `max_output_size_per_class` results for each class.
+        clip_boxes: clip coordinates to the range from 0 to 1.
 
     >>> found = combined_non_max_suppression([[[[0., 0., 1., 2.]]]], [[[0.5]]], 1, 1)
     >>> found.nmsed_boxes.numpy().tolist(), found.valid_detections.numpy().tolist()
@@ -178,14 +180,14 @@ def crop_and_resize(
     extrapolation_value: float = 0.0,
     name: Name = None,
 ) -> Tensor:
-    """What is in boxes, in the size `crop_size`, as float32.
+    """Return crops of the boxes, resized to `crop_size`, as float32.
 
     Args:
         image: [batch, height, width, channels].
-        boxes: [number, 4]; coordinates from 0 to 1, also beyond.
+        boxes: [number, 4]; normalized coordinates, which may lie outside of 0 to 1.
         box_indices: [number], the image of each box.
         method: "bilinear" or "nearest".
-        extrapolation_value: what is beyond the edges.
+        extrapolation_value: the value outside of the image.
 
     >>> crop_and_resize([[[[1.], [3.]]]], [[0., 0., 1., 1.]], [0], [1, 3]).numpy().ravel().tolist()
     [1.0, 2.0, 3.0]
@@ -207,7 +209,7 @@ def crop_and_resize(
 
 
 def _positions(start: Tensor, end: Tensor, count: Tensor, length: Any) -> Tensor:
-    """Where the crop's elements are along one axis: [number, count]."""
+    """Return the positions of the crop's elements along one axis: [number, count]."""
     last = cast(length - 1, dtypes.float32)
     steps = cast(counted(count), dtypes.float32)
     scale = (end - start) * last / cast(count - 1, dtypes.float32)
@@ -217,7 +219,7 @@ def _positions(start: Tensor, end: Tensor, count: Tensor, length: Any) -> Tensor
 
 
 class _Grid(NamedTuple):
-    """Elements of images, at the crossings of rows and columns."""
+    """Elements of images, at the intersections of rows and columns."""
 
     images: Tensor
     owners: Tensor
@@ -244,13 +246,13 @@ class _Grid(NamedTuple):
 
 
 def _kept(places: Tensor, length: Any) -> Tensor:
-    """Indices, those beyond the edges moved to them."""
+    """Return indices clipped to the image."""
     last = cast(length - 1, dtypes.float32)
     return cast(where(places < 0, places * 0, where(places > last, last, places)), dtypes.int32)
 
 
 def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: Name = None) -> Tensor:
-    """`images` with the outlines of boxes in them.
+    """Draw the outlines of boxes into `images`.
 
     Args:
         images: float, [batch, height, width, channels], with 1, 3 or 4 channels.

@@ -1,4 +1,4 @@
-"""Colours in other coordinates: hue, saturation and value; luma and two differences; shades of grey.
+"""Conversion between color spaces: RGB, HSV, YIQ, YUV and grayscale.
 
 >>> rgb_to_hsv([[[0., 1., 0.]]]).numpy().round(3).ravel().tolist()
 [0.3330000042915344, 1.0, 1.0]
@@ -50,7 +50,7 @@ def _channels(images: Any, what: str, count: int) -> Tensor:
 
 
 def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
-    """Shades of grey, in one channel, of the dtype of `images`.
+    """Convert RGB to grayscale: one channel, with the dtype of `images`.
 
     >>> rgb_to_grayscale([[[1., 1., 0.]]]).numpy().round(4).ravel().tolist()
     [0.8859000205993652]
@@ -64,7 +64,7 @@ def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
-    """Shades of grey three times.
+    """Convert grayscale to RGB by repeating the channel.
 
     >>> grayscale_to_rgb([[[5]]]).numpy().tolist()
     [[[5, 5, 5]]]
@@ -80,7 +80,7 @@ def _mixed(images: Any, kernel: list[list[float]], what: str) -> Tensor:
 
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
-    """Luma and the two differences of the NTSC.
+    """Convert RGB to the luma and the two color differences of NTSC.
 
     >>> rgb_to_yiq([[[1., 1., 1.]]]).numpy().round(3).tolist()[0][0][0]
     1.0
@@ -89,7 +89,7 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
 
 
 def yiq_to_rgb(images: TensorLike) -> Tensor:
-    """What takes `rgb_to_yiq` back.
+    """Invert `rgb_to_yiq`.
 
     >>> yiq_to_rgb([[[1., 0., 0.]]]).numpy().tolist()
     [[[1.0, 1.0, 1.0]]]
@@ -98,7 +98,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
-    """Luma and the two differences of PAL.
+    """Convert RGB to the luma and the two color differences of PAL.
 
     >>> rgb_to_yuv([[[1., 1., 1.]]]).numpy().round(3).tolist()[0][0][0]
     1.0
@@ -107,7 +107,7 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
 
 
 def yuv_to_rgb(images: TensorLike) -> Tensor:
-    """What takes `rgb_to_yuv` back.
+    """Invert `rgb_to_yuv`.
 
     >>> yuv_to_rgb([[[1., 0., 0.]]]).numpy().tolist()
     [[[1.0, 1.0, 1.0]]]
@@ -116,7 +116,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
 
 
 def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
-    """Hue, saturation and value, each from 0 to 1, of colours from 0 to 1.
+    """Convert RGB, from 0 to 1, to hue, saturation and value, each from 0 to 1.
 
     >>> rgb_to_hsv([[[0.5, 0.5, 0.25]]]).numpy().round(4).ravel().tolist()
     [0.16670000553131104, 0.5, 0.5]
@@ -136,7 +136,7 @@ def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
 
 
 def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
-    """What takes `rgb_to_hsv` back.
+    """Invert `rgb_to_hsv`.
 
     >>> hsv_to_rgb([[[0.5, 1., 1.]]]).numpy().round(3).tolist()
     [[[0.0, 1.0, 1.0]]]

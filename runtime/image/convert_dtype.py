@@ -1,4 +1,4 @@
-"""Images as numbers of other dtypes: integers from 0 to their maximum, floats from 0 to 1.
+"""Conversion of images between dtypes: integers from 0 to their maximum, floats from 0 to 1.
 
 >>> convert_image_dtype([0.0, 0.5, 1.0], dtypes.uint8).numpy().tolist()
 [0, 127, 255]
@@ -17,10 +17,10 @@ from ..ops.math.cast import cast, saturate_cast
 
 
 def convert_image_dtype(image: TensorLike, dtype: Any, saturate: bool = False, name: Name = None) -> Tensor:
-    """`image` with numbers of another dtype that mean the same brightness.
+    """Convert `image` to another dtype, scaled so that brightness is preserved.
 
     Args:
-        saturate: numbers that do not fit become the nearest that do.
+        saturate: clip numbers to the range of the dtype.
 
     >>> from ..ops.arrays.creation import constant
     >>> convert_image_dtype(constant([0, 255], dtypes.uint8), dtypes.float32).numpy().tolist()
@@ -50,7 +50,7 @@ def _between_integers(x: Tensor, wanted: dtypes.DType, to: Callable[..., Any]) -
 
 
 def as_floats(image: Any, change: Callable[[Tensor], Tensor], saturate: bool = True) -> Tensor:
-    """What `change` makes of `image` in floats from 0 to 1, in the image's own dtype."""
+    """Apply `change` to `image` as floats from 0 to 1, and return the result in the image's dtype."""
     x = convert_to_tensor(image)
     if x.dtype in (dtypes.float16, dtypes.float32):
         return change(x)

@@ -1,4 +1,4 @@
-"""Parts of images, and images with a margin.
+"""Crops of images, and images with padding.
 
 >>> from ..ops.arrays.creation import zeros
 >>> crop_to_bounding_box(zeros([4, 6, 1]), 1, 1, 2, 3).shape, resize_with_crop_or_pad(zeros([4, 6, 1]), 5, 3).shape
@@ -22,7 +22,7 @@ from .batch_rank import as_given, batched, height_and_width, larger, require, sm
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The part of `image` from `offset_height`, `offset_width` on, of `target_height` by `target_width`.
+    """Return the `target_height` by `target_width` part of `image` that begins at `offset_height`, `offset_width`.
 
     >>> crop_to_bounding_box([[[1], [2], [3]], [[4], [5], [6]]], 0, 1, 1, 2).numpy().tolist()
     [[[2], [3]]]
@@ -42,7 +42,7 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """`image` at the place `offset_height`, `offset_width` of zeros of `target_height` by `target_width`.
+    """Pad `image` with zeros to `target_height` by `target_width`; it begins at `offset_height`, `offset_width`.
 
     >>> pad_to_bounding_box([[[1], [2]]], 0, 1, 1, 4).numpy().ravel().tolist()
     [0, 1, 2, 0]
@@ -61,7 +61,7 @@ def pad_to_bounding_box(
 
 
 def central_crop(image: TensorLike, central_fraction: Any) -> Tensor:
-    """The middle of `image`: what is left of each side is `central_fraction` of it.
+    """Return the center of `image`; each side is reduced to the fraction `central_fraction`.
 
     >>> central_crop([[[1], [2], [3], [4]]], 0.5).numpy().tolist()
     [[[2], [3]]]
@@ -87,7 +87,7 @@ def _margin(size: Any, fraction: Any) -> Any:
 
 
 def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Tensor:
-    """`image`, cropped in the middle where it is larger than wanted, with zeros around it where it is smaller.
+    """Crop `image` centrally where it is larger than the target size; pad it with zeros where it is smaller.
 
     >>> resize_with_crop_or_pad([[[1], [2], [3]]], 2, 1).numpy().ravel().tolist()
     [2, 0]

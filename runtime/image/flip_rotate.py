@@ -1,4 +1,4 @@
-"""Images turned round and mirrored.
+"""Flips, rotations and transposition of images.
 
 >>> image = [[[1], [2]], [[3], [4]]]
 >>> rot90(image).numpy()[:, :, 0].tolist(), flip_left_right(image).numpy()[:, :, 0].tolist()
@@ -27,7 +27,7 @@ from .batch_rank import as_given, batched, checked, size_of
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
-    """One image or a batch with its columns in the opposite order.
+    """Reverse the columns of one image or a batch.
 
     >>> flip_left_right([[[1], [2], [3]]]).numpy().ravel().tolist()
     [3, 2, 1]
@@ -36,7 +36,7 @@ def flip_left_right(image: TensorLike) -> Tensor:
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
-    """One image or a batch with its rows in the opposite order.
+    """Reverse the rows of one image or a batch.
 
     >>> flip_up_down([[[1]], [[2]]]).numpy().ravel().tolist()
     [2, 1]
@@ -45,7 +45,7 @@ def flip_up_down(image: TensorLike) -> Tensor:
 
 
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
-    """`flip_left_right` with the probability 1/2, for each image of a batch.
+    """Apply `flip_left_right` with probability 1/2 to each image of a batch.
 
     >>> random_flip_left_right([[[1], [1]]]).numpy().ravel().tolist()
     [1, 1]
@@ -54,7 +54,7 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
 
 
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
-    """`flip_up_down` with the probability 1/2, for each image of a batch.
+    """Apply `flip_up_down` with probability 1/2 to each image of a batch.
 
     >>> random_flip_up_down([[[1]], [[1]]]).numpy().ravel().tolist()
     [1, 1]
@@ -63,7 +63,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
 
 
 def stateless_random_flip_left_right(image: TensorLike, seed: Any) -> Tensor:
-    """`random_flip_left_right` whose seed, two integers, alone decides.
+    """Apply `random_flip_left_right`, determined only by the seed, two integers.
 
     >>> stateless_random_flip_left_right([[[1], [2]]], [1, 3]).numpy().ravel().tolist()
     [1, 2]
@@ -72,7 +72,7 @@ def stateless_random_flip_left_right(image: TensorLike, seed: Any) -> Tensor:
 
 
 def stateless_random_flip_up_down(image: TensorLike, seed: Any) -> Tensor:
-    """`random_flip_up_down` whose seed, two integers, alone decides.
+    """Apply `random_flip_up_down`, determined only by the seed, two integers.
 
     >>> stateless_random_flip_up_down([[[1]], [[2]]], [1, 3]).numpy().ravel().tolist()
     [1, 2]
@@ -91,7 +91,7 @@ def _at_random(image: Any, flip: Callable[[Any], Tensor], drawn: Callable[[Any],
 
 
 def rot90(image: TensorLike, k: Any = 1, name: Name = None) -> Tensor:
-    """One image or a batch, turned counter-clockwise `k` times by 90 degrees.
+    """Rotate one image or a batch counter-clockwise `k` times by 90 degrees.
 
     >>> rot90([[[1], [2]]]).numpy().ravel().tolist()
     [2, 1]
@@ -115,7 +115,7 @@ def _turned(images: Tensor, times: int) -> Tensor:
 
 
 def transpose(image: TensorLike, name: Name = None) -> Tensor:
-    """One image or a batch whose rows become columns.
+    """Swap the rows and columns of one image or a batch.
 
     >>> transpose([[[1], [2]]]).numpy().tolist()
     [[[1]], [[2]]]

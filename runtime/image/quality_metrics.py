@@ -1,4 +1,4 @@
-"""How rough an image is, how much two images differ: variation, gradients, PSNR, SSIM.
+"""Quality measures of images: total variation, gradients, PSNR, SSIM.
 
 >>> total_variation([[[1.], [3.]], [[1.], [0.]]]).numpy().tolist()
 6.0
@@ -33,7 +33,7 @@ from .convert_dtype import convert_image_dtype
 
 
 def total_variation(images: TensorLike, name: Name = None) -> Tensor:
-    """The sum of the differences of neighbours, a number for each image.
+    """Return the sum of the absolute differences of neighbors, a number for each image.
 
     >>> total_variation([[[[1.], [3.]]], [[[1.], [1.]]]]).numpy().tolist()
     [2.0, 0.0]
@@ -47,7 +47,7 @@ def total_variation(images: TensorLike, name: Name = None) -> Tensor:
 
 
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
-    """The differences to the next row and to the next column, 0 at the end.
+    """Return the differences to the next row and to the next column, 0 at the end.
 
     Args:
         image: [batch, height, width, channels].
@@ -67,7 +67,7 @@ _SOBEL = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2]
 
 
 def sobel_edges(image: TensorLike) -> Tensor:
-    """The slopes down and to the right by Sobel's filters: [batch, height, width, channels, 2].
+    """Return the vertical and horizontal gradients by Sobel's filters: [batch, height, width, channels, 2].
 
     >>> sobel_edges([[[[0.], [0.]], [[1.], [1.]]]]).numpy().shape
     (1, 2, 2, 1, 2)
@@ -85,7 +85,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
 
 
 def _floats(max_val: Any, *images: Any) -> list[Tensor]:
-    """Images, after the largest value that they could have, as float32."""
+    """Return the maximum value and the images, converted to float32."""
     first = convert_to_tensor(images[0])
     return [convert_image_dtype(x, dtypes.float32) for x in (cast(max_val, first.dtype), *images)]
 
@@ -103,7 +103,7 @@ def _check_pair(one: Tensor, other: Tensor, least: int, what: str) -> None:
 
 
 def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: Name = None) -> Tensor:
-    """The peak signal-to-noise ratio in decibels: `10 log10(max_val ** 2 / mean squared difference)`.
+    """Return the peak signal-to-noise ratio in decibels: `10 log10(max_val ** 2 / mean squared difference)`.
 
     >>> psnr([[[1.]]], [[[0.]]], 1.0).numpy().tolist()
     0.0
@@ -124,10 +124,10 @@ def ssim(
     k2: float = 0.03,
     return_index_map: bool = False,
 ) -> Tensor:
-    """The structural similarity of two images (Wang et al., 2004), a number for each pair.
+    """Return the structural similarity of two images (Wang et al., 2004), a number for each pair.
 
     Args:
-        return_index_map: a number for each window, instead of their mean.
+        return_index_map: return a number for each window instead of their mean.
 
     >>> from ..ops.arrays.creation import ones
     >>> ssim(ones([12, 12, 1]), ones([12, 12, 1]), 1.0).numpy().tolist()
@@ -142,7 +142,7 @@ def ssim(
 def _similarity(
     one: Tensor, other: Tensor, limit: Any, size: int, sigma: float, k1: float, k2: float, whole: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """SSIM and its part about contrast and structure, for each channel."""
+    """Return SSIM and its contrast and structure factor, for each channel."""
     c1, c2 = (k1 * limit) ** 2, (k2 * limit) ** 2
     filter = _gaussian(size, sigma)
     mean_one, mean_other = _blurred(one, filter), _blurred(other, filter)
@@ -186,7 +186,7 @@ def ssim_multiscale(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """The product of similarities of two images and of smaller and smaller versions of them (Wang et al., 2003).
+    """Return the product of similarities of two images and of downscaled versions of them (Wang et al., 2003).
 
     >>> from ..ops.arrays.creation import ones
     >>> ssim_multiscale(ones([8, 8, 1]), ones([8, 8, 1]), 1.0, [0.5, 0.5], 3).numpy().tolist()
@@ -206,7 +206,7 @@ def ssim_multiscale(
 
 
 def _halved(x: Tensor) -> Tensor:
-    """Means of two by two elements; a last row or column counts twice."""
+    """Return the means of blocks of two by two elements; an odd last row or column counts twice."""
     sizes = shape_of(x)
     flat = reshape(x, concat([[-1], sizes[-3:]], 0))
     odd = sizes[-3:-1] % 2

@@ -1,4 +1,4 @@
-"""Images changed at random: by a seed of the program's random numbers, or by one that alone decides.
+"""Random changes of images: with a seed of the global random streams, or with a stateless seed.
 
 >>> random_brightness([[[0.25]]], 0.0).numpy().tolist()
 [[[0.25]]]
@@ -49,7 +49,7 @@ def _hue(max_delta: float, drawn: Callable[..., Any]) -> Any:
 
 
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """`adjust_brightness` by a number in [-max_delta, max_delta).
+    """Apply `adjust_brightness` with a random number in [-max_delta, max_delta).
 
     >>> random_brightness([[[0.25]]], 0.0).numpy().tolist()
     [[[0.25]]]
@@ -58,7 +58,7 @@ def random_brightness(image: TensorLike, max_delta: float, seed: int | None = No
 
 
 def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
-    """`random_brightness` whose seed, two integers, alone decides.
+    """Apply `random_brightness`, determined only by the seed, two integers.
 
     >>> stateless_random_brightness([[[0.25]]], 0.0, [1, 2]).numpy().tolist()
     [[[0.25]]]
@@ -67,7 +67,7 @@ def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Any) 
 
 
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """`adjust_contrast` by a number in [lower, upper).
+    """Apply `adjust_contrast` with a random number in [lower, upper).
 
     >>> random_contrast([[[0.25]]], 0.5, 1.5).numpy().tolist()
     [[[0.25]]]
@@ -76,7 +76,7 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
 
 
 def stateless_random_contrast(image: TensorLike, lower: float, upper: float, seed: Any) -> Tensor:
-    """`random_contrast` whose seed, two integers, alone decides.
+    """Apply `random_contrast`, determined only by the seed, two integers.
 
     >>> stateless_random_contrast([[[0.25]]], 0.5, 1.5, [1, 2]).numpy().tolist()
     [[[0.25]]]
@@ -85,7 +85,7 @@ def stateless_random_contrast(image: TensorLike, lower: float, upper: float, see
 
 
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """`adjust_hue` by a number in [-max_delta, max_delta), which is at most 0.5.
+    """Apply `adjust_hue` with a random number in [-max_delta, max_delta); `max_delta` is at most 0.5.
 
     >>> random_hue([[[0.5, 0.5, 0.5]]], 0.2).numpy().tolist()
     [[[0.5, 0.5, 0.5]]]
@@ -94,7 +94,7 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
 
 
 def stateless_random_hue(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
-    """`random_hue` whose seed, two integers, alone decides.
+    """Apply `random_hue`, determined only by the seed, two integers.
 
     >>> stateless_random_hue([[[0.5, 0.5, 0.5]]], 0.2, [1, 2]).numpy().tolist()
     [[[0.5, 0.5, 0.5]]]
@@ -103,7 +103,7 @@ def stateless_random_hue(image: TensorLike, max_delta: float, seed: Any) -> Tens
 
 
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """`adjust_saturation` by a number in [lower, upper).
+    """Apply `adjust_saturation` with a random number in [lower, upper).
 
     >>> random_saturation([[[0.5, 0.5, 0.5]]], 0.5, 1.5).numpy().tolist()
     [[[0.5, 0.5, 0.5]]]
@@ -112,7 +112,7 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
 
 
 def stateless_random_saturation(image: TensorLike, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """`random_saturation` whose seed, two integers, alone decides.
+    """Apply `random_saturation`, determined only by the seed, two integers.
 
     >>> stateless_random_saturation([[[0.5, 0.5, 0.5]]], 0.5, 1.5, [1, 2]).numpy().tolist()
     [[[0.5, 0.5, 0.5]]]
@@ -121,7 +121,7 @@ def stateless_random_saturation(image: TensorLike, lower: float, upper: float, s
 
 
 def random_crop(value: TensorLike, size: Any, seed: int | None = None, name: Name = None) -> Tensor:
-    """A part of `value`, of the shape `size`, from a place that is drawn.
+    """Return a part of `value` with the shape `size`, from a random position.
 
     >>> random_crop([[1, 1, 1]], [1, 2]).numpy().tolist()
     [[1, 1]]
@@ -130,7 +130,7 @@ def random_crop(value: TensorLike, size: Any, seed: int | None = None, name: Nam
 
 
 def stateless_random_crop(value: TensorLike, size: Any, seed: Any, name: Name = None) -> Tensor:
-    """`random_crop` whose seed, two integers, alone decides.
+    """Apply `random_crop`, determined only by the seed, two integers.
 
     >>> stateless_random_crop([[1, 1, 1]], [1, 2], [1, 2]).numpy().tolist()
     [[1, 1]]

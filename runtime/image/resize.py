@@ -1,4 +1,4 @@
-"""`resize` and what is made of it.
+"""`resize` and functions based on it.
 
 >>> resize([[[1.], [3.]]], [1, 4]).numpy().ravel().tolist()
 [1.0, 1.5, 2.5, 3.0]
@@ -50,13 +50,13 @@ def resize(
     antialias: bool = False,
     name: Name = None,
 ) -> Tensor:
-    """Images, one or a batch of them, in the size [height, width], as float32.
+    """Resize images, one or a batch of them, to [height, width], as float32.
 
     Args:
         method: "bilinear", "nearest" (which keeps the dtype), "bicubic", "area", "lanczos3", "lanczos5",
             "gaussian" or "mitchellcubic".
-        preserve_aspect_ratio: the largest size of the same proportions that fits into `size`.
-        antialias: where an image becomes smaller, all of its elements count; not for "nearest" and "area".
+        preserve_aspect_ratio: use the largest size of the same proportions that fits into `size`.
+        antialias: when shrinking, weight all source elements; no effect for "nearest" and "area".
 
     >>> resize([[[1.], [2.], [3.], [4.]]], [1, 2], method="nearest").numpy().ravel().tolist()
     [2.0, 4.0]
@@ -73,7 +73,7 @@ def resize(
 
 
 def _size(size: Any) -> Any:
-    """The wanted size: Python integers where they are known."""
+    """Return the requested size: Python integers if they are known."""
     if isinstance(size, (list, tuple)) and all(isinstance(part, int) for part in size):
         known = size
     else:
@@ -123,7 +123,7 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """`image` in the largest size of the same proportions that fits, with zeros around it.
+    """Resize `image` to the largest size of the same proportions that fits, and pad it with zeros.
 
     >>> resize_with_pad([[[2.], [2.]]], 2, 2).numpy().ravel().tolist()
     [2.0, 2.0, 0.0, 0.0]
