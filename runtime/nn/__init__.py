@@ -1,4 +1,4 @@
-"""The module `tf.nn`: what neural networks are made of, by TensorFlow's names."""
+"""The module `tf.nn`: operations of neural networks, by TensorFlow's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels for sequences whose frames are not labelled: the loss of CTC, and its decoders.
+"""Connectionist temporal classification (CTC): the loss for unaligned labels, and its decoders.
 
 >>> ctc_loss([[1]], [[[0., 0.]], [[0., 0.]]], [1], [2]).numpy().round(4).tolist()
 [0.28769999742507935]
@@ -32,13 +32,13 @@ def ctc_loss(
     blank_index: int | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The negative logarithm of the probability of labels, for each sequence of a batch; infinity if there is none.
+    """Return the negative log-probability of the labels of each sequence; infinity for impossible labels.
 
     Args:
         labels: [batch, longest], or a SparseTensor, for which `label_length` is not needed.
         logits: [frames, batch, classes], or [batch, frames, classes] without `logits_time_major`.
         unique: accepted for compatibility.
-        blank_index: the class that is no label, 0 when None; negative from the end.
+        blank_index: the blank class, 0 when None; negative from the end.
 
     >>> ctc_loss([[1]], [[[0., 0.]]], [1], [1]).numpy().round(4).tolist()
     [0.6930999755859375]
@@ -57,7 +57,7 @@ def ctc_loss(
 
 
 def _dense(labels: SparseTensor) -> tuple[Tensor, Tensor]:
-    """The rows of labels with zeros after their end, and their lengths."""
+    """Return the rows of labels padded with zeros, and their lengths."""
     shape = cast(labels.dense_shape, dtypes.int64)
     values = cast(labels.values, dtypes.int64)
     whole = scatter_nd(labels.indices, values, shape)
@@ -65,7 +65,7 @@ def _dense(labels: SparseTensor) -> tuple[Tensor, Tensor]:
 
 
 def ctc_unique_labels(labels: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
-    """The different labels of each row, and for each label its place among them.
+    """Return the distinct labels of each row, and for each label its index among them.
 
     >>> ctc_unique_labels([[3, 3, 1]])[1].numpy().tolist()
     [[0, 0, 1]]
@@ -75,7 +75,7 @@ def ctc_unique_labels(labels: TensorLike, name: Name = None) -> tuple[Tensor, Te
 
 
 def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
-    """Rows without labels that repeat the one before, and their lengths.
+    """Return the rows without repetitions of the previous label, and their lengths.
 
     >>> collapse_repeated([[1, 1, 2], [3, 3, 3]], [3, 2])[0].numpy().tolist()
     [[1, 2], [3, 0]]
@@ -90,11 +90,11 @@ def ctc_greedy_decoder(
     merge_repeated: bool = True,
     blank_index: int | None = None,
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The labels that the best class of each frame means, and the negative sum of the logits of these classes.
+    """Return the labels of the best class of each frame, and the negative sum of the logits of these classes.
 
     Args:
         inputs: [frames, batch, classes]; the last class is the blank when `blank_index` is None.
-        merge_repeated: classes that follow each other are one label.
+        merge_repeated: whether to merge consecutive equal classes into one label.
 
     >>> (labels,), score = ctc_greedy_decoder([[[1., 0.]], [[1., 0.]]], [2])
     >>> labels.values.numpy().tolist()
@@ -108,7 +108,8 @@ def ctc_greedy_decoder(
 def ctc_beam_search_decoder(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The `top_paths` most probable labels and their log-probabilities, by a search that keeps `beam_width` beginnings.
+    """Return the `top_paths` most probable labels and their log-probabilities, by a beam search of width
+    `beam_width`.
 
     Args:
         inputs: [frames, batch, classes]; the last class is the blank.

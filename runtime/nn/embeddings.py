@@ -1,4 +1,4 @@
-"""Rows of tables, looked up for lists of numbers of different lengths, and combined.
+"""Sparse embedding lookups: table rows for lists of ids of different lengths, combined per list.
 
 >>> from ..ops.arrays.creation import constant
 >>> ids = SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
@@ -37,12 +37,12 @@ def embedding_lookup_sparse(
     name: Name = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:
-    """For each row of `sp_ids`, the rows of `params` that it names, times their weights, combined.
+    """Combine for each row of `sp_ids` the weighted rows of `params` with these ids.
 
     Args:
         params: as for `embedding_lookup`.
-        sp_ids: a SparseTensor of integers [rows, …], in order; the rows of the result end with its last one.
-        sp_weights: a SparseTensor with the same places, or None for ones.
+        sp_ids: a SparseTensor of integers [rows, …], in order; the last row with an id is the last of the result.
+        sp_weights: a SparseTensor with the same coordinates, or None for ones.
         combiner: "sum", "mean" (divided by the sum of weights; when None), "sqrtn" (by the root of their squares).
         allow_fast_lookup: accepted for compatibility.
 
@@ -83,9 +83,9 @@ def safe_embedding_lookup_sparse(
     name: Name = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:
-    """`embedding_lookup_sparse` without negative ids, and without weights that are not positive (but for "sum").
+    """Call `embedding_lookup_sparse` without negative ids, and without nonpositive weights (except for "sum").
 
-    Rows that name nothing then are the row `default_id`, or zeros. All axes of `sparse_ids` but the last one stay.
+    Empty rows give the row `default_id`, or zeros. All axes of `sparse_ids` but the last one are kept.
 
     >>> from ..ops.arrays.creation import constant
     >>> ids = SparseTensor([[0, 0], [1, 0]], [1, -1], [3, 1])

@@ -1,4 +1,4 @@
-"""The module `tf.nn.experimental`: dropout with random numbers from elsewhere."""
+"""The module `tf.nn.experimental`: dropout with a given source of random numbers."""
 
 from __future__ import annotations
 

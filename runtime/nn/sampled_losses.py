@@ -1,4 +1,4 @@
-"""Losses over right classes and some that are drawn, where there are too many for all of them.
+"""Sampled losses: losses over the true classes and some random ones, for large numbers of classes.
 
 >>> compute_accidental_hits([[1], [3]], [3, 7], 1).indices.numpy().tolist()
 [1]
@@ -31,7 +31,7 @@ from ..ops.reduce.reductions import reduce_any, reduce_sum
 
 
 class AccidentalHits(NamedTuple):
-    """Rows, places among the drawn classes, and weights that take the latter out."""
+    """Accidental hits: rows, indices among the sampled classes, and weights that cancel these classes."""
 
     indices: Tensor
     ids: Tensor
@@ -48,9 +48,9 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: Name = None,
 ) -> AccidentalHits:
-    """Where drawn classes are right ones.
+    """Return the positions at which sampled classes are true classes.
 
-    A seed is taken as TensorFlow takes one, so that what is drawn after this is the same.
+    It consumes a seed, as TensorFlow does, so that later random numbers are the same.
 
     >>> hits = compute_accidental_hits([[1, 2], [3, 4]], [1, 3], 2)
     >>> hits.indices.numpy().tolist(), hits.ids.numpy().tolist()
@@ -63,7 +63,7 @@ def compute_accidental_hits(
 
 
 def _hits(true_classes: Any, sampled: Any) -> Tensor:
-    """For each right class of each row, which of the drawn ones it is."""
+    """Compare each true class of each row with each sampled class."""
     return cast(true_classes, dtypes.int64)[:, :, None] == cast(sampled, dtypes.int64)[None, None, :]
 
 
@@ -79,12 +79,12 @@ def nce_loss(
     remove_accidental_hits: bool = False,
     name: Name = "nce_loss",
 ) -> Tensor:
-    """Noise-contrastive estimation (Gutmann and Hyvärinen, 2010): right classes are told from drawn ones.
+    """Return the loss of noise-contrastive estimation (Gutmann and Hyvärinen, 2010) of true and sampled classes.
 
     Args:
         weights: [classes, size], or a list of parts of it; `biases`: [classes].
         labels: int64 [batch, num_true]; `inputs`: [batch, size].
-        sampled_values: what a sampler gives; `log_uniform_candidate_sampler` is asked when it is None.
+        sampled_values: the result of a sampler; `log_uniform_candidate_sampler` is used when it is None.
 
     >>> from ..ops.nn.candidate_sampling import all_candidate_sampler
     >>> from ..ops.arrays.creation import zeros
@@ -112,9 +112,9 @@ def sampled_softmax_loss(
     seed: int | None = None,
     name: Name = "sampled_softmax_loss",
 ) -> Tensor:
-    """The cross-entropy of a softmax over right and drawn classes only (Jean et al., 2014).
+    """Return the cross-entropy of a softmax over true and sampled classes only (Jean et al., 2014).
 
-    Arguments as for `nce_loss`.
+    The arguments are those of `nce_loss`.
 
     >>> from ..ops.nn.candidate_sampling import all_candidate_sampler
     >>> from ..ops.arrays.creation import zeros
@@ -139,7 +139,7 @@ def _sampled_logits(
     sampled_values: Any,
     remove_accidental_hits: bool,
 ) -> tuple[Tensor, Tensor]:
-    """Logits of right and of drawn classes, and what they should be: [batch, num_true + num_sampled]."""
+    """Return the logits of true and sampled classes, and their targets: [batch, num_true + num_sampled]."""
     num_sampled, num_classes, num_true, seed = asked
     x, right = convert_to_tensor(inputs), cast(labels, dtypes.int64)
     if sampled_values is None:
