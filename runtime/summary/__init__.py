@@ -1,4 +1,4 @@
-"""The module `tf.summary`: what happens in a program, written to files that TensorBoard shows.
+"""The module `tf.summary`: summaries of a program, written to event files for TensorBoard.
 
 >>> import agc.runtime as tf, os, tempfile
 >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The messages of event files: what TensorBoard reads.
+"""Encoding of the messages in event files, which TensorBoard reads.
 
     Event     1 wall time   2 step   3 file version   4 graph   5 summary
     Summary   1 values: 1 tag, 8 tensor, 9 metadata: 1 plug-in, 3 description
@@ -15,7 +15,7 @@ WRITER = "agc.runtime.summary"
 
 
 def version_event(time: float) -> bytes:
-    """The first event of a file."""
+    """Return the first event of a file."""
     return fixed64(1, time) + field(3, VERSION) + field(10, field(1, WRITER))
 
 
@@ -24,12 +24,12 @@ def graph_event(time: float, graph: bytes) -> bytes:
 
 
 def summary_event(time: float, step: int, tag: str, tensor: bytes, metadata: bytes) -> bytes:
-    """One value at one step."""
+    """Return the event of one value at one step."""
     value = field(1, tag) + field(8, tensor) + (field(9, metadata) if metadata else b"")
     return fixed64(1, time) + (field(2, step) if step else b"") + field(5, field(1, value))
 
 
 def metadata(plugin: str, content: bytes = b"", description: str | None = None) -> bytes:
-    """What a value is: the name of the plug-in that shows it, and a description in Markdown."""
+    """Return the metadata of a value: its plug-in's name, and a description in Markdown."""
     data = field(1, plugin) + (field(2, content) if content else b"")
     return field(1, data) + (field(3, description) if description else b"")

@@ -1,4 +1,6 @@
-"""`graph`: a graph as TensorBoard draws it, each operation a node, those of regions under the name of theirs."""
+"""`graph`: export of a graph to TensorBoard. Each operation is a node; those of regions are nested in their
+operation.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from ..storage.protobuf import field
 from . import events, state
 
 PRODUCER = 1882
-"""The version of the graph format that TensorBoard is told of."""
+"""The version of the graph format for TensorBoard."""
 
 
 def graph(graph_data: Any) -> Tensor:
     """Write a graph, such as `concrete_function.graph`, to the default writer.
 
-    Returns a bool scalar: whether it was written. Raises ValueError for what is no graph.
+    Returns a bool scalar: whether it was written. Raises ValueError for an argument without a graph.
     """
     found = getattr(graph_data, "graph", graph_data)
     if not isinstance(found, Graph):
@@ -32,7 +34,7 @@ def graph(graph_data: Any) -> Tensor:
 
 
 def graph_def(whole: Graph) -> bytes:
-    """The GraphDef message of a graph."""
+    """Return the GraphDef message of a graph."""
     return b"".join(field(1, node) for node in _nodes(whole, "", {})) + field(4, field(1, PRODUCER))
 
 
@@ -61,7 +63,7 @@ def _nodes(part: Graph, scope: str, names: dict[Any, str]) -> Iterator[bytes]:
 
 
 def _given(region: Graph, inputs: list[str], kind: str) -> dict[Operand, str]:
-    """The inputs of a region, which stand for the last operands of its operation."""
+    """Map the inputs of a region to the last operands of its operation."""
     known = inputs[len(inputs) - len(region.inputs) :]
     return dict(zip(region.inputs, known, strict=False))
 

@@ -1,4 +1,4 @@
-"""Pictures and sounds as the bytes of files: PNG and WAV, with what Python brings along."""
+"""Encoding of images as PNG and of sounds as WAV, with Python's standard library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 
 
 def png(pixels: np.ndarray[Any, Any]) -> bytes:
-    """An image [height, width, channels] of uint8 as a PNG file (https://www.w3.org/TR/png).
+    """Encode an image [height, width, channels] of uint8 as a PNG file (https://www.w3.org/TR/png).
 
     >>> png(np.zeros((1, 2, 3), np.uint8))[:4]
     b'\\x89PNG'
@@ -34,7 +34,7 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def wav(frames: np.ndarray[Any, Any], rate: int) -> bytes:
-    """A sound [frames, channels] of floats from -1 to 1 as a WAV file."""
+    """Encode a sound [frames, channels] of floats from -1 to 1 as a WAV file."""
     stream = io.BytesIO()
     with wave.open(stream, "wb") as file:
         file.setnchannels(frames.shape[1])

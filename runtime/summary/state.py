@@ -1,4 +1,4 @@
-"""Which writer, which step, and whether to record at all: for each thread."""
+"""The summary state of each thread: the writer, the step, and whether to record."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _state = _State()
 
 
 def current() -> _State:
-    """The state of this thread."""
+    """Return the state of this thread."""
     return _state
 
 
 @contextlib.contextmanager
 def changed(**values: Any) -> Iterator[None]:
-    """Other values within a block."""
+    """Set other values within a block."""
     before = {name: getattr(_state, name) for name in values}
     vars(_state).update(values)
     try:
@@ -40,17 +40,17 @@ def changed(**values: Any) -> Iterator[None]:
 
 
 def get_step() -> Any:
-    """The default step, or None."""
+    """Return the default step, or None."""
     return _state.step
 
 
 def set_step(step: Any) -> None:
-    """Make `step` (an integer, a tensor or a variable) that of all summaries that say none; None for no default."""
+    """Set the default step of summaries (an integer, a tensor or a variable); None for no default."""
     _state.step = step
 
 
 def step_or_default(step: Any) -> Any:
-    """The step to use. Raises ValueError when there is none."""
+    """Return the given step, or the default. Raises ValueError when there is none."""
     found = _state.step if step is None else step
     if found is None:
         raise ValueError(
@@ -61,7 +61,7 @@ def step_or_default(step: Any) -> Any:
 
 
 def should_record_summaries() -> Tensor:
-    """Whether summaries are recorded: there is a writer, and `record_if` allows it. A bool scalar."""
+    """Return whether there is a writer and `record_if` allows recording. A bool scalar."""
     if _state.writer is None or not _state.writer.keeps:
         return convert_to_tensor(False)
     condition = _state.recording() if callable(_state.recording) else _state.recording
@@ -70,6 +70,6 @@ def should_record_summaries() -> Tensor:
 
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    """Record summaries in the block only if `condition`, a bool or a function that gives one, is true."""
+    """Record summaries in the block only if `condition`, a bool or a function that returns one, is true."""
     with changed(recording=condition):
         yield

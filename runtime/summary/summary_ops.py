@@ -1,4 +1,4 @@
-"""Summaries by kind: numbers, distributions, texts, images, sounds. Each has the form of the plug-in that shows it."""
+"""Summaries by kind: scalars, histograms, texts, images, sounds, each in the format of its TensorBoard plug-in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from . import media_encoding, state
 from .events import metadata
 from .write import Array, Encode, recorded
 
-WAV = b"\x10\x0b"  # of the audio plug-in: the encoding is WAV
+WAV = b"\x10\x0b"  # for the audio plug-in: the encoding is WAV
 
 
 def _scoped(name: str, data: Any, step: Any, meaning: bytes, encode: Encode) -> Tensor:
-    """Write under the name within the name scopes around."""
+    """Write under the name, prefixed by the enclosing name scopes."""
     return recorded(scope_prefix() + name, data, step, meaning, encode)
 
 
@@ -28,12 +28,12 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     """Write a number, as float32.
 
     Args:
-        name: its tag; name scopes come before it.
+        name: the tag, prefixed by the name scopes.
         data: a number, or a tensor or variable with one element and no axes.
         step: an integer, a tensor or a variable; default: that of `experimental.set_step`, or of the writer.
         description: in Markdown.
 
-    Returns a bool scalar: whether it was written. Raises ValueError for data that are no scalar, and when there is no
+    Returns a bool scalar: whether it was written. Raises ValueError for data that are no scalar, and without a
     step.
     """
     number = cast(convert_to_tensor(data), dtypes.float32)
@@ -45,7 +45,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 def histogram(
     name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
 ) -> Tensor:
-    """Write how numbers are distributed: `buckets` (default 30) of equal width between the least and the greatest.
+    """Write a histogram of `buckets` (default 30) of equal width between the minimum and the maximum.
 
     Other arguments, results and errors as for `scalar`; `data` may have any shape.
     """
@@ -55,7 +55,7 @@ def histogram(
 
 
 def histogram_of(data: Array, buckets: int) -> Array:
-    """Rows of (left edge, right edge, count). The last bucket holds everything where all numbers are one.
+    """Return rows of (left edge, right edge, count). If all numbers are equal, the last bucket holds all of them.
 
     >>> histogram_of(np.array([1.0, 2.0, 2.0, 5.0]), 2).tolist()
     [[1.0, 3.0, 3.0], [3.0, 5.0, 1.0]]
@@ -91,9 +91,8 @@ def image(
     """Write images as PNG files.
 
     Args:
-        data: [images, height, width, channels] with 1 to 4 channels (grey, grey and alpha, RGB, RGBA); uint8, or floats
-            from 0 to 1, which are cut off to that range.
-        max_outputs: how many images to write at most.
+        data: [images, height, width, channels] with 1 to 4 channels (gray, gray and alpha, RGB, RGBA); uint8, or
+            floats from 0 to 1, clipped to that range. max_outputs: the maximum number of images to write.
 
     Other arguments and results as for `scalar`. Raises ValueError for data of another rank or number of channels.
     """
@@ -116,7 +115,7 @@ def _images(data: Array, count: int) -> Array:
 
 
 def _as_bytes(data: Array) -> Array:
-    """Floats from 0 to 1 as bytes; integers by their range."""
+    """Convert floats from 0 to 1 to bytes; integers by their range."""
     if data.dtype.kind in "iu":
         scale = max((int(np.iinfo(data.dtype).max) + 1) // 256, 1)
         return np.asarray(np.clip(data // scale, 0, 255), np.uint8)
@@ -135,9 +134,9 @@ def audio(
     """Write sounds as WAV files of 16 bits.
 
     Args:
-        data: [clips, frames, channels], floats from -1 to 1, which are cut off to that range.
-        sample_rate: frames a second.
-        max_outputs: how many clips to write at most.
+        data: [clips, frames, channels], floats from -1 to 1, clipped to that range.
+        sample_rate: frames per second.
+        max_outputs: the maximum number of clips to write.
         encoding: "wav" or None.
 
     Other arguments and results as for `scalar`. Raises ValueError for data of another rank and other encodings.
@@ -160,7 +159,7 @@ def _sounds(data: Array, rate: int, count: int) -> Array:
 
 
 def flush(writer: Any = None, name: str | None = None) -> None:
-    """Write to the disk what a writer, or the default one, has kept back."""
+    """Write the buffered events of a writer, or of the default one, to the disk."""
     writer = state.current().writer if writer is None else writer
     if writer is not None:
         writer.flush()

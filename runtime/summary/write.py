@@ -1,4 +1,4 @@
-"""`write`: a value at a step goes to the default writer, now or each time a graph runs."""
+"""`write`: writes a value at a step to the default writer, now or each time a graph runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Encode = Callable[[Array], Array]
 
 
 class Destination:
-    """Where a summary goes, and what becomes of its data: the attribute of the operation that writes it."""
+    """The attribute of the writing operation: the writer, the tag, the metadata and the encoding of the data."""
 
     def __init__(self, writer: Any, tag: str, metadata: bytes, encode: Encode) -> None:
         self.writer = writer
@@ -41,7 +41,7 @@ class Destination:
 def write_summary(
     data: Input, step: Input, record: Input, destination: Object = None, name: Name = None
 ) -> TensorType:
-    """Write `data` at `step` if `record` is true; whether it was written.
+    """Write `data` at `step` if `record` is true; return whether it was written.
 
     >>> write_summary([1.0], 3, False)
     <tf.Tensor: shape=(), dtype=bool, numpy=False>
@@ -59,7 +59,7 @@ def _(data: Any, step: Any, record: Any, destination: Destination | None) -> Any
 
 
 def recorded(tag: str, data: Any, step: Any, metadata: bytes, encode: Encode) -> Tensor:
-    """Write what `encode` makes of the data under a tag.
+    """Write the encoded data under a tag.
 
     Returns a bool scalar: whether it was written. Raises ValueError when there is no step.
     """
@@ -77,8 +77,8 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: s
     """Write a tensor of any dtype and shape under exactly this tag.
 
     Args:
-        tag: what TensorBoard calls it.
-        tensor: the data, or a function that gives them.
+        tag: the name in TensorBoard.
+        tensor: the data, or a function that returns them.
         step: an integer, a tensor or a variable; default: that of `experimental.set_step`, or of the writer.
         metadata: an object with `SerializeToString`, or its bytes.
         name: accepted.

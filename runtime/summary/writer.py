@@ -1,4 +1,4 @@
-"""`create_file_writer`: event files, and the writer that summaries go to by default."""
+"""`create_file_writer`: event files, and the default writer of summaries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from . import events, state
 
 
 class SummaryWriter:
-    """Where summaries go. This one drops them; `create_file_writer` makes one that keeps them."""
+    """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them."""
 
     keeps = False
 
     @contextlib.contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
-        """Let summaries in the block go here; with `step` they have that step, unless they say another."""
+        """Use this writer in the block; `step` is the default step of the block."""
         self._demand_open()
         with (
             state.changed(writer=self),
@@ -33,30 +33,30 @@ class SummaryWriter:
         self.flush()
 
     def set_as_default(self, step: Any = None) -> None:
-        """Let summaries go here from now on."""
+        """Use this writer from now on."""
         self._demand_open()
         state.current().writer = self
         if step is not None:
             state.current().step = step
 
     def _demand_open(self) -> None:
-        """RuntimeError for a writer that is closed."""
+        """Raise RuntimeError if the writer is closed."""
 
     def write(self, event: bytes) -> None:
-        """Take an event."""
+        """Write an event."""
 
     def init(self) -> None:
-        """Nothing is left to do: files are made with their writer."""
+        """Do nothing: a writer opens its file when it is made."""
 
     def flush(self) -> None:
-        """Write to the disk what has been kept back."""
+        """Write buffered events to the disk."""
 
     def close(self) -> None:
-        """Write everything, and take nothing more."""
+        """Write everything, and close the file."""
 
 
 class FileWriter(SummaryWriter):
-    """Writes events to a file, many at once; threads may share it."""
+    """A writer of events to a file, with a buffer; threads may share it."""
 
     keeps = True
     _numbers = itertools.count()
@@ -71,7 +71,7 @@ class FileWriter(SummaryWriter):
         self._most, self._seconds = max_queue, flush_millis / 1000
         self._waiting, self._flushed = 0, time.monotonic()
         self.closed = False
-        self._finish = weakref.finalize(self, self._records.close)  # at the exit of the program as well
+        self._finish = weakref.finalize(self, self._records.close)  # also runs at the exit of the program
         self.write(events.version_event(time.time()))
         self.flush()
 
@@ -112,16 +112,16 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
-    """A writer of a new event file in a folder, which TensorBoard reads.
+    """Return a writer of a new event file in a folder, which TensorBoard reads.
 
     Args:
         logdir: the folder; it is made if it does not exist.
-        max_queue: how many summaries may wait before they are written to the disk; default 10.
-        flush_millis: how long they may wait, in milliseconds; default two minutes.
+        max_queue: the maximum number of buffered summaries; default 10.
+        flush_millis: the maximum time in the buffer, in milliseconds; default two minutes.
         filename_suffix: the end of the file's name; default ".v2".
         name, experimental_trackable, experimental_mesh: accepted.
 
-    Raises ValueError for no folder.
+    Raises ValueError if `logdir` is None.
     """
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")
@@ -131,5 +131,5 @@ def create_file_writer(
 
 
 def create_noop_writer() -> SummaryWriter:
-    """A writer that drops everything."""
+    """Return a writer that drops everything."""
     return SummaryWriter()
