@@ -1,4 +1,4 @@
-"""Switches of the whole process, and the devices that there are.
+"""Process-wide settings, and the available devices.
 
 >>> run_functions_eagerly(True)
 >>> functions_run_eagerly()
@@ -37,13 +37,13 @@ _state = {"eager": False}
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
+    """Set whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
     _state["eager"] = bool(run_eagerly)
     block_fast_path("functions run eagerly", _state["eager"])
 
 
 def functions_run_eagerly() -> bool:
-    """What `run_functions_eagerly` was last given; False at first."""
+    """Return the last value given to `run_functions_eagerly`; False at first."""
     return _state["eager"]
 
 
@@ -51,7 +51,7 @@ experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
 
 
-if not TYPE_CHECKING:  # for mypy only the names that are imported above exist
+if not TYPE_CHECKING:  # mypy only sees the names that are imported above
 
     def __getattr__(name: str) -> Any:
         if name in ("experimental", "optimizer", "threading"):

@@ -20,14 +20,14 @@ class PhysicalDevice(NamedTuple):
 
 
 class LogicalDevice(NamedTuple):
-    """A device as programs see it: `name` is what `tf.device` takes."""
+    """A device visible to programs; `name` is valid for `tf.device`."""
 
     name: str
     device_type: str
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """What a logical device is to have of a physical one."""
+    """The configuration of a logical device on a physical one."""
 
     memory_limit: int | None = None
     experimental_priority: int | None = None
@@ -40,19 +40,19 @@ _configurations: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of the machine, or those of one type such as "CPU" or "GPU"."""
+    """Return the devices of the machine, or those of one type such as "CPU" or "GPU"."""
     return [CPU] if device_type in (None, "CPU") else []
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices that programs may see, or those of one type."""
+    """Return the visible devices, or those of one type."""
     return [device for kind, found in _visible.items() if device_type in (None, kind) for device in found]
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Choose the devices that `list_logical_devices` lists. Operations run on the CPU nevertheless.
+    """Set the devices that `list_logical_devices` lists. Operations always run on the CPU.
 
-    Raises ValueError for what is no device of this machine, or has another type.
+    Raises ValueError for a device that this machine does not have, or of another type.
     """
     chosen = list(devices) if isinstance(devices, list) else [devices]
     for device in chosen:
@@ -65,23 +65,23 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The visible devices with the names that `tf.device` takes, or those of one type."""
+    """Return the visible devices with their `tf.device` names, or those of one type."""
     return [LogicalDevice("/device:CPU:0", "CPU") for _ in get_visible_devices(device_type)]
 
 
 def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
-    """What `set_logical_device_configuration` was given for the device; None at first."""
+    """Return the value given to `set_logical_device_configuration` for the device; None at first."""
     return _configurations.get(_known(device))
 
 
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:
-    """Configure the one logical device that the CPU is.
+    """Configure the CPU's only logical device.
 
-    Raises ValueError for another device, for more than one logical device, and for a limit of memory.
+    Raises ValueError for another device, for more than one logical device, and for a memory limit.
     """
     chosen = list(logical_devices)
     if len(chosen) != 1:
@@ -98,10 +98,10 @@ def _known(device: PhysicalDevice) -> PhysicalDevice:
 
 
 def get_soft_device_placement() -> bool:
-    """Whether operations that are placed on a device that is not there run on the CPU."""
+    """Return whether operations placed on a missing device run on the CPU."""
     return placement.soft
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Whether `tf.device` may ask for a device that is not there: operations then run on the CPU (True at first)."""
+    """Set whether operations placed on a missing device run on the CPU (True at first)."""
     placement.soft = bool(enabled)

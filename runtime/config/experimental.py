@@ -1,4 +1,4 @@
-"""`tf.config.experimental`: older names, and settings of devices that are not there.
+"""`tf.config.experimental`: older names, and settings for other devices.
 
 >>> list_physical_devices("GPU"), enable_op_determinism()
 ([], None)
@@ -30,43 +30,43 @@ _settings: dict[str, Any] = {"tensor_float_32": True, "policy": "silent", "synch
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device: nothing of a CPU."""
+    """Return the details of a device: none for a CPU."""
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
     return {}
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """KeyError: only GPUs have that setting, and there are none."""
+    """Raise KeyError: only GPUs have that setting, and there are none."""
     raise KeyError(device)
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """ValueError: only GPUs have that setting, and there are none."""
+    """Raise ValueError: only GPUs have that setting, and there are none."""
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
 
 def enable_op_determinism() -> None:
-    """Nothing to do: the same operations on the same values and seeds give the same results here."""
+    """Do nothing: equal operations on equal values and seeds always give equal results."""
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Kept, without effect: products of float32 are computed in float32."""
+    """Store the setting, without effect: products of float32 are computed in float32."""
     _settings["tensor_float_32"] = bool(enabled)
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """What `enable_tensor_float_32_execution` was last given; True at first."""
+    """Return the last value given to `enable_tensor_float_32_execution`; True at first."""
     return bool(_settings["tensor_float_32"])
 
 
 def get_device_policy() -> str:
-    """What `set_device_policy` was last given; "silent" at first."""
+    """Return the last value given to `set_device_policy`; "silent" at first."""
     return str(_settings["policy"])
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Kept, without effect: there is one device. ValueError for an unknown policy."""
+    """Store the policy, without effect: there is one device. ValueError for an unknown policy."""
     known = (None, "silent", "silent_for_int32", "explicit", "warn")
     if device_policy not in known:
         raise ValueError(f"Invalid policy: {device_policy!r}")
@@ -74,12 +74,12 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_synchronous_execution() -> bool:
-    """What `set_synchronous_execution` was last given; True at first."""
+    """Return the last value given to `set_synchronous_execution`; True at first."""
     return bool(_settings["synchronous"])
 
 
 def set_synchronous_execution(enable: bool | None) -> None:
-    """Kept, without effect: an operation has finished when its call returns."""
+    """Store the setting, without effect: an operation has finished when its call returns."""
     _settings["synchronous"] = enable is None or bool(enable)
 
 

@@ -1,23 +1,23 @@
-"""`tf.config.optimizer`: how graphs are made faster, before they run for the first time.
+"""`tf.config.optimizer`: options of the graph optimizer, which runs before a graph's first execution.
 
-The options switch passes of the optimiser (runtime/optimize/pass_table.py) on and off:
+The options enable or disable passes of the optimizer (runtime/optimize/pass_table.py):
 
     disable_meta_optimizer     no pass at all
-    disable_model_pruning      prune: what nobody needs is left out
-    constant_folding           fold: what is known is computed once
-    shape_optimization         shapes: known shapes become constants
-    arithmetic_optimization    laws, strength, common: cheaper ways to the same bits, each taken once
-    layout_optimizer           transposes: matrix products turn their operands themselves
-    loop_optimization          branches, loops, invariant: known branches and rounds; what never changes in a loop
-    function_optimization      inline: what a function does stands in the place of its call
-    remapping                  operations are fused
-    debug_stripper             strip: assertions, prints and checks for NaN are left out (off by default)
-    min_graph_nodes            graphs of fewer operations stay as they are
-    fast_math                  laws that hold for real numbers, not for all floats, too (off by default)
-    unroll                     loops of up to so many known rounds are written out (tiny ones always are)
+    disable_model_pruning      prune: dead code elimination
+    constant_folding           fold: constant folding
+    shape_optimization         shapes: static shapes become constants
+    arithmetic_optimization    laws, strength, common: algebraic simplification with equal bits, and CSE
+    layout_optimizer           transposes: fold transposes into matrix products
+    loop_optimization          branches, loops, invariant: known branches and trip counts; LICM
+    function_optimization      inline: inline function calls
+    remapping                  fusion of operations
+    debug_stripper             strip: remove assertions, prints and checks for NaN (off by default)
+    min_graph_nodes            graphs with fewer operations are not optimized
+    fast_math                  also laws that hold for real numbers, but not for all floats (off by default)
+    unroll                     unroll loops of up to this trip count (tiny ones are always unrolled)
 
-The last two are not TensorFlow's. Those of its options that are about other devices are kept, without effect. None
-but `debug_stripper` and `fast_math` changes any result.
+The last two are not TensorFlow's. Options for other devices are stored without effect. Only
+`debug_stripper` and `fast_math` change results.
 
 >>> get_jit(), get_experimental_options()["disable_meta_optimizer"]
 ('', False)
@@ -35,12 +35,12 @@ _jit: dict[str, Any] = {"chosen": "", "allowed": True}
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """The options that were set."""
+    """Return the options that were set."""
     return dict(_options)
 
 
 def set_experimental_options(options: Mapping[str, Any]) -> None:
-    """Set options of the optimiser, for graphs that have not run yet.
+    """Set options of the optimizer, for graphs that have not run yet.
 
     >>> set_experimental_options({"disable_meta_optimizer": False})
     """
@@ -48,14 +48,14 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
 
 
 def get_jit() -> str:
-    """What `set_jit` was last given: "" or "autoclustering"."""
+    """Return the last value given to `set_jit`: "" or "autoclustering"."""
     return str(_jit["chosen"])
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Allow or forbid that graphs which run for long are compiled without being asked for.
+    """Allow or forbid automatic compilation of graphs that run for long.
 
-    It is allowed at first. ValueError for another value.
+    It is allowed at first. Raises ValueError for another value.
     """
     if enabled not in (True, False, "", "autoclustering"):
         raise ValueError(f"{enabled!r} is not a valid JIT configuration: use True, False or 'autoclustering'")
@@ -64,7 +64,7 @@ def set_jit(enabled: bool | str) -> None:
 
 
 def is_jit_allowed() -> bool:
-    """Whether graphs may be compiled without being asked for."""
+    """Return whether graphs may be compiled automatically."""
     return bool(_jit["allowed"])
 
 

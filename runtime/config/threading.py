@@ -1,7 +1,7 @@
-"""`tf.config.threading`: how many threads operations may use.
+"""`tf.config.threading`: the numbers of threads that operations may use.
 
-Fused operations keep to the number for threads within an operation; NumPy's libraries decide for themselves.
-The number for operations beside each other is kept by those that sort big tensors, and do not need each other.
+Fused operations respect the number for threads within an operation; NumPy's libraries use their own settings.
+The number for concurrent operations limits independent sorts of large tensors.
 
 >>> set_inter_op_parallelism_threads(2)
 >>> get_inter_op_parallelism_threads(), get_intra_op_parallelism_threads()
@@ -20,32 +20,32 @@ _threads = {"inter": 0, "intra": 0}
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """What was last set; 0, which leaves the choice to the system, at first."""
+    """Return the last value set; 0 at first, which leaves the choice to the system."""
     return _threads["inter"]
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """What was last set; 0, which leaves the choice to the system, at first."""
+    """Return the last value set; 0 at first, which leaves the choice to the system."""
     return _threads["intra"]
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Threads for operations that do not need each other."""
+    """Set the number of threads for independent operations."""
     _threads["inter"] = operator.index(num_threads)
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Threads within one operation."""
+    """Set the number of threads within one operation."""
     _threads["intra"] = operator.index(num_threads)
 
 
 def threads_within() -> int:
-    """How many threads an operation may take: as many as the process has processors unless another number is set."""
+    """Return the maximum threads of an operation: the value set, or the number of processors."""
     return _threads["intra"] or _processors()
 
 
 def threads_between() -> int:
-    """How many operations may run at once: as many as there are processors unless another number is set."""
+    """Return the maximum number of concurrent operations: the value set, or the number of processors."""
     return _threads["inter"] or _processors()
 
 
