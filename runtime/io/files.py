@@ -1,4 +1,4 @@
-"""Functions of `tf.io` that are made of operations: `decode_csv`, `write_file`.
+"""Functions of `tf.io` composed of operations: `decode_csv`, `write_file`.
 
 >>> [column.numpy().tolist() for column in decode_csv(["1,a", "2,b"], [0, ""])]
 [[1, 2], [b'a', b'b']]
@@ -23,16 +23,16 @@ def decode_csv(
     select_cols: Sequence[int] | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """The columns of records of comma-separated values, a tensor each, of the shape of `records`.
+    """Return the columns of records of comma-separated values, a tensor each, with the shape of `records`.
 
     Args:
         records: strings, one for each record.
-        record_defaults: for each column what stands for an empty field, float32, float64, int32, int64 or string; a
-            list of it, or an empty tensor of that dtype when fields must not be empty.
+        record_defaults: for each column the default of an empty field, float32, float64, int32, int64 or string; a
+            list of it, or an empty tensor of that dtype for a required field.
         field_delim: the character between fields.
-        use_quote_delim: whether fields may stand in quotes.
+        use_quote_delim: whether fields may be quoted.
         na_value: a text that counts as empty, too.
-        select_cols: the numbers of the columns, when not all are wanted.
+        select_cols: the indices of the columns to return; all by default.
 
     Raises InvalidArgumentError for records with another number of fields, and for fields of other dtypes.
     """
@@ -44,7 +44,7 @@ def decode_csv(
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
-    """Make a file with these contents, in place of one that exists; its directory is made, too."""
+    """Write a file with these contents, replacing an existing one; its directory is made, too."""
     file_io.write_file(filename, contents, name=name)
 
 
