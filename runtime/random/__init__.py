@@ -1,4 +1,4 @@
-"""The namespace `tf.random`: random numbers, the same as TensorFlow's for the same seeds."""
+"""The namespace `tf.random`: random numbers, equal to TensorFlow's for the same seeds."""
 
 from __future__ import annotations
 
