@@ -1,4 +1,4 @@
-"""The module `tf.experimental`: what TensorFlow keeps there."""
+"""The module `tf.experimental`: TensorFlow's experimental functions."""
 
 from __future__ import annotations
 

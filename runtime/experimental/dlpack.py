@@ -1,4 +1,5 @@
-"""Tensors to and from other libraries through DLPack (https://dmlc.github.io/dlpack), by NumPy's implementation.
+"""Exchange of tensors with other libraries through DLPack (https://dmlc.github.io/dlpack), by NumPy's
+implementation.
 
 >>> import numpy as np
 >>> x = from_dlpack(np.arange(3))
@@ -20,18 +21,18 @@ from ..core.missing_names import explain as _explain
 from ..core.tensor import EagerTensor, Tensor
 
 CPU = (1, 0)
-"""What DLPack calls the memory that all tensors are in: kDLCPU, device 0."""
+"""DLPack's name of the memory of all tensors: kDLCPU, device 0."""
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """A tensor as a DLPack capsule, which can be consumed once. TypeError for strings and traced tensors."""
+    """Return a tensor as a DLPack capsule, which can be consumed once. TypeError for strings and traced tensors."""
     return exported(convert_to_tensor(tf_tensor))
 
 
 def exported(tensor: Tensor, **options: Any) -> Any:
-    """What `tensor.__dlpack__(**options)` gives.
+    """Return the result of `tensor.__dlpack__(**options)`.
 
-    Those who can be told not to write get the memory itself, others a copy.
+    Consumers that support read-only memory get the memory itself, others a copy.
     """
     if not isinstance(tensor, EagerTensor) or tensor.dtype is dtypes.string:
         raise TypeError(
@@ -48,7 +49,7 @@ def exported(tensor: Tensor, **options: Any) -> Any:
 
 
 class _Capsule:
-    """A capsule with the methods that NumPy asks for."""
+    """A capsule with the methods that NumPy requires."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -61,9 +62,9 @@ class _Capsule:
 
 
 def from_dlpack(dlcapsule: Any) -> EagerTensor:
-    """A tensor with the values of a capsule, or of another library's array. The data are copied.
+    """Return a tensor with the values of a capsule, or of another library's array. The data are copied.
 
-    Raises BufferError, TypeError or RuntimeError for what NumPy cannot read, such as memory of a GPU.
+    Raises BufferError, TypeError or RuntimeError for memory that NumPy cannot read, such as a GPU's.
     """
     source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
     return EagerTensor(np.from_dlpack(source).copy())
