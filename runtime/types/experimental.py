@@ -1,4 +1,4 @@
-"""`tf.types.experimental`: what functions and their arguments are.
+"""`tf.types.experimental`: the types of functions and their arguments.
 
 >>> from agc.runtime import function
 >>> isinstance(function(lambda x: x), PolymorphicFunction)
