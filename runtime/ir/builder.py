@@ -137,7 +137,7 @@ def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
 
 
 class Builder:
-    """Records one graph. Tensors of the enclosing builder `parent` can be captured.
+    """The builder of one graph. It can capture tensors of the enclosing builder `parent`.
 
     A region captures variables through its parent; the graph of a function captures them itself.
     """
@@ -367,7 +367,7 @@ class Builder:
         regions: tuple[Graph, ...] = (),
         names: Sequence[str] = (),
     ) -> tuple[Value, ...]:
-        """Record one operation; `names` are the wished names of its outputs."""
+        """Record one operation; `names` are name hints for its outputs."""
         if op.stateful and self.root.watch is not None:
             self.root.watch(op)
         call = user_call()
@@ -383,7 +383,7 @@ class Builder:
         return outputs
 
     def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:
-        """Return the wished names of the outputs.
+        """Return name hints for the outputs.
 
         This is the variable of user code for the last operation of a call with an assigned result. All others
         have the name of the operation.
@@ -425,7 +425,7 @@ class Builder:
 
 
 class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
-    """Operations in this block run eagerly, even while a graph is being built."""
+    """A block in which operations run eagerly, even while a graph is being built."""
 
     def __enter__(self) -> None:
         stack.push(None)

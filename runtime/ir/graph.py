@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """A value of a graph. `name` is a wish: the text form makes names unique.
+    """A value of a graph. `name` is a hint: the text form makes names unique.
 
     `elements` are the known elements of a vector of integers, for shape inference. An example is (None, 3)
     for the shape of a matrix with 3 columns.
@@ -341,7 +341,7 @@ class Graph:
         return builder_of(self).collections.setdefault(name, [])
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """Return the name that an operation with the wished name `name` would get."""
+        """Return the unique name that an operation called `name` would get."""
         return self.naming().next(name)
 
     def made_by(self, value: Value) -> Operation:

@@ -12,7 +12,7 @@
 
 The first graph is the serialized one. The others are its callees, referred to by number under "callees".
 Regions are nested in their operation. Small constants are written inline; big ones are written once, under
-"constants". The text form (printer.py) is for people. This form loses nothing: it has wished names, source
+"constants". The text form (printer.py) is for people. This form loses nothing: it has name hints, source
 lines and attributes of every kind. json_reader.py reads it.
 """
 

@@ -110,7 +110,7 @@ class _Module:
 
 
 class _Reader:
-    """Parses one graph and its nested regions."""
+    """The parser of one graph and its nested regions."""
 
     def __init__(self, module: _Module, position: int) -> None:
         self.module = module

@@ -18,7 +18,7 @@
       $1: float32[1000]
         AACAPwAAgD8AAIA/...
 
-Names are wishes of user code, made unique within a graph in the order of printing: `m`, `m.1`. An input of a
+Names are the values' name hints, made unique within a graph in the order of printing: `m`, `m.1`. An input of a
 region is printed with its type if that differs from the operand's type.
 """
 
@@ -56,7 +56,7 @@ def print_graph(graph: Graph, data: bool = True) -> str:
 
 
 class Names:
-    """Makes wished names unique: `m`, `m.1`, `m.2`, in the order of calls."""
+    """A generator of unique names from name hints: `m`, `m.1`, `m.2`."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -70,7 +70,7 @@ class Names:
 
 @functools.lru_cache(4096)
 def plain(wish: str) -> str:
-    """Return a wished name as a valid name, without the number of an earlier text."""
+    """Return a name hint as a valid name, without the number from an earlier text."""
     name = re.sub(r"[^\w/]", "_", _without_numbers(wish))
     if not re.match(r"[^\W\d]", name):
         name = f"_{name}"

@@ -54,7 +54,7 @@ class _Scope:
 
 
 class _Given:
-    """The operands of one operation's regions, and further ones that the regions need."""
+    """The operands passed to the regions of one operation; `more` are operands to add."""
 
     def __init__(self, operation: Operation) -> None:
         self.operation = operation

@@ -36,7 +36,7 @@ def run(graph: Graph, options: Options) -> Graph:
 
 
 class _Inliner:
-    """Inlines the calls of one graph."""
+    """The inliner of one graph's calls."""
 
     def __init__(self, graph: Graph) -> None:
         self.sizes: dict[Graph, int] = {}

@@ -61,7 +61,7 @@ def _is_true(test: Graph) -> bool:
 
 
 class _Moves:
-    """The hoisting from one region of a loop.
+    """The operations to hoist out of one region of a loop.
 
     Attributes:
         before: The hoisted operations; `known` maps values of the region to theirs.

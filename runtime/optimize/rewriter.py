@@ -41,7 +41,7 @@ The operands of the operation are up to date.
 
 
 class _RefusedError(Exception):
-    """The type inference of an operation rejects a replacement that a pass makes."""
+    """Type inference rejects an operation that a pass adds."""
 
 
 class Rewriter:

@@ -26,7 +26,7 @@ COMMUTES = frozenset({
 
 
 class ValueNumbering:
-    """A table from keys to value numbers."""
+    """A table of value numbers by key."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}

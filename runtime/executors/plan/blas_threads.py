@@ -114,7 +114,7 @@ def _of_matrices(product: Operation) -> float:
 
 
 class _Limit:
-    """Keep OpenBLAS at one thread while functions run, then restore the previous number of threads."""
+    """A limit of one OpenBLAS thread while functions run; the last one restores the previous number."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

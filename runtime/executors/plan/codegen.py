@@ -44,7 +44,7 @@ def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
 
 
 class PlanCodegen(Regions):
-    """Emit one function of a module."""
+    """The code generator for one function of a module."""
 
     has_threads = True  # whether independent operations may run in parallel
 

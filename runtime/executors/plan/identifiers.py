@@ -37,13 +37,13 @@ class Names:
 
 @functools.lru_cache(1024)
 def local(wish: str) -> str:
-    """Return the wished name of a local variable, with a prefix if it resembles a global name."""
+    """Return a name hint for a local variable, with a prefix if `wish` resembles a global name."""
     name = identifier(wish)
     return f"v_{name}" if GLOBAL.match(name) else name
 
 
 def constant(array: np.ndarray[Any, Any]) -> str:
-    """Return the wished name of a constant: `int32_1`, `float32_0_5`, `constant`."""
+    """Return a name hint for a constant: `int32_1`, `float32_0_5`, `constant`."""
     if array.ndim or array.dtype.kind in "OV":
         return "constant"
     text = str(array[()]).replace("-", "neg_", 1) if str(array[()]).startswith("-") else str(array[()])

@@ -43,7 +43,7 @@ Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
 
 
 class Plan:
-    """A compiled graph. Call it with the values of the graph's inputs; it returns the values of the outputs.
+    """A graph compiled to Python. A call takes the values of the inputs and returns those of the outputs.
 
     `source` is the generated Python source.
     """

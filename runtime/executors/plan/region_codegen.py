@@ -29,7 +29,7 @@ from .source_writer import Lines, tuple_of
 
 
 class Regions(Lines):
-    """Emit operations that have regions."""
+    """The code generator for operations that have regions."""
 
     def __init__(self, module: Module, graph: Graph) -> None:
         super().__init__(module, graph)

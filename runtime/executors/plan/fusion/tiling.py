@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A tiling. `operands` has the shape of each operand and whether to cut it; None for a scalar."""
+    """A tiling. `operands` has the shape of each operand and whether to cut it; None for a single element."""
 
     shape: Shape
     operands: tuple[tuple[Shape, bool] | None, ...]
