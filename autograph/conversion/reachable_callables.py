@@ -6,8 +6,8 @@
         return sorted(a, key=by_size)
 
 A function is followed through its globals, closure, defaults and arguments, an object through its attributes.
-`uncalled` are the functions that converted code does not call: special methods, functions held by a
-descriptor or a library's wrapper, and functions that are passed as values.
+`uncalled` are the functions that converted code does not call: special methods, functions held by a descriptor or a
+library's wrapper, and values that are passed on.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     f                             main
     main
 
-Converted code that inspects frames gets this stack: in `sys._getframe`, `frame.f_back`, the `stacklevel` of
-`warnings` and `logging`, and the functions that it passes to `sys.settrace` and `sys.setprofile`.
+Converted code that inspects frames gets this stack: in `sys._getframe`, `frame.f_back`, and the `stacklevel` of
+`warnings` and `logging`. So do the functions that it passes to `sys.settrace` and `sys.setprofile`.
 """
 
 from __future__ import annotations

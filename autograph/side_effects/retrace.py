@@ -104,6 +104,10 @@ def _settled(
     carry: Callable[[SideEffectTracker], CarriedState],
     run: Callable[[CarriedState], State],
 ) -> State:
+    """Stage the block in attempts, until one finds no further mutated location to carry.
+
+    `look` takes a heap snapshot, `carry` creates the carried state, and `run` traces and stages the block.
+    """
     journal = look()
     carried = carry(journal)
     if remembered := journal.remembered():

@@ -4,8 +4,8 @@
         if p.x > best.x:          ==>    state of the loop      best = 0, then 1 or 2: the graph selects
             best = p                     in the body, after it  a select proxy made of both
 
-This is used where an equal copy of the object would not do: the object is mutated later and an alias observes
-that, or the backend does not take such objects apart. See `select_proxy.py`.
+An equal copy of the object may not do: the object is mutated later, and an alias observes that. Or the backend does
+not take such objects apart. See `select_proxy.py`.
 """
 
 from __future__ import annotations
