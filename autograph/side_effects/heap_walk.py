@@ -64,7 +64,7 @@ class HeapWalker:
     ) -> None:
         self.known = known  # their objects need not be visited again
         self.meets_known = False
-        self.also: dict[int, set[str]] = {}  # id → further labels of an object of these walks
+        self.also: dict[int, set[str]] = {}  # id → labels of an object without a snapshot in this walk
         self.records: dict[Any, ObjectSnapshot] = {}
         self.codes: dict[int, CodeType] = {}
         self.names = set(names)
@@ -247,7 +247,7 @@ class HeapWalker:
             self._cell(
                 shared, AccessPath(None, "", name) if is_users else AccessPath(trail, "@", name), is_users
             )
-        if not is_block(code):  # the attributes of a block's function are not the program's
+        if not is_block(code):  # user code cannot reach the attributes of a generated function
             self._dict_of(function, trail)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.push(default, AccessPath(None, "", function.__name__))

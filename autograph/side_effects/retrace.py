@@ -321,7 +321,7 @@ class SideEffectTracker:
     def maybe(self, place: Location, was_there: bool) -> None:
         """Raise an error if code may test whether `place` has a value while the block is traced.
 
-        In a trace the location may have no value although it has one in the graph, or the reverse.
+        In a trace the location has no value, although it may have one when the graph runs.
         """
         if self.reach.asks_for(place, is_over=False):
             raise presence(place, was_there)

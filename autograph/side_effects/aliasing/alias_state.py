@@ -191,7 +191,7 @@ class AliasState:
         return self._choosing.number(self._entry.moving)
 
     def decide(self) -> None:
-        """After all traces, carry objects by index that may alias and are mutated later, and trace again."""
+        """Carry by index the objects that may alias and are mutated later; called after all traces."""
         paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
         ways: set[Path] = set()
         for path, other in alias_conflicts(self._all_runs(), paths) if paths else ():
@@ -302,7 +302,7 @@ class AliasState:
                     raise self._watch.unlike(self._named(path), what)
 
     def tell(self) -> None:
-        """Once all locations are written, report the paths that alias in some traces only."""
+        """Report the paths that alias in some traces only; called when all locations are written."""
         for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):

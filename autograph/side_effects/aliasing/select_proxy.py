@@ -160,7 +160,7 @@ class SelectProxy:
     __chosen_from__: Any
 
     def __init_subclass__(cls) -> None:
-        """Do not call the `__init_subclass__` of the user's classes."""
+        """Do nothing: the `__init_subclass__` of the user's classes must not run for a proxy class."""
 
     def __getattribute__(self, name: str) -> Any:
         if name == "__class__":
