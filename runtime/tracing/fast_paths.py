@@ -48,7 +48,7 @@ class FastPaths:
         self._lock = threading.Lock()
 
     def add(self, key: Hashable, way: NativeFastPath | PlanFastPath) -> None:
-        """Add a fast path; drop the oldest if there are too many."""
+        """Add a fast path; drop the oldest if there are too many, and all if too many of them run a plan."""
         with self._lock:
             self._ways.pop(key, None)
             if type(way) is PlanFastPath and len(self._planned) <= MOST_PLANNED:

@@ -22,9 +22,9 @@
                                  _t0 = _new(_EagerTensor)               with its slots set
                                  return {"sum": _t0}
 
-The fallback is called outside of the `try` block, so that its errors propagate. All names here begin with an
-underscore, so they cannot clash with parameters named `type` or `len`; no such parameter begins with an underscore.
-Calls with the same text share the compiled code. Their objects are passed to `maker`.
+The fallback is called outside of the `try` block of the checks, so that its errors propagate. Keyword parameters may
+have names such as `type` or `len`, but never begin with an underscore. So all other names in the generated code do.
+Functions with the same text share the compiled code. Their objects are passed to `maker`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class PlanFastPathCodegen:
             self._known[name] = thing
         return self._names[id(thing)]
 
-    # The arguments
+    # Checks of the arguments
 
     def takes(self, parts: Sequence[ArgumentPattern], names: Sequence[str], leaves: Sequence[Any]) -> None:
         """Emit the checks of arguments against `parts`, the last of them named `names`; `leaves` are the graph's
@@ -165,7 +165,7 @@ class PlanFastPathCodegen:
     def _is_another(self, name: str, thing: Any) -> str:
         known, kind = self._know(thing), type(thing)
         if kind not in IMMUTABLE or kind in (bool, type(None)) or thing != thing or thing == 0:
-            return f"{name} is not {known}"  # signs of zero differ, and NaNs
+            return f"{name} is not {known}"  # `==` ignores the sign of zero, and is false for NaN
         return f"{name} is not {known} and (_type({name}) is not {self._know(kind)} or {name} != {known})"
 
     def _nest(self, name: str, part: ArgumentPattern, leaves: Sequence[Any]) -> None:
@@ -193,7 +193,7 @@ class PlanFastPathCodegen:
             self._line(4, "break")
             self._questions = []
 
-    # The plan
+    # The call of the plan
 
     def runs(self, plan: Plan, references: Sequence[Variable]) -> None:
         """Emit the call of the plan's function with the arrays and the variables."""
