@@ -1,8 +1,8 @@
-"""Triangular matrices that are zero but for a few diagonals: equations with them, without the zeros.
+"""Solve equations with banded triangular matrices, in band storage.
 
-    bands   1 2 3        matrix  1 0 0        lower: the main diagonal first, then those below it; upper: those
+    bands   1 2 3        matrix  1 0 0        lower: the main diagonal, then those below it; upper: those
             0 4 5                4 2 0        above it, then the main one. Each row of a matrix is a column here,
-                                 0 5 3        and what is not in the matrix is not looked at.
+                                 0 5 3        and elements outside the matrix are ignored.
 
 >>> banded_triangular_solve([[1., 2., 3.], [0., 4., 5.]], [[1.], [6.], [8.]]).numpy().tolist()
 [[1.0], [1.0], [1.0]]
@@ -31,12 +31,12 @@ from .inverse_and_det import SOLVABLE
 def banded_triangular_solve(
     bands: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:
-    """`x` with `matrix @ x == rhs`, for a triangular matrix of few diagonals; with its adjoint if `adjoint`.
+    """Return `x` with `matrix @ x == rhs` for a banded triangular matrix, or for its adjoint if `adjoint`.
 
     Args:
-        bands: [..., k, n]: the main diagonal and the k - 1 ones next to it, aligned as "LEFT_RIGHT" in `set_diag`.
-        rhs: [..., n, m]; the axes in front are broadcast.
-        lower: whether the diagonals are below the main one, which is the first row then, or above it.
+        bands: [..., k, n]: the main diagonal and the k - 1 adjacent ones, aligned as "LEFT_RIGHT" in `set_diag`.
+        rhs: [..., n, m]; the leading axes are broadcast.
+        lower: whether the diagonals are below the main one, which is then the first row, or above it.
 
     Raises InvalidArgumentError for a singular matrix.
 
@@ -59,10 +59,12 @@ def banded_triangular_solve(
 
 @banded_triangular_solve.kernel
 def _(bands: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
-    """One row after another, in all matrices at once; each is given what it needs of those before."""
+    """Solve row by row, for all matrices at once, by forward or back substitution."""
     count, size = bands.shape[-2:]
     outer = np.broadcast_shapes(bands.shape[:-2], rhs.shape[:-2])
-    rows = bands if lower else bands[..., ::-1, :]  # at [k, i], what row i has k places from the diagonal
+    rows = (
+        bands if lower else bands[..., ::-1, :]
+    )  # at [k, i], the element of row i at distance k from the diagonal
     if np.any(rows[..., 0, :] == 0):
         raise errors.InvalidArgumentError("Input matrix is not invertible.")
     if adjoint:
@@ -79,7 +81,7 @@ def _(bands: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
 
 
 def _turned(rows: Array, lower: bool) -> Array:
-    """The diagonals as the rows of the transposed matrix have them."""
+    """Return the diagonals in the row order of the transposed matrix."""
     turned = np.zeros_like(rows)
     for k in range(min(rows.shape[-2:])):
         if lower:
@@ -108,7 +110,7 @@ def _(dy: Any, y: Any, bands: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
 
 
 def _shifted(x: Any, count: int, down: bool) -> Any:
-    """The rows of `x`, moved down or up by `count`, and zeros for those that come in."""
+    """Shift the rows of `x` down or up by `count`, filling with zeros."""
     if not count:
         return x
     nothing = zeros_like(x[..., :count, :])

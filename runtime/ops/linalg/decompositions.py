@@ -1,12 +1,12 @@
-"""Factors of (batches of) matrices: Cholesky, QR, singular values, eigenvalues of hermitian matrices.
+"""Decompositions of (batches of) matrices: Cholesky, QR, SVD, and eigenvalues of Hermitian matrices.
 
 >>> cholesky([[4., 0.], [0., 9.]]).numpy().tolist()
 [[2.0, 0.0], [0.0, 3.0]]
 
-The gradients are those of matrix calculus: Iain Murray, "Differentiation of the Cholesky decomposition" (2016);
-Walter and Lehmann, "Algorithmic differentiation of linear algebra functions" (2010), for QR; Wan and Zhang, "Automatic
-differentiation for complex valued SVD" (2019). Where singular values or eigenvalues are equal, the vectors have no
-derivatives, and what would be divided by zero is left out, as in TensorFlow.
+The gradients are those of matrix calculus: Iain Murray, "Differentiation of the Cholesky decomposition"
+(2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra functions" (2010), for QR; Wan and
+Zhang, "Automatic differentiation for complex valued SVD" (2019). If singular values or eigenvalues are equal,
+the vectors have no derivatives. Terms with a division by zero are then left out, as in TensorFlow.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .matmul import matmul
 
 @op
 def cholesky(input: Input, name: Name = None) -> TensorType:
-    """The lower triangle `l` with `l @ adjoint(l) == input`, for a hermitian positive definite matrix.
+    """Return the lower triangle `l` with `l @ adjoint(l) == input`, for a Hermitian positive definite matrix.
 
     >>> cholesky([[4., 0.], [0., 9.]]).numpy().tolist()
     [[2.0, 0.0], [0.0, 3.0]]
@@ -49,7 +49,7 @@ def _(input: Array) -> Array:
 
 @cholesky.gradient
 def _(dy: Any, y: Any, input: Any) -> Any:
-    """The hermitian part of `l'^-1 p l^-1`, where `p` is the lower half of `l' dy` and ' is the adjoint."""
+    """Return the Hermitian part of `l'^-1 p l^-1`, where `p` is the lower half of `l' dy` and ' is the adjoint."""
     inner = matmul(y, dy, adjoint_a=True)
     half = set_diag(band_part(inner, -1, 0), diag_part(inner) / 2)
     left = triangular_solve(y, half, adjoint=True)
@@ -58,7 +58,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
-    """The logarithm of the determinant of a hermitian positive definite matrix.
+    """Return the logarithm of the determinant of a Hermitian positive definite matrix.
 
     >>> logdet([[1., 0.], [0., 1.]]).numpy().tolist()
     0.0
@@ -67,14 +67,14 @@ def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
 
 
 class Qr(NamedTuple):
-    """What `qr` gives."""
+    """The result of `qr`."""
 
     q: Tensor
     r: Tensor
 
 
 def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
-    """`q` with orthonormal columns and an upper triangle `r`, so that `q @ r == input`.
+    """Return `q` with orthonormal columns and an upper triangle `r`, so that `q @ r == input`.
 
     >>> q, r = qr([[0., 2.], [1., 3.]])
     >>> (q @ r).numpy().round(5).tolist()
@@ -85,7 +85,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
 
 @op(name="qr")
 def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[TensorType, TensorType]:
-    """`qr`.
+    """Compute `qr`.
 
     >>> [part.shape.as_list() for part in _qr([[1.], [2.], [3.]])]
     [[3, 1], [1, 1]]
@@ -109,7 +109,7 @@ def _smaller(one: int | None, other: int | None) -> int | None:
 
 @_qr.gradient
 def _(dys: Any, ys: Any, input: Any, full_matrices: bool) -> Any:
-    """`(dq + q s) r'^-1`, where the hermitian `s` has the lower half of `r dr' - dq' q` and ' is the adjoint.
+    """Return `(dq + q s) r'^-1`, where the Hermitian `s` has the lower half of `r dr' - dq' q` and ' is the adjoint.
 
     The columns of a wide matrix beyond the square are `q` times those of `r`.
     """
@@ -136,7 +136,7 @@ def _refuse_all_columns(full_matrices: bool, input: Any, q: Any) -> None:
 
 
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
-    """The singular values `s`; with `compute_uv` (s, u, v), where `u @ diag(s) @ adjoint(v) == tensor`.
+    """Return the singular values `s`; with `compute_uv` (s, u, v), where `u @ diag(s) @ adjoint(v) == tensor`.
 
     >>> svd([[0., 2.], [1., 0.]], compute_uv=False).numpy().tolist()
     [2.0, 1.0]
@@ -147,7 +147,7 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
 
 @op(name="svd")
 def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
-    """`svd`.
+    """Compute `svd`.
 
     >>> [part.shape.as_list() for part in _svd([[1.], [2.], [3.]])]
     [[1], [3, 1], [1, 1]]
@@ -185,7 +185,7 @@ def _(dys: Any, ys: Any, tensor: Any, full_matrices: bool, compute_uv: bool) -> 
 
 
 def _all_of_svd_gradient(tensor: Any, parts: Any, grads: Any) -> Any:
-    """With the one column that a matrix which is not square has more: it moves against those that it stands upon."""
+    """Return the cotangent with the term for the one extra column of a matrix that is not square."""
     _refuse_arbitrary_vectors(tensor)
     (s, u, v), (ds, du, dv) = parts, grads
     rank = s.shape[-1]
@@ -199,7 +199,7 @@ def _all_of_svd_gradient(tensor: Any, parts: Any, grads: Any) -> Any:
 
 
 def _of_last_column(s: Any, u: Any, v: Any, du: Any) -> Any:
-    """`w dw' u s^-1 v'`, where `w` is the last column of what `u` is called here, and `u` the others."""
+    """Return `w dw' u s^-1 v'`, where `w` is the last column of `u`, and `u` in the formula the other columns."""
     last, others = u[..., -1:], u[..., :-1]
     shares = matmul(du[..., -1:], others, adjoint_a=True)
     inverse = cast(divide_no_nan(ones_like(s), s), u.dtype)[..., None, :]
@@ -207,9 +207,10 @@ def _of_last_column(s: Any, u: Any, v: Any, du: Any) -> Any:
 
 
 def _svd_gradient(parts: Any, grads: Any) -> Any:
-    """`u (ds + j s + s k) v'`, and what `du` and `dv` have outside of the spaces of `u` and `v`.
+    """Return `u (ds + j s + s k) v'`, and the parts of `du` and `dv` outside of the spaces of `u` and `v`.
 
-    `j` and `k` are hermitian: the elements of `u' du - du' u` and of `v' dv - dv' v`, over differences of squares.
+    `j` and `k` are Hermitian: the elements of `u' du - du' u` and of `v' dv - dv' v`, over differences of
+    squares.
     """
     (s, u, v), (ds, du, dv) = parts, grads
     weights = cast(_over_differences(s * s), u.dtype)
@@ -229,7 +230,7 @@ def _svd_gradient(parts: Any, grads: Any) -> Any:
 
 
 def _over_differences(values: Any) -> Any:
-    """1 over the j-th value less the i-th, at [i, j]; 0 where they are equal."""
+    """Return 1 over the difference of the j-th and the i-th value at [i, j]; 0 where they are equal."""
     differences = values[..., None, :] - values[..., :, None]
     return divide_no_nan(ones_like(differences), differences)
 
@@ -244,7 +245,7 @@ def _refuse_arbitrary_vectors(tensor: Any) -> None:
 
 
 def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of a hermitian matrix, ascending, and its eigenvectors as columns.
+    """Return the eigenvalues of a Hermitian matrix, ascending, and its eigenvectors as columns.
 
     >>> eigh([[2., 0.], [0., 1.]])[0].numpy().tolist()
     [1.0, 2.0]
@@ -254,7 +255,7 @@ def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
 
 
 def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
-    """The eigenvalues of a hermitian matrix, ascending.
+    """Return the eigenvalues of a Hermitian matrix, ascending.
 
     >>> eigvalsh([[2., 0.], [0., 1.]]).numpy().tolist()
     [1.0, 2.0]
@@ -264,7 +265,7 @@ def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
 
 @op(name="eigh")
 def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
-    """`eigh`.
+    """Compute `eigh`.
 
     >>> [part.shape.as_list() for part in _eigh([[2., 0.], [0., 1.]])]
     [[2], [2, 2]]
@@ -281,7 +282,7 @@ def _(tensor: Array) -> Any:
 
 @_eigh.gradient
 def _(dys: Any, ys: Any, tensor: Any) -> Any:
-    """`v (dw + (v' dv) / differences) v'` as a lower triangle, which is the half of the matrix that counts."""
+    """Return `v (dw + (v' dv) / differences) v'` as a lower triangle: only that half of the matrix is used."""
     (values, vectors), (d_values, d_vectors) = ys, dys
     inner = zeros_like(vectors)
     if d_vectors is not None:

@@ -31,7 +31,7 @@ def _of_rank(x: Operand, rank: int, what: str) -> tuple[int | None, ...] | None:
 
 
 def _length(rows: int | None, columns: int | None, k: int) -> int | None:
-    """How long diagonal `k` is; ValueError when there is none."""
+    """Return the length of diagonal `k`; ValueError if it does not exist."""
     if rows is None or columns is None:
         return None
     if not -rows < k < columns and not (k == 0):
@@ -41,7 +41,7 @@ def _length(rows: int | None, columns: int | None, k: int) -> int | None:
 
 @op
 def diag_part(input: Input, name: Name = None, k: Axis = 0) -> TensorType:
-    """The diagonal: the main one, or the k-th above (below, when `k` is negative).
+    """Return the diagonal: the main one, or the k-th above (below, if `k` is negative).
 
     >>> diag_part([[1, 2, 3], [4, 5, 6]], k=1).numpy().tolist()
     [2, 6]
@@ -64,7 +64,7 @@ def _(dy: Any, y: Any, input: Any, k: int) -> Any:
 
 @op
 def diag(diagonal: Input, name: Name = None, k: Axis = 0) -> TensorType:
-    """Matrices with these diagonals, and zeros elsewhere; `k` as in `diag_part`.
+    """Return matrices with these diagonals, and zeros elsewhere; `k` as in `diag_part`.
 
     >>> diag([1, 2], k=1).numpy().tolist()
     [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
@@ -99,7 +99,7 @@ def _write_diagonal(matrix: Array, diagonal: Array, k: int) -> None:
 
 @op
 def set_diag(input: Same, diagonal: Same, name: Name = None, k: Axis = 0) -> TensorType:
-    """`input` with another diagonal; `k` as in `diag_part`.
+    """Return `input` with the diagonal replaced; `k` as in `diag_part`.
 
     >>> set_diag([[1, 2], [3, 4]], [8, 9]).numpy().tolist()
     [[8, 2], [3, 9]]
@@ -127,7 +127,7 @@ def _(dy: Any, y: Any, input: Any, diagonal: Any, k: int) -> Any:
 
 @op
 def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> TensorType:
-    """`input` with zeros but for a band around the diagonal; a negative number keeps the whole triangle.
+    """Return `input` with zeros outside a band around the diagonal; a negative number keeps the whole triangle.
 
     >>> band_part([[1, 2], [3, 4]], 0, -1).numpy().tolist()
     [[1, 2], [0, 4]]
@@ -161,7 +161,7 @@ def _(dy: Any, y: Any, input: Any, num_lower: int, num_upper: int) -> Any:
 
 
 def trace(x: TensorLike, name: Name = None) -> Tensor:
-    """The sum of the diagonal.
+    """Return the sum of the diagonal.
 
     >>> trace([[1, 2], [3, 4]]).numpy().tolist()
     5
@@ -171,7 +171,7 @@ def trace(x: TensorLike, name: Name = None) -> Tensor:
 
 @op
 def matrix_transpose(a: Input, name: Name = None, conjugate: bool = False) -> TensorType:
-    """Rows become columns; complex numbers are conjugated, too, if `conjugate`.
+    """Transpose matrices; complex numbers are also conjugated if `conjugate`.
 
     >>> matrix_transpose([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 3], [2, 4]]
@@ -193,7 +193,7 @@ def _(dy: Any, y: Any, a: Any, conjugate: bool) -> Any:
 
 
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
-    """The conjugate transpose.
+    """Return the conjugate transpose.
 
     >>> adjoint([[1 + 1j, 2j]]).numpy().tolist()
     [[(1-1j)], [-2j]]
@@ -203,7 +203,7 @@ def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
 
 @op
 def cross(a: Same, b: Same, name: Name = None) -> TensorType:
-    """The cross product of vectors of three numbers, which are the last axis.
+    """Return the cross product of vectors of three numbers along the last axis.
 
     >>> cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]

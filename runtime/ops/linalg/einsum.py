@@ -1,11 +1,11 @@
-"""Sums of products by Einstein's notation, in products of matrices where that is quicker.
+"""Sums of products in Einstein notation, as matrix products where these are faster.
 
-    bhqd,bhkd->bhqk     b and h are in all: batches     q and k in one and the result: rows and columns     d is summed
+bhqd,bhkd->bhqk b and h are in all: batch axes q and k in one and the result: rows and columns d is summed
 
     [b, h, q, d] @ [b, h, d, k]
 
-Three and more factors are multiplied two by two, in the order that `np.einsum_path` finds. That order, and how axes are
-moved, are found once for an equation and the shapes of its factors.
+Three and more factors are multiplied in pairs, in the order of `np.einsum_path`. The order and the
+permutations of axes are cached by the equation and the shapes of its factors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 Array = Any
 SMALL = 1 << 13
-"""Up to so many products of single numbers, `np.einsum` is quicker than the ways there."""
+"""Up to this number of scalar products, `np.einsum` is faster than matrix products."""
 
 _FAST = frozenset({"f", "d", "F", "D"})  # the types that BLAS multiplies
 
@@ -28,7 +28,7 @@ Contraction = Callable[[Array, Array], Array]
 
 
 def contracted(equation: str, factors: Sequence[Array]) -> Array:
-    """The sum of products.
+    """Return the sum of products.
 
     >>> contracted("ij,jk->ik", [np.eye(2), np.ones((2, 3))]).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
@@ -49,7 +49,7 @@ def contracted(equation: str, factors: Sequence[Array]) -> Array:
 def _steps(
     equation: str, shapes: tuple[Shape, ...]
 ) -> tuple[tuple[tuple[int, ...], Callable[..., Array]], ...] | None:
-    """Which factors are multiplied one after the other, and how; None where nothing is gained."""
+    """Return the order of pairwise products and their functions; None if `np.einsum` is faster."""
     terms, result = spelled(equation, shapes)
     sizes = _sizes(terms, shapes)
     if sizes is None or math.prod(sizes.values()) <= SMALL:
@@ -76,7 +76,7 @@ def _steps(
 
 
 def multiplications(equation: str, shapes: Sequence[Shape]) -> float:
-    """How many products of single numbers two factors take; infinity for more factors, which take fewer each.
+    """Return the number of scalar multiplications for two factors; infinity for another number of factors.
 
     >>> multiplications("ij,jk", [(2, 3), (3, 4)])
     24.0
@@ -86,7 +86,7 @@ def multiplications(equation: str, shapes: Sequence[Shape]) -> float:
 
 
 def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | None:
-    """The sizes of the labels; None where one has several: what NumPy broadcasts, or has an error for."""
+    """Return the sizes of the labels; None if a label has several sizes, which NumPy broadcasts or rejects."""
     sizes: dict[str, int] = {}
     for term, shape in zip(terms, shapes, strict=True):
         for label, size in zip(term, shape, strict=True):
@@ -96,7 +96,7 @@ def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | No
 
 
 def parsed(equation: str) -> tuple[list[str], str]:
-    """The terms of the factors, and that of the result: the labels that stand there once, if the equation has none.
+    """Return the terms of the factors and of the result; by default, the labels that occur once.
 
     >>> parsed("...ij, jk")
     (['...ij', 'jk'], '...ik')
@@ -110,7 +110,7 @@ def parsed(equation: str) -> tuple[list[str], str]:
 
 
 def spelled(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
-    """The labels of factors and result: letters for the axes that dots stand for, and a result if there was none.
+    """Return the labels of factors and result, with letters in place of dots.
 
     >>> spelled("...ij,jk", [(5, 2, 3), (3, 4)])
     (['Zij', 'jk'], 'Zik')
@@ -133,7 +133,7 @@ def _product(terms: Sequence[str], result: str, sizes: dict[str, int]) -> Callab
 
 
 def _pair(left: str, right: str, result: str, sizes: dict[str, int]) -> Contraction:
-    """The product of two factors: of matrices, if each has axes of its own and others are summed."""
+    """Return a function for the product of two factors: a matrix product if both have free and summed axes."""
     batch = [label for label in left if label in right and label in result]
     summed = [label for label in left if label in right and label not in result]
     rows = [label for label in left if label not in right]

@@ -1,4 +1,4 @@
-"""Linear algebra on (batches of) matrices, which are the last two axes: inverses, determinants, solutions.
+"""Inverses, determinants and linear systems of (batches of) matrices, which are the last two axes.
 
 >>> solve([[2., 0.], [0., 4.]], [[2.], [2.]]).numpy().tolist()
 [[1.0], [0.5]]
@@ -30,7 +30,7 @@ SOLVABLE = CURVED - {dtypes.float16}
 
 
 def matrix_shape(x: Operand, what: str) -> tuple[int | None, ...] | None:
-    """The shape of an operand that must be a matrix.
+    """Return the shape of an operand that must be a matrix.
 
     >>> from agc.runtime.ir.graph import Constant
     >>> matrix_shape(Constant(np.eye(2)), "inv")
@@ -50,7 +50,7 @@ def square_matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
 
 
 def solvable(compute: Callable[..., Any], *arrays: Array) -> Any:
-    """What NumPy computes, with its refusals as InvalidArgumentError.
+    """Call a NumPy function, and convert its LinAlgError to InvalidArgumentError.
 
     >>> solvable(np.linalg.inv, np.eye(1)).tolist()
     [[1.0]]
@@ -67,7 +67,7 @@ def _adjoint(x: Array) -> Array:
 
 @op
 def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
-    """The inverse; of the conjugate transpose if `adjoint`.
+    """Return the inverse, of the conjugate transpose if `adjoint`.
 
     >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -89,13 +89,13 @@ def _(dy: Any, y: Any, input: Any, adjoint: bool) -> Any:
 
 
 def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
-    """The product of matrices, or of their conjugate transposes."""
+    """Return the product of matrices, or of their conjugate transposes."""
     return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
 @op
 def det(input: Input, name: Name = None) -> TensorType:
-    """The determinant.
+    """Return the determinant.
 
     >>> det([[2., 0.], [0., 4.]]).numpy().tolist()
     8.0
@@ -119,14 +119,14 @@ def _as_matrices(x: Any) -> Any:
 
 
 class LogMatrixDeterminant(NamedTuple):
-    """What `slogdet` gives."""
+    """The result of `slogdet`."""
 
     sign: Tensor
     log_abs_determinant: Tensor
 
 
 def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
-    """The sign of the determinant, and the logarithm of its absolute value.
+    """Return the sign of the determinant, and the logarithm of its absolute value.
 
     >>> sign, size = slogdet([[-1., 0.], [0., 1.]])
     >>> sign.numpy().tolist(), size.numpy().tolist()
@@ -137,7 +137,7 @@ def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
 
 @op(name="slogdet")
 def _slogdet(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
-    """`slogdet`.
+    """Compute `slogdet`.
 
     >>> len(_slogdet([[1., 0.], [0., 1.]]))
     2
@@ -155,7 +155,10 @@ def _(input: Array) -> Any:
 
 @_slogdet.gradient
 def _(dys: Any, ys: Any, input: Any) -> Any:
-    """That of the logarithm is `input'^-1`, where ' is the adjoint; the sign of complex numbers turns, too."""
+    """Differentiate the logarithm:
+
+    `input'^-1`, where ' is the adjoint; for complex numbers also the sign's phase.
+    """
     sign, size = (zeros_like(y) if dy is None else dy for dy, y in zip(dys, ys, strict=True))
     weight = cast(real(size), input.dtype)
     if input.dtype.is_complex:
@@ -166,7 +169,7 @@ def _(dys: Any, ys: Any, input: Any) -> Any:
 
 @op
 def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> TensorType:
-    """`x` with `matrix @ x == rhs`, column by column; the conjugate transpose of `matrix` if `adjoint`.
+    """Return `x` with `matrix @ x == rhs`, column by column; with the conjugate transpose of `matrix` if `adjoint`.
 
     >>> solve([[2., 1.], [0., 1.]], [[4.], [2.]]).numpy().tolist()
     [[1.0], [2.0]]
@@ -202,7 +205,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:
-    """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at. Batches are broadcast.
+    """Solve a triangular system like `solve`; the other half of `matrix` is ignored. Batches are broadcast.
 
     >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
     [[1.0], [2.0]]

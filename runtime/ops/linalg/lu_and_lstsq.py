@@ -1,4 +1,4 @@
-"""LU factors, and what is made of factors: solutions, inverses, least squares, ranks.
+"""LU decomposition, and solutions, inverses, least squares and ranks by decompositions.
 
 >>> factors, order = lu([[0., 2.], [4., 1.]])
 >>> factors.numpy().tolist(), order.numpy().tolist()
@@ -37,17 +37,17 @@ from .matmul import matmul
 
 
 class Lu(NamedTuple):
-    """What `lu` gives."""
+    """The result of `lu`."""
 
     lu: Tensor
     p: Tensor
 
 
 def lu(input: TensorLike, output_idx_type: Any = dtypes.int32, name: Name = None) -> Lu:
-    """The factors of square matrices: `lower @ upper` is the matrix with its rows in the order `p`.
+    """Factor square matrices: `lower @ upper` is the matrix with its rows in the order `p`.
 
-    Both are in one matrix; the diagonal of ones of `lower` is left out. Raises InvalidArgumentError for a matrix that
-    is singular.
+    Both factors are stored in one matrix, without the unit diagonal of `lower`. Raises InvalidArgumentError
+    for a singular matrix.
 
     >>> lu([[2., 1.], [4., 4.]]).lu.numpy().tolist()
     [[4.0, 4.0], [0.5, -1.0]]
@@ -59,7 +59,7 @@ def lu(input: TensorLike, output_idx_type: Any = dtypes.int32, name: Name = None
 def _lu(
     input: Input, output_idx_type: DType = dtypes.int32, name: Name = None
 ) -> tuple[TensorType, TensorType]:
-    """`lu`.
+    """Compute `lu`.
 
     >>> [part.numpy().tolist() for part in _lu([[2., 1.], [4., 4.]])]
     [[[4.0, 4.0], [0.5, -1.0]], [1, 0]]
@@ -72,7 +72,7 @@ def _lu(
 
 @_lu.kernel
 def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
-    """Gauss's elimination with the largest pivot of each column, in all matrices at once."""
+    """Compute Gaussian elimination with partial pivoting, for all matrices at once."""
     size = input.shape[-1]
     work = np.array(input).reshape(int(np.prod(input.shape[:-2])), size, size)
     batch = np.arange(len(work))
@@ -92,7 +92,7 @@ def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
 
 @_lu.gradient
 def _(dys: Any, ys: Any, input: Any, output_idx_type: Any) -> Any:
-    """With `a = P' L U`: `P' L'^-1 (tril(L' dL, -1) + triu(dU U')) U'^-1`, where ' is the adjoint."""
+    """Return `P' L'^-1 (tril(L' dL, -1) + triu(dU U')) U'^-1` for `a = P' L U`, where ' is the adjoint."""
     factors, order = ys
     lower, upper = _triangles(factors)
     d_factors = dys[0]
@@ -104,7 +104,7 @@ def _(dys: Any, ys: Any, input: Any, output_idx_type: Any) -> Any:
 
 
 def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
-    """`lower`, with its diagonal, and `upper`."""
+    """Return `lower`, with its diagonal, and `upper`."""
     upper = band_part(factors, 0, -1)
     lower = factors - upper
     return set_diag(lower, zeros_like(factors[..., 0]) + 1), upper
@@ -112,7 +112,7 @@ def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
 
 @op
 def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> TensorType:
-    """The rows of matrices, taken in this order, which is that of each.
+    """Return the rows of each matrix in the order that `order` gives for it.
 
     >>> rows_in_order([[1., 2.], [3., 4.]], [1, 0]).numpy().tolist()
     [[3.0, 4.0], [1.0, 2.0]]
@@ -140,7 +140,7 @@ def _(dy: Any, y: Any, matrix: Any, order: Any) -> Any:
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """The matrices that `lu` was given.
+    """Return the matrices that `lu` factored.
 
     >>> lu_reconstruct(*lu([[2., 1.], [4., 4.]])).numpy().tolist()
     [[2.0, 1.0], [4.0, 4.0]]
@@ -152,7 +152,7 @@ def lu_reconstruct(
 def lu_solve(
     lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """`x` with `matrix @ x == rhs`, of the factors of the matrix.
+    """Return `x` with `matrix @ x == rhs`, from the LU factors of the matrix.
 
     >>> lu_solve(*lu([[2., 0.], [0., 4.]]), [[2.], [2.]]).numpy().tolist()
     [[1.0], [0.5]]
@@ -171,7 +171,7 @@ def lu_solve(
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
-    """The inverses of the matrices that `lu` was given.
+    """Return the inverses of the matrices that `lu` factored.
 
     >>> lu_matrix_inverse(*lu([[2., 0.], [0., 4.]])).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -182,7 +182,7 @@ def lu_matrix_inverse(
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tensor:
-    """`x` with `matrix @ x == rhs`, where `chol` is the factor of the matrix that `cholesky` gives.
+    """Return `x` with `matrix @ x == rhs`, where `chol` is the Cholesky factor of the matrix.
 
     >>> cholesky_solve([[2., 0.], [0., 1.]], [[4.], [3.]]).numpy().tolist()
     [[1.0], [3.0]]
@@ -192,7 +192,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tens
 
 
 def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
-    """The pseudo-inverse of Moore and Penrose; singular values up to `rcond` times the largest count as zero.
+    """Return the Moore-Penrose pseudo-inverse; singular values up to `rcond` times the largest count as zero.
 
     >>> pinv([[2., 0.], [0., 0.]]).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.0]]
@@ -208,7 +208,7 @@ def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Na
 
 @op
 def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> TensorType:
-    """`pinv` with a limit for each matrix.
+    """Compute `pinv` with a limit for each matrix.
 
     >>> pseudo_inverse([[2., 0.], [0., 0.5]], 0.01).numpy().tolist()
     [[0.5, 0.0], [0.0, 2.0]]
@@ -228,7 +228,7 @@ def _(a: Array, rcond: Array) -> Array:
 
 @pseudo_inverse.gradient
 def _(dy: Any, y: Any, a: Any, rcond: Any) -> Any:
-    """Golub and Pereyra (SIAM Journal on Numerical Analysis 10, 1973); the rank stays the same."""
+    """Differentiate at constant rank (Golub and Pereyra, SIAM Journal on Numerical Analysis 10, 1973)."""
     back = -matmul(matmul(y, dy, adjoint_a=True), y, adjoint_b=True)
     turned = adjoint(dy)
     low = matmul(matmul(turned, y), y, adjoint_b=True)
@@ -241,7 +241,7 @@ def _longest_side(a: Tensor) -> Tensor:
 
 
 def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
-    """How many singular values are above `tol`; by default that is what rounding may make of zero.
+    """Return the number of singular values above `tol`; the default is the rounding error of zero.
 
     >>> matrix_rank([[1., 2.], [2., 4.]]).numpy().tolist()
     1
@@ -263,11 +263,12 @@ def lstsq(
     fast: bool = True,
     name: Name = None,
 ) -> Tensor:
-    """`x` that makes `matrix @ x - rhs` smallest; of several, the smallest `x`.
+    """Return `x` that minimizes `matrix @ x - rhs`; of several solutions, the smallest `x`.
 
     Args:
-        l2_regularizer: how much the size of `x` counts, too.
-        fast: by a Cholesky factor, for matrices of full rank; else by singular values, without `l2_regularizer`.
+        l2_regularizer: the weight of the squared norm of `x` in the minimized sum.
+        fast: whether to use a Cholesky factor, for matrices of full rank; else singular values, without
+            `l2_regularizer`.
 
     >>> lstsq([[1., 0.], [0., 2.], [0., 0.]], [[1.], [4.], [9.]]).numpy().tolist()
     [[1.0], [2.0]]
@@ -300,7 +301,7 @@ def _sides(matrix: Tensor) -> tuple[int, int]:
 def normalize(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: Name = None
 ) -> tuple[Tensor, Tensor]:
-    """`tensor` divided by its norm, and that norm; arguments as of `norm`.
+    """Divide `tensor` by its norm; return the result and the norm. Arguments as of `norm`.
 
     >>> unit, length = normalize([3., 4.])
     >>> unit.numpy().round(3).tolist(), length.numpy().tolist()

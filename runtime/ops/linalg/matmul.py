@@ -1,4 +1,4 @@
-"""Products of matrices and of tensors in general.
+"""Products of matrices, vectors and tensors: matmul, matvec, tensordot, einsum.
 
 >>> matmul([[1, 2]], [[3], [4]]).numpy().tolist()
 [[11]]
@@ -34,7 +34,7 @@ def _turned(shape: shapes.Dims, turn: bool) -> shapes.Dims:
 
 
 def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
-    """The shape of the product of (batches of) matrices; ValueError when they do not fit.
+    """Return the shape of the product of (batches of) matrices; ValueError for sizes that do not match.
 
     >>> matrix_product((7, 2, 3), (3, None))
     (7, 2, None)
@@ -60,7 +60,7 @@ def matmul(
     adjoint_b: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """The product of matrices: the last two axes; those before are batches, which broadcast.
+    """Return the product of matrices, which are the last two axes; the batch axes before them broadcast.
 
     >>> matmul([[1, 2]], [[3, 4]], transpose_b=True).numpy().tolist()
     [[11]]
@@ -70,7 +70,7 @@ def matmul(
         if turned and conjugated:
             raise ValueError(f"Only one of `transpose_{which}` and `adjoint_{which}` can be True.")
     if any(shape is not None and len(shape) < 2 for shape in (a.shape, b.shape)):
-        matrix_product(a.shape, b.shape)  # refuses
+        matrix_product(a.shape, b.shape)  # raises ValueError
     left, right = _turned(a.shape, transpose_a or adjoint_a), _turned(b.shape, transpose_b or adjoint_b)
     return TensorType(a.dtype, matrix_product(left, right))
 
@@ -90,9 +90,12 @@ def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
 def _(
     dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool
 ) -> Any:
-    """With `y = A @ b`, where A is `a` or `a` turned: dA is `dy @ adjoint(b)`, and `da` that, turned."""
+    """Return `dy @ adjoint(b)` as dA, and `da` as that, transposed like A.
+
+    Here `y = A @ b`, where A is `a` or its transpose.
+    """
     turned_a, turned_b = transpose_a or adjoint_a, transpose_b or adjoint_b
-    own_a = conj(a) if transpose_a else a  # what the adjoint of A is, but for being turned
+    own_a = conj(a) if transpose_a else a  # the adjoint of A, except for the transposition
     own_b = conj(b) if transpose_b else b
 
     def to_a() -> Any:
@@ -124,7 +127,7 @@ def matvec(
     adjoint_a: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """The product of matrices and vectors; the axes before are batches, which broadcast.
+    """Return the product of matrices and vectors; the batch axes before them broadcast.
 
     >>> matvec([[1, 2], [3, 4]], [10, 1]).numpy().tolist()
     [12, 34]
@@ -164,7 +167,7 @@ def _(dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, adjoint_a: bool) -> An
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
-    """The sum of products over pairs of axes: the last of `a` with the first of `b`, or two lists of axes.
+    """Contract pairs of axes: the last of `a` with the first of `b`, or two lists of axes.
 
     >>> tensordot([1, 2], [3, 4], axes=1).numpy().tolist(), tensordot([1, 2], [3, 4], axes=0).numpy().tolist()
     (11, [[3, 4], [6, 8]])
@@ -187,7 +190,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
 
 @op(name="tensordot")
 def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
-    """`tensordot` over pairs of axes.
+    """Compute `tensordot` over pairs of axes.
 
     >>> _tensordot([1, 2], [3, 4], 0, 0).numpy().tolist()
     11
@@ -227,7 +230,7 @@ def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[in
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
 ) -> TensorType:
-    """The factor of a `tensordot` whose place `dy` takes in it: the gradient of that factor.
+    """Return the cotangent of a factor of `tensordot`, from the cotangent `dy` and the other factor.
 
     >>> tensordot_back([[1, 2]], [10, 1], [1, 2, 2], [1], [0], True).numpy().tolist()
     [[[10, 20], [1, 2]]]
@@ -249,7 +252,7 @@ def _(
     rest = [i for i in range(other.ndim) if i not in gone]
     count = len(free)
     if is_left:
-        # Free, then what is left of `other`.
+        # The free axes come first, then the remaining axes of `other`.
         product = np.tensordot(dy, other, (list(range(count, dy.ndim)), rest))
     else:
         product = np.tensordot(dy, other, (list(range(len(rest))), rest))
@@ -283,7 +286,7 @@ def _(
 
 
 def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
-    """A sum of products by Einstein's notation: what `->` does not name is summed over.
+    """Return a sum of products in Einstein notation: labels that are not after `->` are summed over.
 
     >>> einsum("ij,jk->ik", [[1, 2]], [[3], [4]]).numpy().tolist()
     [[11]]
@@ -293,7 +296,7 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
 
 @op(name="einsum")
 def _einsum(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
-    """`einsum`.
+    """Compute `einsum`.
 
     >>> _einsum([[1, 2], [3, 4]], "i,i->").numpy().tolist()
     11
@@ -315,10 +318,10 @@ def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
 
 
 def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], place: int) -> Any:
-    """The product of `dy` with all inputs but one: an einsum whose output is that one's term.
+    """Return the cotangent of one input: an einsum of `dy` with the other inputs.
 
-    A label that only this term has is one that was summed over by itself: ones have it. One that the term has
-    twice took the diagonal: it is filled with the help of the identity matrix.
+    A label that only this term has was summed over alone, so a factor of ones gets that label. A label that
+    occurs twice in the term took the diagonal, so the identity matrix fills that diagonal.
     """
     x, term = inputs[place], terms[place]
     factors = [dy, *(conj(other) for i, other in enumerate(inputs) if i != place)]
@@ -346,7 +349,7 @@ def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], plac
 
 
 def _labels(term: str) -> list[tuple[int, str]]:
-    """The labels of a term with their axes, from the end behind dots."""
+    """Return the labels of a term with their axes; after dots, axes count from the end."""
     head, dots, tail = term.partition("...")
     found = list(enumerate(head))
     if dots:
@@ -355,7 +358,7 @@ def _labels(term: str) -> list[tuple[int, str]]:
 
 
 def einsum_shape(equation: str, operands: list[shapes.Dims]) -> shapes.Dims:
-    """The shape of the result; ValueError for an equation that is none, or does not fit.
+    """Return the shape of the result; ValueError for an invalid equation or mismatched shapes.
 
     >>> einsum_shape("...ij,jk->...ik", [(7, 2, 3), (3, None)])
     (7, 2, None)

@@ -1,4 +1,4 @@
-"""Several diagonals at once, as rows of equal length: into matrices, out of them, and in place of others.
+"""Read, write and build matrices by several diagonals at once, stored as rows of equal length.
 
     matrix  0 1 2        k=(-1, 1)        pad 1 5     the first above the main one; above it, rows are
             3 4 5        ────────▶        0 4 8       padded at the left (RIGHT_LEFT: aligned to the right),
@@ -39,14 +39,15 @@ def diag(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Matrices with these diagonals, and `padding_value` elsewhere.
+    """Return matrices with these diagonals, and `padding_value` elsewhere.
 
     Args:
         diagonal: [..., n] for one diagonal, [..., several, n] for a range of them, the highest first.
-        k: the number of the diagonal: 0 for the main one, above it positive, below it negative; or the lowest and the
-            highest number of a range.
+        k: the number of the diagonal: 0 for the main one, positive above it, negative below it; or the lowest
+            and the highest number of a range.
         num_rows, num_cols: the size of the matrices; -1 for the smallest that is possible, square if both are -1.
-        align: to which side the shorter diagonals above the main one are aligned, and to which those below it.
+        align: the side to which the shorter diagonals above the main one are aligned, and the side for those
+            below it.
 
     >>> diag([1, 2], k=1).numpy().tolist()
     [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
@@ -68,9 +69,9 @@ def diag_part(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """The diagonal `k` of matrices, or a range of diagonals; `k` and `align` as in `diag`.
+    """Return the diagonal `k` of matrices, or a range of diagonals; `k` and `align` as in `diag`.
 
-    Shorter ones than the longest are filled up with `padding_value`.
+    Shorter diagonals are padded with `padding_value`.
 
     >>> diag_part([[1, 2, 3], [4, 5, 6]], k=1).numpy().tolist()
     [2, 6]
@@ -91,7 +92,7 @@ def set_diag(
     k: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """`input` with other diagonals; `k` and `align` as in `diag`.
+    """Return `input` with other diagonals; `k` and `align` as in `diag`.
 
     >>> set_diag([[1, 2], [3, 4]], [8, 9]).numpy().tolist()
     [[8, 2], [3, 9]]
@@ -105,7 +106,7 @@ def set_diag(
 
 
 def _ends(k: Any) -> Any:
-    """One number where it is known that there is one diagonal, else a vector of two or a tensor."""
+    """Return one number if there is statically one diagonal, else `k` itself."""
     if isinstance(k, Tensor) and not isinstance(k, EagerTensor):
         return k
     numbers = np.asarray(k._array if isinstance(k, EagerTensor) else k)
@@ -129,7 +130,7 @@ class _Range(NamedTuple):
         return self.high - self.low + 1
 
     def length(self, rows: int, columns: int) -> int:
-        """That of the longest of the diagonals; ValueError for diagonals that there are not."""
+        """Return the length of the longest diagonal; ValueError for diagonals out of range."""
         for k, what in ((self.low, "lower"), (self.high, "upper")):
             if not -rows < k < columns and k:
                 raise ValueError(
@@ -139,7 +140,7 @@ class _Range(NamedTuple):
 
 
 def _range_of(k: Operand) -> _Range | None:
-    """None while it is not known."""
+    """Return the range of diagonals; None if it is not static."""
     found = integers(k)
     if found is None or None in found:
         return None
@@ -164,7 +165,7 @@ def _check_scalar(padding_value: Operand) -> None:
 
 
 class _Places(NamedTuple):
-    """Where the elements of diagonals are: in the rows that they are given as, and in the matrix."""
+    """The indices of the elements of diagonals: in the rows of the compact form, and in the matrix."""
 
     diagonal: Array
     position: Array
@@ -173,7 +174,7 @@ class _Places(NamedTuple):
 
 
 def _places(size: tuple[int, int], longest: int, ends: _Range, align: str) -> _Places:
-    """Of diagonals that are not in a matrix of this size there are none."""
+    """Return the indices of the elements of these diagonals; diagonals outside the matrix have none."""
     rows, columns = size
     k = np.arange(ends.high, ends.low - 1, -1)[:, None]
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
@@ -200,7 +201,7 @@ def matrix_of_diagonals(
     align: str = "RIGHT_LEFT",
     name: Name = None,
 ) -> TensorType:
-    """`diag` of a range of diagonals.
+    """Compute `diag` for a range of diagonals.
 
     >>> matrix_of_diagonals([[1., 2.], [3., 0.]], [-1, 0], -1, 3, 7.).numpy().tolist()
     [[1.0, 7.0, 7.0], [3.0, 2.0, 7.0]]
@@ -219,7 +220,7 @@ def matrix_of_diagonals(
 
 
 def _outer(shape: tuple[int | None, ...], ends: _Range, what: str) -> tuple[int | None, ...]:
-    """The axes in front of the diagonals."""
+    """Return the sizes of the leading axes, before the diagonals."""
     inner = 1 if ends.total == 1 else 2
     if len(shape) < inner:
         raise ValueError(
@@ -234,7 +235,7 @@ def _outer(shape: tuple[int | None, ...], ends: _Range, what: str) -> tuple[int 
 
 
 def _size(longest: int, ends: _Range, rows: int, columns: int) -> tuple[int, int]:
-    """The rows and columns of a matrix whose longest diagonal is known; -1 for those that are to be found."""
+    """Return the rows and columns of a matrix with a longest diagonal of this size; -1 means to infer a size."""
     least_rows, least_columns = longest - min(ends.high, 0), longest + max(ends.low, 0)
     if rows == columns == -1:
         return (max(least_rows, least_columns),) * 2
@@ -284,7 +285,7 @@ def _(
 def diagonals_of_matrix(
     input: Same, k: Ints, padding_value: Same, align: str = "RIGHT_LEFT", name: Name = None
 ) -> TensorType:
-    """`diag_part` of a range of diagonals.
+    """Compute `diag_part` for a range of diagonals.
 
     >>> diagonals_of_matrix([[1., 2.], [3., 4.]], [0, 1], 9.).numpy().tolist()
     [[9.0, 2.0], [1.0, 4.0]]
@@ -326,7 +327,7 @@ def _(dy: Any, y: Any, input: Any, k: Any, padding_value: Any, align: str) -> An
 def matrix_with_diagonals(
     input: Same, diagonal: Same, k: Ints, align: str = "RIGHT_LEFT", name: Name = None
 ) -> TensorType:
-    """`set_diag` of a range of diagonals.
+    """Compute `set_diag` for a range of diagonals.
 
     >>> matrix_with_diagonals([[1., 2.], [3., 4.]], [[0., 7.], [8., 9.]], [0, 1]).numpy().tolist()
     [[8.0, 7.0], [3.0, 9.0]]

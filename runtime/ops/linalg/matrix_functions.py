@@ -1,4 +1,4 @@
-"""Functions of whole matrices: exponential, square root, logarithm, eigenvalues of any square matrix.
+"""Matrix functions: exponential, square root, logarithm, and eigenvalues of general square matrices.
 
 >>> expm([[0., 1.], [0., 0.]]).numpy().tolist()
 [[1.0, 1.0], [0.0, 1.0]]
@@ -34,7 +34,7 @@ _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
 def eig(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of square matrices and, as columns, eigenvectors: complex numbers in no particular order.
+    """Return the eigenvalues of square matrices and, as columns, eigenvectors: complex numbers in no particular order.
 
     >>> values, vectors = eig([[2., 0.], [0., 1.]])
     >>> values.numpy().tolist()
@@ -45,7 +45,7 @@ def eig(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
 
 
 def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
-    """The eigenvalues of square matrices: complex numbers in no particular order.
+    """Return the eigenvalues of square matrices: complex numbers in no particular order.
 
     >>> eigvals([[2., 1.], [0., 1.]]).numpy().tolist()
     [(2+0j), (1+0j)]
@@ -55,7 +55,7 @@ def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
 
 @op(name="eig")
 def _eig(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
-    """`eig`.
+    """Compute `eig`.
 
     >>> [part.shape.as_list() for part in _eig([[2., 0.], [0., 1.]])]
     [[2], [2, 2]]
@@ -74,10 +74,10 @@ def _(tensor: Array) -> tuple[Array, Array]:
 
 @_eig.gradient
 def _(dys: Any, ys: Any, tensor: Any) -> Any:
-    """`v'^-1 (dw + (v' dv) / conj(differences)) v'`, for eigenvectors `v` of length 1; ' is the adjoint.
+    """Return `v'^-1 (dw + (v' dv) / conj(differences)) v'`, for eigenvectors `v` of length 1; ' is the adjoint.
 
-    (Boeddeker, Hanebrink and others, "On the computation of complex-valued gradients", 2017.) What depends on the phase
-    of a complex eigenvector, which is arbitrary, has no derivative.
+    (Boeddeker, Hanebrink and others, "On the computation of complex-valued gradients", 2017.) The phase of a
+    complex eigenvector is arbitrary, so results that depend on it have no derivative.
     """
     (values, vectors), (d_values, d_vectors) = ys, dys
     inner = zeros_like(vectors)
@@ -94,9 +94,10 @@ def _(dys: Any, ys: Any, tensor: Any) -> Any:
 
 @op
 def expm(input: Input, name: Name = None) -> TensorType:
-    """The exponential of square matrices: the sum of `matrix ** k / k!`.
+    """Return the exponential of square matrices: the sum of `matrix ** k / k!`.
 
-    Padé's approximant of degree 13 after scaling, then squaring (Higham, SIAM Journal on Matrix Analysis 26, 2005).
+    It is computed by scaling, a Padé approximant of degree 13, and squaring (Higham, SIAM Journal on Matrix
+    Analysis 26, 2005).
 
     >>> expm([[0., 0.], [0., 0.]]).numpy().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -133,7 +134,7 @@ def _(input: Array) -> Array:
 
 @expm.gradient
 def _(dy: Any, y: Any, input: Any) -> Any:
-    """The upper right quarter of the exponential of `[[a', dy], [0, a']]` (Mathias, 1996), where ' is the adjoint."""
+    """Return the upper right quarter of the exponential of `[[a', dy], [0, a']]` (Mathias, 1996); ' is the adjoint."""
     turned = adjoint(input)
     upper = concat([turned, dy], -1)
     lower = concat([zeros_like(turned), turned], -1)
@@ -143,9 +144,9 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 @op
 def sqrtm(input: Input, name: Name = None) -> TensorType:
-    """The principal square root of square matrices: `root @ root == input`.
+    """Return the principal square root of square matrices: `root @ root == input`.
 
-    Raises InvalidArgumentError where there is none, or of a real matrix no real one.
+    Raises InvalidArgumentError if there is none, or if the root of a real matrix is not real.
 
     >>> sqrtm([[4., 0.], [0., 9.]]).numpy().tolist()
     [[2.0, 0.0], [0.0, 3.0]]
@@ -160,7 +161,7 @@ def _(input: Array) -> Array:
 
 @sqrtm.gradient
 def _(dy: Any, y: Any, input: Any) -> Any:
-    """`g` with `y' g + g y' == dy`, where ' is the adjoint: linear equations in the elements of `g`."""
+    """Return `g` with `y' g + g y' == dy`, where ' is the adjoint: linear equations in the elements of `g`."""
     turned = adjoint(y)
     size = shape_of(y)[-1]
     unit = eye(size, dtype=y.dtype)
@@ -178,9 +179,9 @@ matrix_square_root = sqrtm
 
 @op
 def logm(input: Input, name: Name = None) -> TensorType:
-    """The principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
+    """Return the principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
 
-    Raises InvalidArgumentError for a matrix that is singular.
+    Raises InvalidArgumentError for a singular matrix.
 
     >>> logm([[1 + 0j, 0j], [0j, 1 + 0j]]).numpy().tolist()
     [[0j, 0j], [0j, 0j]]
@@ -211,7 +212,7 @@ def _each_matrix(input: Array, function: Callable[[Array], Array]) -> Array:
 
 
 def _root(a: Array) -> Array:
-    """Through eigenvectors where they are far enough apart, else by Denman's and Beavers's iteration (1976)."""
+    """Return the square root by eigenvectors if these are well-conditioned, else by Denman-Beavers iteration (1976)."""
     if not a.size:
         return a
     values, vectors = np.linalg.eig(a)
@@ -240,7 +241,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 def _logarithm(a: Array) -> Array:
-    """Square roots until the matrix is near 1, then Padé's approximant as a sum of fractions (Higham, 2008, ch. 11)."""
+    """Take square roots until the matrix is near 1, then a Padé approximant in partial fractions (Higham, 2008, ch.
+
+    11).
+    """
     if not len(a):
         return a
     unit, doublings = np.eye(len(a), dtype=a.dtype), 0
@@ -257,7 +261,7 @@ def _logarithm(a: Array) -> Array:
 
 
 def tensor_diag(diagonal: TensorLike, name: Name = None) -> Tensor:
-    """A tensor of twice the rank, with these elements where both halves of the indices are equal, and zeros.
+    """Return a tensor of twice the rank, with these elements where both halves of the indices are equal, else zeros.
 
     >>> tensor_diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
@@ -268,7 +272,7 @@ def tensor_diag(diagonal: TensorLike, name: Name = None) -> Tensor:
 
 
 def tensor_diag_part(input: TensorLike, name: Name = None) -> Tensor:
-    """The elements where both halves of the indices are equal.
+    """Return the elements where both halves of the indices are equal.
 
     >>> tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()
     [1, 4]

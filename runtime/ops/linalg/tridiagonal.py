@@ -1,4 +1,4 @@
-"""Matrices that are zero but for a few diagonals: products and solutions without the zeros.
+"""Tridiagonal matrices in compact storage: products, solutions and eigenvalues.
 
 >>> tridiagonal_solve([[1., 0.], [2., 2.], [0., 1.]], [4., 5.]).numpy().tolist()
 [1.0, 2.0]
@@ -31,7 +31,7 @@ from .inverse_and_det import SOLVABLE
 
 
 def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
-    """The diagonals above, on and below the middle as three rows; what is not in the matrix is not looked at."""
+    """Return the diagonals above, on and below the main one as three rows; elements outside the matrix are ignored."""
     if diagonals_format == "compact":
         return convert_to_tensor(diagonals)
     if diagonals_format == "matrix":
@@ -56,11 +56,12 @@ def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
 def tridiagonal_matmul(
     diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: Name = None
 ) -> Tensor:
-    """The product of matrices of three diagonals with `rhs`.
+    """Return the product of tridiagonal matrices with `rhs`.
 
     Args:
-        diagonals: "compact": rows [..., 3, n] with the diagonals above (its last element is not looked at), on and
-            below (its first is not) the middle; "sequence": the three of them; "matrix": the whole matrices.
+        diagonals: "compact": rows [..., 3, n] with the diagonals above (its last element is ignored), on and
+            below (its first is ignored) the main one; "sequence": the three diagonals; "matrix": the whole
+            matrices.
         rhs: matrices [..., n, k].
 
     >>> tridiagonal_matmul([[1., 0.], [2., 2.], [0., 1.]], [[1.], [2.]]).numpy().tolist()
@@ -87,12 +88,12 @@ def tridiagonal_solve(
     partial_pivoting: bool = True,
     perturb_singular: bool = False,
 ) -> Tensor:
-    """`x` with `matrix @ x == rhs`, for matrices of three diagonals, given as `tridiagonal_matmul` takes them.
+    """Return `x` with `matrix @ x == rhs`, for tridiagonal matrices, given as in `tridiagonal_matmul`.
 
     Args:
-        rhs: vectors [..., n], or matrices [..., n, k]; matrices where ranks are not known while a graph is made.
-        transpose_rhs, conjugate_rhs: what to do with `rhs` first.
-        partial_pivoting: always done, since it is no less exact.
+        rhs: vectors [..., n], or matrices [..., n, k]; matrices if ranks are unknown during tracing.
+        transpose_rhs, conjugate_rhs: how to transform `rhs` first.
+        partial_pivoting: always done, since it is no less accurate.
         perturb_singular: not supported.
 
     Raises InvalidArgumentError for a singular matrix.
@@ -114,7 +115,7 @@ def tridiagonal_solve(
 
 @op
 def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> TensorType:
-    """`tridiagonal_solve` of compact diagonals, for matrices `rhs`.
+    """Compute `tridiagonal_solve` for compact diagonals and matrices `rhs`.
 
     >>> tridiagonal_solution([[1., 0.], [2., 2.], [0., 1.]], [[4.], [5.]]).numpy().tolist()
     [[1.0], [2.0]]
@@ -134,7 +135,7 @@ def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> Tenso
 
 @tridiagonal_solution.kernel
 def _(diagonals: Array, rhs: Array) -> Array:
-    """Gauss's elimination, with a choice between each row and the next; all matrices at once."""
+    """Compute Gaussian elimination with pivoting between adjacent rows, for all matrices at once."""
     size = diagonals.shape[-1]
     upper, middle, lower = (np.array(diagonals[..., i, :]) for i in range(3))
     second, x = np.zeros_like(upper), np.array(rhs)
@@ -203,14 +204,14 @@ def eigh_tridiagonal(
     tol: Any = None,
     name: Name = None,
 ) -> Any:
-    """The eigenvalues, ascending, of a hermitian matrix of three diagonals; with its eigenvectors if asked for.
+    """Return the eigenvalues, ascending, of a Hermitian tridiagonal matrix, and on request the eigenvectors.
 
     Args:
         alpha: the diagonal.
         beta: the diagonal above it.
-        select: "a" for all, "i" for those with the numbers in `select_range`, from the first to the last, "v" for
-            those above its first number, up to the second.
-        tol: accepted for compatibility; the eigenvalues are as exact as can be.
+        select: "a" for all, "i" for the indices from the first to the last number of `select_range`, "v" for
+            values above its first number, up to the second.
+        tol: accepted for compatibility; the eigenvalues have full precision.
 
     >>> eigh_tridiagonal([0., 0.], [1.]).numpy().round(5).tolist()
     [-1.0, 1.0]

@@ -65,7 +65,8 @@ def gamma(
     """Draw samples of shape `shape` from each of the gamma distributions with these parameters.
 
     Args:
-        shape: of the samples for each distribution; the result's shape is this one followed by that of the parameters.
+        shape: of the samples for each distribution; the result's shape is this one followed by that of the
+            parameters.
         alpha: the shape of the distribution; there is a gradient for it.
         beta: the rate of the distribution, by default 1.
         dtype: float16, float32 or float64.
