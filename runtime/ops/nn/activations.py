@@ -1,4 +1,4 @@
-"""The functions between the layers of neural networks.
+"""Activation functions, softmax and bias.
 
 >>> relu([-1., 2.]).numpy().tolist(), softmax([0., 0.]).numpy().tolist()
 ([0.0, 2.0], [0.5, 0.5])
@@ -33,7 +33,7 @@ from ..reduce.short_axis_kernels import along_short, is_short
 
 @op
 def relu(features: Input, name: Name = None) -> TensorType:
-    """`features`, with 0 for negative ones.
+    """Return `features`, with 0 in place of negative elements.
 
     >>> relu([-3., 0., 3.]).numpy().tolist()
     [0.0, 0.0, 3.0]
@@ -54,7 +54,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 @op
 def elu(features: Input, name: Name = None) -> TensorType:
-    """`features`, with `exp(x) - 1` for negative ones.
+    """Return `features`, with `exp(x) - 1` in place of negative elements.
 
     >>> elu([0., 3.]).numpy().tolist()
     [0.0, 3.0]
@@ -75,7 +75,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 @dispatching_composites("silu")
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
-    """`x * sigmoid(beta * x)`, known as swish.
+    """Return `x * sigmoid(beta * x)`, known as swish.
 
     >>> silu([0., 100.]).numpy().tolist()
     [0.0, 100.0]
@@ -90,7 +90,7 @@ swish = silu
 
 @dispatching_composites("gelu")
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
-    """`x` times the chance that a normal variable is smaller than `x`.
+    """Return `x` times the probability that a standard normal variable is smaller than `x`.
 
     >>> gelu([0., 100.]).numpy().tolist()
     [0.0, 100.0]
@@ -114,7 +114,7 @@ def _along(logits: Operand, axis: int, what: str) -> TensorType:
 
 
 def with_top_at_zero(logits: Array, axis: int) -> Array:
-    """The same distribution with its largest logit at 0, where `exp` cannot overflow."""
+    """Subtract the largest logit, so that `exp` cannot overflow; the distribution is the same."""
     if not logits.size:
         return logits
     if is_short(logits, axis):
@@ -124,7 +124,7 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
 
 @op
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
-    """`exp(x) / sum(exp(x))` along `axis`.
+    """Return `exp(x) / sum(exp(x))` along `axis`.
 
     >>> softmax([[0., 0.], [1000., 0.]]).numpy().tolist()
     [[0.5, 0.5], [1.0, 0.0]]
@@ -146,7 +146,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 @op
 def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
-    """The logarithm of `softmax`.
+    """Return the logarithm of `softmax`.
 
     >>> log_softmax([-1000., 1000.]).numpy().tolist()
     [-2000.0, 0.0]
@@ -167,7 +167,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 @op
 def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> TensorType:
-    """`value + bias` along the last axis; along the second one when `data_format` is "NC..." (NCHW).
+    """Return `value + bias` along the last axis; along the second one if `data_format` is "NC..." (NCHW).
 
     >>> bias_add([[1, 2], [3, 4]], [10, 20]).numpy().tolist()
     [[11, 22], [13, 24]]

@@ -1,7 +1,7 @@
-"""Classes drawn at random, beside the right ones, for losses over so many classes that not all can be computed.
+"""Candidate sampling: random classes for losses over too many classes to compute all.
 
-Each sampler gives the classes that were drawn, and how often the right ones and the drawn ones were to be expected: of
-`tries` draws of a class of the probability p, `1 - (1 - p) ** tries` when the classes are unique, else `tries * p`.
+Each sampler returns the drawn classes and the expected counts of the true and the drawn classes. For `tries`
+draws, a class of probability p has the count `1 - (1 - p) ** tries` if classes are unique, else `tries * p`.
 The numbers are TensorFlow's for the same seeds.
 """
 
@@ -25,11 +25,11 @@ from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast
 
 _BLOCKS_PER_SAMPLE = 512
-"""What is reserved of a stream for each class that is drawn: TensorFlow's number."""
+"""The number of blocks of a stream reserved for each drawn class: TensorFlow's constant."""
 
 
 class _Source:
-    """Numbers of several kinds, one after the other, from the words of a stream."""
+    """A sequential source of random numbers of several types, from the words of a stream."""
 
     def __init__(self, stream: Stream, samples: int) -> None:
         self._words = self._all(stream, stream.reserve(samples * _BLOCKS_PER_SAMPLE))
@@ -49,7 +49,7 @@ class _Source:
         return low | self.word() << 32
 
     def below(self, limit: int, bits: int) -> int:
-        """An integer below `limit`, each as likely as another: numbers that would favour some are drawn again."""
+        """Return a uniform integer below `limit`, by rejection sampling."""
         draw = self.word if bits == 32 else self.long
         if limit & (limit - 1) == 0:
             return draw() & (limit - 1)
@@ -60,11 +60,11 @@ class _Source:
         return number % limit
 
     def single(self) -> float:
-        """A float32 in [0, 1)."""
+        """Return a float32 in [0, 1)."""
         return (self.word() & 0x7FFFFF) / (1 << 23)
 
     def double(self) -> float:
-        """A float64 in [0, 1)."""
+        """Return a float64 in [0, 1)."""
         high = self.word() & 0xFFFFF
         return (high << 32 | self.word()) / (1 << 52)
 
@@ -92,7 +92,7 @@ def _specs(
 
 
 def _drawn(source: _Source, count: int, unique: bool, sample: Callable[[_Source], int]) -> tuple[Array, int]:
-    """The classes, and how often was drawn."""
+    """Return the drawn classes and the number of draws."""
     if not unique:
         return np.array([sample(source) for _ in range(count)], np.int64), count
     found: dict[int, None] = {}
@@ -118,9 +118,10 @@ def _outcome(
     sample: Callable[[_Source], int],
     chance: Callable[[Array], Array],
 ) -> tuple[Array, Array, Array]:
-    """What a sampler gives.
+    """Return the results of a sampler.
 
-    `setting` is the pair of seeds and the stream, `draw` says how many, whether unique, and of what range.
+    `setting` is the pair of seeds and the stream. `draw` holds the number of classes, whether they are
+    unique, and their range.
     """
     count, unique, limit = draw
     if unique and count > limit:
@@ -140,7 +141,7 @@ def uniform_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
     stream: int, name: Name = None,
 ) -> tuple[TensorType, ...]:  # fmt: skip
-    """Classes below `range_max`, each as likely as another.
+    """Draw classes below `range_max`, uniformly.
 
     >>> seeds.set_seed(None)
     >>> classes, of_true, of_sampled = uniform_candidates([[1]], 1, 3, True, 3, 7, 1, 0)
@@ -165,7 +166,7 @@ def log_uniform_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
     stream: int, name: Name = None,
 ) -> tuple[TensorType, ...]:  # fmt: skip
-    """Classes below `range_max`, c of the probability `log((c + 2) / (c + 1)) / log(range_max + 1)`.
+    """Draw classes below `range_max`; class c has the probability `log((c + 2) / (c + 1)) / log(range_max + 1)`.
 
     >>> seeds.set_seed(None)
     >>> classes, of_true, of_sampled = log_uniform_candidates([[1]], 1, 3, True, 3, 7, 1, 0)
@@ -191,7 +192,7 @@ def weighted_candidates(
     true_classes: Ints, weights: Input, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
     stream: int, name: Name = None,
 ) -> tuple[TensorType, ...]:  # fmt: skip
-    """Classes with the probabilities `weights / sum(weights)`.
+    """Draw classes with the probabilities `weights / sum(weights)`.
 
     >>> seeds.set_seed(None)
     >>> classes, of_true, of_sampled = weighted_candidates([[1]], [1., 0., 2.], 1, 2, True, 7, 1, 0)
@@ -228,7 +229,7 @@ weighted_candidates.no_gradient("what is drawn does not change by a little")
 
 
 def _alias(weights: Array) -> tuple[list[float], list[int]]:
-    """For each place, the chance to stay there, and where to go else (Walker, 1977): one draw is two numbers."""
+    """Return the tables of the alias method (Walker, 1977): the probability to keep each class, and its alias."""
     chances = (weights.astype(np.float64) * len(weights) / weights.sum(dtype=np.float64)).tolist()
     others = list(range(len(chances)))
     low = [i for i, chance in enumerate(chances) if chance < 1]
@@ -247,7 +248,7 @@ def _alias(weights: Array) -> tuple[list[float], list[int]]:
 def all_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, name: Name = None
 ) -> tuple[TensorType, ...]:
-    """All classes below `num_sampled`, each expected once.
+    """Return all classes below `num_sampled`, each with the expected count 1.
 
     >>> all_candidates([[1]], 1, 3)[0].numpy().tolist()
     [0, 1, 2]
@@ -262,7 +263,7 @@ def _(true_classes: Array, num_true: int, num_sampled: int) -> tuple[Array, ...]
 
 
 class SampledCandidates(NamedTuple):
-    """Classes that were drawn, and how often the right and the drawn ones were to be expected."""
+    """Drawn classes, and the expected counts of the true and the drawn classes."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -278,7 +279,7 @@ def uniform_candidate_sampler(
     seed: int | None = None,
     name: Name = None,
 ) -> SampledCandidates:
-    """`num_sampled` classes below `range_max`, each as likely as another.
+    """Draw `num_sampled` classes below `range_max`, uniformly.
 
     >>> uniform_candidate_sampler([[0]], 1, 2, False, 4).true_expected_count.numpy().tolist()
     [[0.5]]
@@ -298,7 +299,7 @@ def log_uniform_candidate_sampler(
     seed: int | None = None,
     name: Name = None,
 ) -> SampledCandidates:
-    """`num_sampled` classes below `range_max`, small ones more likely: classes sorted by how frequent they are.
+    """Draw `num_sampled` classes below `range_max`, with smaller ones more likely; sort classes by frequency.
 
     >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_candidates.shape
     TensorShape([2])
@@ -317,7 +318,7 @@ def all_candidate_sampler(
     seed: int | None = None,
     name: Name = None,
 ) -> SampledCandidates:
-    """All classes below `num_sampled`.
+    """Return all classes below `num_sampled`.
 
     >>> all_candidate_sampler([[1]], 1, 3, True).sampled_expected_count.numpy().tolist()
     [1.0, 1.0, 1.0]
@@ -327,7 +328,7 @@ def all_candidate_sampler(
 
 
 def _weights_in(vocab_file: str) -> list[float]:
-    """Return the weights that the lines of a file end with."""
+    """Return the weights at the ends of a file's lines."""
     try:
         with open(vocab_file, encoding="utf-8", errors="surrogateescape") as lines:
             return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
@@ -352,13 +353,14 @@ def fixed_unigram_candidate_sampler(
     seed: int | None = None,
     name: Name = None,
 ) -> SampledCandidates:
-    """`num_sampled` classes below `range_max`, as likely as their weights say.
+    """Draw `num_sampled` classes below `range_max`, with probabilities proportional to their weights.
 
     Args:
-        vocab_file: a file whose lines end with a comma and a weight; `unigrams`: the weights. One of the two.
+        vocab_file: a file whose lines end with a comma and a weight; `unigrams`: the weights. Exactly one of
+            the two must be given.
         distortion: weights are raised to this power.
-        num_reserved_ids: how many classes, which are never drawn, come before those with weights.
-        num_shards, shard: 1 and 0; all classes are here.
+        num_reserved_ids: the number of classes before those with weights; they are never drawn.
+        num_shards, shard: must be 1 and 0; sharding is not supported.
 
     >>> found = fixed_unigram_candidate_sampler([[0]], 1, 2, True, 3, unigrams=[1., 0., 2.])
     >>> sorted(found.sampled_candidates.numpy().tolist())

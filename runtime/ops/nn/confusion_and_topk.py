@@ -1,4 +1,4 @@
-"""Right and wrong answers: confusion matrices; and the best answers.
+"""Confusion matrices, and approximate top-k.
 
 >>> confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist()
 [[1, 0], [1, 1]]
@@ -32,15 +32,15 @@ def confusion_matrix(
     dtype: Any = dtypes.int32,
     name: Name = None,
 ) -> Tensor:
-    """How often the class of the row (`labels`) was taken for that of the column (`predictions`).
+    """Return the confusion matrix: rows are the classes in `labels`, columns those in `predictions`.
 
     Args:
         labels, predictions: vectors of class numbers; one of them may have another axis of size 1.
-        num_classes: the number of rows and columns; by default there is one for the largest number.
-        weights: what each pair counts for, instead of 1.
+        num_classes: the number of rows and columns; by default the largest class number plus 1.
+        weights: the weight of each pair, instead of 1.
         dtype: of the result.
 
-    Raises InvalidArgumentError for numbers that are negative or not below `num_classes`.
+    Raises InvalidArgumentError for negative numbers and those not below `num_classes`.
 
     >>> confusion_matrix([1, 2, 2], [2, 2, 2], num_classes=3, weights=[1, 5, 6]).numpy().tolist()
     [[0, 0, 0], [0, 0, 1], [0, 0, 11]]
@@ -58,7 +58,7 @@ def confusion_matrix(
 
 
 def _of_one_rank(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
-    """Both, without the last axis of the one that has more of them."""
+    """Return both tensors, with the last axis removed from the one of higher rank."""
     one, other = labels.shape.rank, predictions.shape.rank
     if one is not None and other is not None:
         if one == other + 1:
@@ -69,7 +69,7 @@ def _of_one_rank(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class ApproxTopK(NamedTuple):
-    """What `approx_max_k` and `approx_min_k` give."""
+    """The result of `approx_max_k` and `approx_min_k`."""
 
     values: Tensor
     indices: Tensor
@@ -84,7 +84,7 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> ApproxTopK:
-    """The `k` largest elements along an axis and their indices: exactly these, whatever `recall_target` allows.
+    """Return the `k` largest elements along an axis and their indices; exact for any `recall_target`.
 
     >>> approx_max_k([1., 5., 3.], 2).indices.numpy().tolist()
     [1, 2]
@@ -101,7 +101,7 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> ApproxTopK:
-    """The `k` smallest elements along an axis and their indices; see `approx_max_k`.
+    """Return the `k` smallest elements along an axis and their indices; see `approx_max_k`.
 
     >>> approx_min_k([[1., 5.], [3., 2.]], 1, reduction_dimension=0).values.numpy().tolist()
     [[1.0, 2.0]]
@@ -119,7 +119,7 @@ def approx_top_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> ApproxTopK:
-    """`approx_max_k`, or `approx_min_k` where `is_max_k` is false.
+    """Compute `approx_max_k`, or `approx_min_k` if `is_max_k` is false.
 
     >>> approx_top_k([1., 5., 3.], 1).values.numpy().tolist()
     [5.0]

@@ -1,10 +1,8 @@
-"""The convolutions of `tf.nn`, by their many names: all are `conv`, or what takes it back.
+"""The convolution functions of `tf.nn`: each calls `conv` or its transpose `conv_backprop_input`.
 
-conv1d, conv2d, conv3d, convolution       windows times a filter
-conv2d_transpose, conv_transpose, …       the gradient of such a convolution, used forwards
-depthwise_conv2d                          a group for each channel
-separable_conv2d                          that, and then a mixture of the channels
-atrous_conv2d                             windows with holes
+conv1d, conv2d, conv3d, convolution windows times a filter conv2d_transpose, conv_transpose, … the gradient of
+such a convolution, used as a forward operation depthwise_conv2d a group for each channel separable_conv2d
+that, followed by a pointwise convolution atrous_conv2d dilated windows
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from .window_geometry import is_channels_first, per_axis, read_padding
 def _setting(
     what: str, n: int, strides: Any, padding: Any, data_format: str | None, dilations: Any
 ) -> dict[str, Any]:
-    """What users say about a convolution over `n` axes, as attributes of the operations."""
+    """Parse the arguments of a convolution over `n` axes to attributes of the operations."""
     first = is_channels_first(data_format, n, what)
     kind, pads = read_padding(padding, n, first, what)
     return {
@@ -46,7 +44,9 @@ def conv1d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """A convolution over one axis: `input` is [batch..., width, channels], `filters` [width, channels, outputs].
+    """Compute a convolution over one axis:
+
+    `input` is [batch..., width, channels], `filters` [width, channels, outputs].
 
     Args:
         stride, dilations: an integer, or a list of 1 or 3.
@@ -69,10 +69,10 @@ def conv2d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """A convolution over two axes: `input` is [batch..., height, width, channels].
+    """Compute a convolution over two axes: `input` is [batch..., height, width, channels].
 
     Args:
-        filters: [height, width, channels, outputs]; with fewer channels than `input` for groups of them.
+        filters: [height, width, channels, outputs]; with fewer channels than `input` for a grouped convolution.
         strides, dilations: an integer, or a list of 1, 2 or 4.
         padding: "SAME", "VALID", or a list of `[before, after]` for every axis.
         data_format: "NHWC", or "NCHW".
@@ -93,7 +93,7 @@ def conv3d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """A convolution over three axes: `input` is [batch..., depth, height, width, channels].
+    """Compute a convolution over three axes: `input` is [batch..., depth, height, width, channels].
 
     >>> conv3d([[[[[1.], [2.]]]]], [[[[[3.]]]]], [1, 1, 1, 1, 1], "SAME").numpy().tolist()
     [[[[[3.0], [6.0]]]]]
@@ -111,7 +111,7 @@ def convolution(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """A convolution over one, two or three axes: as many as `filters` has beside its last two.
+    """Compute a convolution over one, two or three axes: all axes of `filters` except the last two.
 
     >>> convolution([[[1.], [2.], [4.]]], [[[1.]], [[1.]]]).numpy().tolist()
     [[[3.0], [6.0]]]
@@ -142,7 +142,7 @@ def conv_transpose(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """What a convolution of something of the shape `output_shape` has as its gradient, when `input` comes in.
+    """Compute a transposed convolution: the gradient of a convolution of a tensor of shape `output_shape`.
 
     Args:
         filters: [window..., output channels, channels of `input`].
@@ -167,7 +167,7 @@ def conv1d_transpose(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`conv_transpose` over one axis.
+    """Compute `conv_transpose` over one axis.
 
     >>> conv1d_transpose([[[1.], [2.]]], [[[1.]], [[10.]]], [1, 4, 1], 2).numpy().tolist()
     [[[1.0], [10.0], [2.0], [20.0]]]
@@ -187,7 +187,7 @@ def conv2d_transpose(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`conv_transpose` over two axes.
+    """Compute `conv_transpose` over two axes.
 
     >>> conv2d_transpose([[[[2.]]]], [[[[1.]], [[10.]]]], [1, 1, 2, 1], [1, 2]).numpy().tolist()
     [[[[2.0], [20.0]]]]
@@ -207,7 +207,7 @@ def conv3d_transpose(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`conv_transpose` over three axes.
+    """Compute `conv_transpose` over three axes.
 
     >>> conv3d_transpose([[[[[2.]]]]], [[[[[1.]], [[10.]]]]], [1, 1, 1, 2, 1], [1, 1, 2]).numpy().tolist()
     [[[[[2.0], [20.0]]]]]
@@ -236,7 +236,7 @@ def _transposed(
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: str, name: Name = None
 ) -> Tensor:
-    """`conv2d` whose windows take every `rate`-th element.
+    """Compute `conv2d` with windows of every `rate`-th element.
 
     >>> atrous_conv2d([[[[1.], [2.], [4.]]]], [[[[1.]], [[1.]]]], 2, "VALID").numpy().tolist()
     [[[[5.0]]]]
@@ -247,7 +247,7 @@ def atrous_conv2d(
 def atrous_conv2d_transpose(
     value: TensorLike, filters: TensorLike, output_shape: Any, rate: int, padding: str, name: Name = None
 ) -> Tensor:
-    """What takes `atrous_conv2d` back.
+    """Compute the transpose of `atrous_conv2d`.
 
     >>> atrous_conv2d_transpose([[[[5.]]]], [[[[1.]], [[2.]]]], [1, 1, 3, 1], 2, "VALID").numpy().tolist()
     [[[[5.0], [0.0], [10.0]]]]
@@ -270,7 +270,7 @@ def depthwise_conv2d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """A convolution of each channel for itself: `filter` is [height, width, channels, outputs for each channel].
+    """Convolve each channel separately: `filter` is [height, width, channels, outputs for each channel].
 
     >>> depthwise_conv2d([[[[1., 2.]]]], [[[[3.], [4.]]]], [1, 1, 1, 1], "SAME").numpy().tolist()
     [[[[3.0, 8.0]]]]
@@ -280,7 +280,7 @@ def depthwise_conv2d(
 
 
 def _one_channel_each(filter: Any) -> Tensor:
-    """The filters of `depthwise_conv2d` as `conv` takes them."""
+    """Return the filters of `depthwise_conv2d` in the layout of `conv`."""
     filter = convert_to_tensor(filter)
     known = filter.shape.dims
     if known is not None and len(known) != 4:
@@ -303,7 +303,7 @@ def depthwise_conv2d_backprop_input(
     dilations: Any = (1, 1, 1, 1),
     name: Name = None,
 ) -> Tensor:
-    """The gradient of `depthwise_conv2d` with respect to its input.
+    """Return the gradient of `depthwise_conv2d` with respect to its input.
 
     >>> dy, ones = [[[[1., 10.]]]], [1, 1, 1, 1]
     >>> depthwise_conv2d_backprop_input([1, 1, 1, 2], [[[[3.], [4.]]]], dy, ones, "SAME").numpy().tolist()
@@ -325,7 +325,7 @@ def depthwise_conv2d_backprop_filter(
     dilations: Any = (1, 1, 1, 1),
     name: Name = None,
 ) -> Tensor:
-    """The gradient of `depthwise_conv2d` with respect to its filter.
+    """Return the gradient of `depthwise_conv2d` with respect to its filter.
 
     >>> x, dy, ones = [[[[1., 2.]]]], [[[[1., 10.]]]], [1, 1, 1, 1]
     >>> depthwise_conv2d_backprop_filter(x, [1, 1, 2, 1], dy, ones, "SAME").numpy().tolist()
@@ -346,7 +346,7 @@ def separable_conv2d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`depthwise_conv2d`, then a convolution with the windows of one element that mixes the channels.
+    """Compute `depthwise_conv2d`, followed by a pointwise convolution that mixes the channels.
 
     >>> separable_conv2d([[[[1., 2.]]]], [[[[3.], [4.]]]], [[[[1.], [10.]]]], [1, 1, 1, 1], "SAME").numpy()
     array([[[[83.]]]], dtype=float32)

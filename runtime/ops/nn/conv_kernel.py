@@ -1,11 +1,11 @@
-"""The sums of a convolution, as matrix products of windows that are laid out.
+"""Convolution kernels as matrix products of windows (im2col).
 
     convolve     windows times a filter
-    spread       what that makes of a gradient: added to where each window was
-    correlate    windows turned round times a gradient
+    spread       the transpose: each window's product, added at the window's position
+    correlate    transposed windows times a gradient
 
-A filter for groups of channels is one matrix for each group; where each channel is a group (depthwise), the places of a
-window are gone through instead, since such matrices would be thin.
+A grouped filter is one matrix for each group. If each channel is a group (depthwise), a loop over the offsets
+in a window is faster, since the matrices would be thin.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ..framework.op_families import Array
 from .window_geometry import Sliding
 
 _ELEMENTS = 1 << 22
-"""How many elements of windows are laid out at once: batches are cut where there would be more."""
+"""The maximal number of window elements stored at once; larger batches are split."""
 
 
 def joined(batch: Any, sizes: Any, channels: Any, data_format: str) -> Any:
-    """The shape that these parts make up."""
+    """Return the shape with these batch, spatial and channel sizes."""
     first = data_format.startswith("NC")
     return (*batch, channels, *sizes) if first else (*batch, *sizes, channels)
 
 
 def parts(full: Any, n: int, data_format: str) -> tuple[Any, Any, Any]:
-    """A shape as batches, sizes of the spatial axes, and channels."""
+    """Split a shape into batch axes, sizes of the spatial axes, and channels."""
     if len(full) < n + 2:
         raise ValueError(
             f"conv: the input must have at least rank {n + 2}, not the shape {shapes.show(full)}"
@@ -42,7 +42,7 @@ def parts(full: Any, n: int, data_format: str) -> tuple[Any, Any, Any]:
 
 
 def check_channels(channels: int | None, taken: int | None, given: int | None) -> None:
-    """ValueError when a filter that takes some channels does not fit."""
+    """Raise ValueError for a filter that does not match the number of channels."""
     if channels is None or taken is None:
         return
     if taken == 0 or channels % taken:
@@ -56,25 +56,25 @@ def check_channels(channels: int | None, taken: int | None, given: int | None) -
 
 
 def channels_last(x: Array, n: int, data_format: str) -> Array:
-    """Batches as one axis, channels as the last one."""
+    """Merge the batch axes into one, and move the channels to the last axis."""
     if data_format.startswith("NC"):
         x = np.moveaxis(x, -n - 1, -1)
     return x.reshape((math.prod(x.shape[: -n - 1]), *x.shape[-n - 1 :]))
 
 
 def as_given(y: Array, batch: Any, n: int, data_format: str) -> Array:
-    """What `channels_last` made, in the format of the user, with its batches."""
+    """Undo `channels_last`: return `y` in the user's format with its batch axes."""
     y = y.reshape((*batch, *y.shape[1:]))
     return np.moveaxis(y, -1, -n - 1) if data_format.startswith("NC") else y
 
 
 def accurate(dtype: Any) -> Any:
-    """What sums of this dtype are computed in."""
+    """Return the dtype in which sums of this dtype are accumulated."""
     return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
 
 
 def chunks(count: int, slide: Sliding, channels: int) -> Iterator[slice]:
-    """Parts of a batch whose windows are not too many to be laid out at once."""
+    """Yield slices of a batch with windows that are small enough to be stored at once."""
     each = max(1, math.prod(slide.outputs) * math.prod(slide.window) * channels)
     step = max(1, _ELEMENTS // each)
     for start in range(0, count, step):
@@ -90,13 +90,13 @@ def _surrounded(x: Array, slide: Sliding) -> Array:
 
 
 def core(slide: Sliding) -> tuple[slice, ...]:
-    """Where the input is in its padding."""
+    """Return the slices of the input within its padding."""
     places = zip(slide.before, slide.sizes, strict=True)
     return (slice(None), *(slice(before, before + size) for before, size in places))
 
 
 def _windows(x: Array, slide: Sliding, groups: int) -> Array:
-    """The windows of `x`, laid out for matrix products: [groups, batch and outputs, window and channels]."""
+    """Return the windows of `x` for matrix products: [groups, batch and outputs, window and channels]."""
     wide = _surrounded(x, slide)
     first, *steps, last = wide.strides
     view = np.lib.stride_tricks.as_strided(
@@ -118,19 +118,19 @@ def _windows(x: Array, slide: Sliding, groups: int) -> Array:
 
 
 def _grouped_filter(filter: Array, groups: int) -> Array:
-    """A filter for matrix products: [groups, window and channels, outputs of a group]."""
+    """Return a filter for matrix products: [groups, window and channels, outputs of a group]."""
     taken, given = filter.shape[-2:]
     split = filter.reshape(-1, taken, groups, given // groups).transpose(2, 0, 1, 3)
     return split.reshape(groups, -1, given // groups)
 
 
 def _by_groups(dy: Array, groups: int) -> Array:
-    """Rows of a result, or of its gradient, as [groups, rows, outputs of a group]."""
+    """Return rows of a result, or of its gradient, as [groups, rows, outputs of a group]."""
     return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
 
 
 def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
-    """Put the products of windows of `x` and the filter into `y`."""
+    """Write the products of windows of `x` and the filter to `y`."""
     if groups > 1 and filter.shape[-2] == 1:
         wide, split = _surrounded(x, slide), y.reshape((*y.shape[:-1], groups, -1))
         for offset in slide.offsets():
@@ -142,7 +142,7 @@ def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> 
 
 
 def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
-    """Add what each window has got to where the window was."""
+    """Scatter-add the gradient of each window at the window's position."""
     if groups > 1 and filter.shape[-2] == 1:
         split = dy.reshape((*dy.shape[:-1], groups, -1))
         for offset in slide.offsets():
@@ -158,7 +158,7 @@ def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -
 
 
 def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:
-    """The products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
+    """Return the products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
     if groups > 1 and shape[1] == math.prod(slide.window):
         wide, split = _surrounded(x, slide), dy.reshape((*dy.shape[:-1], groups, -1))
         taken = [wide[(slice(None), *slide.padded_slices(offset))] for offset in slide.offsets()]

@@ -1,13 +1,13 @@
-"""Convolutions over any number of axes, and the two operations that take them back.
+"""Convolutions over any number of axes, and their two transposes.
 
     y = conv(x, w)                       windows of x, flattened, times w flattened: one matrix product
-    conv_backprop_input(shape, w, dy)    dy times w turned round, each product added where its window was
-    conv_backprop_filter(x, shape, dy)   windows of x turned round times dy
+    conv_backprop_input(shape, w, dy)    dy times w transposed, each product added at its window's position
+    conv_backprop_filter(x, shape, dy)   transposed windows of x times dy
 
-Each is linear in both of its tensors, so the gradients of all three are made of these three. The last axis of
+Each is linear in both of its tensors, so the gradients of all three consist of these three. The last axis of
 `x` (the one before the spatial axes when `data_format` begins with "NC") is that of the channels. A filter
-that has fewer input channels than `x` is for groups of them: with 1, each channel has its own filters
-(depthwise). The number of spatial axes is that of the strides; all axes before are batches.
+with fewer input channels than `x` applies to groups of channels: with 1, each channel has its own filters
+(depthwise). The number of spatial axes is that of the strides; all axes before them are batch axes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def conv(
     data_format: str = "N...C",
     name: Name = None,
 ) -> TensorType:
-    """The sums of products of `filter` with the windows of `input` (a cross-correlation).
+    """Return the sums of products of `filter` with the windows of `input` (a cross-correlation).
 
     Args:
         input: [batch..., spatial..., channels].
@@ -96,9 +96,9 @@ def conv_backprop_input(
     data_format: str = "N...C",
     name: Name = None,
 ) -> TensorType:
-    """What `conv` of an input of the shape `input_sizes` makes of the gradient of its result.
+    """Return the cotangent of the input of `conv`, which has the shape `input_sizes`.
 
-    It is the transposed convolution, too.
+    This is also the transposed convolution.
 
     >>> dy = [[[1.], [2.]]]
     >>> conv_backprop_input([1, 3, 1], [[[1.]], [[10.]]], dy, [1], "VALID", dilations=[1]).numpy().tolist()
@@ -135,7 +135,7 @@ def conv_backprop_filter(
     data_format: str = "N...C",
     name: Name = None,
 ) -> TensorType:
-    """What `conv` with a filter of the shape `filter_sizes` makes of the gradient of its result.
+    """Return the cotangent of the filter of `conv`, which has the shape `filter_sizes`.
 
     >>> x, dy = [[[1.], [2.], [3.]]], [[[1.], [10.]]]
     >>> conv_backprop_filter(x, [2, 1, 1], dy, [1], "VALID", dilations=[1]).numpy().tolist()
@@ -163,7 +163,7 @@ def conv_backprop_filter(
 def _setting(
     full: Any, window: Any, strides: Any, padding: str, explicit: Any, dilations: Any, data_format: str
 ) -> tuple[Any, Sliding, int, int]:
-    """Batches, windows, channels and groups of an input of the shape `full`."""
+    """Return batch axes, windows, channels and groups for an input of the shape `full`."""
     batch, sizes, channels = parts(full, len(strides), data_format)
     check_channels(channels, window[-2], window[-1])
     slide = sliding(sizes, window[:-2], strides, dilations, padding, explicit)

@@ -1,9 +1,10 @@
-"""Connectionist temporal classification (Graves et al., 2006): labels for a sequence that does not say where they are.
+"""Connectionist temporal classification (Graves et al., 2006): labels of a sequence without alignment.
 
-    frames    1 1 - 2 2 2      "-" is the blank; repeated labels are one, then blanks are dropped: 1 2
+frames 1 1 - 2 2 2 "-" is the blank; repeated labels are merged, then blanks are dropped: 1 2
 
-The probability of labels is the sum over all sequences of frames that mean them. It is summed up forwards and
-backwards over the labels with blanks between them, `- 1 - 2 -`, frame by frame, in logarithms.
+The probability of labels is the sum over all frame sequences that collapse to them. The forward-backward
+algorithm computes this sum over the labels with blanks between them, `- 1 - 2 -`, frame by frame, in
+logarithms.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ def ctc_loss_and_gradient(
     blank_index: int = 0,
     name: Name = None,
 ) -> tuple[TensorType, TensorType]:
-    """The negative logarithms of the probabilities of labels, and their gradients with respect to the logits.
+    """Return the negative log-probabilities of labels, and their gradients with respect to the logits.
 
     Args:
         logits: [frames, batch, classes]; their softmax is the probability of each class in each frame.
-        labels: [batch, longest], of which the first `label_length` count.
+        labels: [batch, longest], of which the first `label_length` are used.
         label_length, logit_length: [batch].
-        blank_index: the class that is no label.
+        blank_index: the class of the blank.
 
     >>> loss, gradient = ctc_loss_and_gradient([[[0., 0.]], [[0., 0.]]], [[1]], [1], [2])
     >>> loss.numpy().round(4).tolist()      # three of four sequences mean "1": 1 1, 1 -, - 1
@@ -67,7 +68,7 @@ def _(logits: Array, labels: Array, label_length: Array, logit_length: Array, bl
     states[:, 1::2] = labels
     inside = np.arange(states.shape[1]) <= 2 * label_length[:, np.newaxis]
     states = np.where(inside, states, blank)
-    leaps = np.zeros(states.shape, bool)  # from one label to the next without a blank
+    leaps = np.zeros(states.shape, bool)  # transitions from one label to the next without a blank
     leaps[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
     emitted = np.take_along_axis(logs, np.broadcast_to(states, (frames, *states.shape)), 2)
     forwards = _forwards(emitted, leaps, inside, logit_length)
@@ -114,7 +115,7 @@ def _log_softmax(logits: Array) -> Array:
 
 
 def _forwards(emitted: Array, leaps: Array, inside: Array, lengths: Array) -> Array:
-    """The logarithm of the sum over all ways to be in a state after a frame; the frame's own is in it."""
+    """Return the forward log-probabilities of each state after each frame, including the frame's emission."""
     found = np.full(emitted.shape, -np.inf)
     if not found.size:
         return found
@@ -134,7 +135,7 @@ def _reached(before: Array, leaps: Array) -> Array:
 
 
 def _backwards(emitted: Array, leaps: Array, inside: Array, label_length: Array, lengths: Array) -> Array:
-    """The logarithm of the sum over all ways to go on from a state after a frame; the frame's own is not in it."""
+    """Return the backward log-probabilities of each state after each frame, excluding the frame's emission."""
     found = np.full(emitted.shape, -np.inf)
     ends = 2 * label_length[:, np.newaxis]
     places = np.arange(emitted.shape[2])
@@ -152,7 +153,7 @@ def _backwards(emitted: Array, leaps: Array, inside: Array, label_length: Array,
 
 
 def _ends(forwards: Array, label_length: Array, logit_length: Array) -> Array:
-    """The logarithms of the probabilities: those of the last label and of the blank after it, at the last frame."""
+    """Return the log-probabilities of the labels: from the last label and the final blank, at the last frame."""
     rows = np.arange(forwards.shape[1])
     if not len(forwards):
         return np.where(label_length == 0, 0.0, -np.inf)
@@ -173,7 +174,7 @@ def _(
 
 @op
 def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The different labels of each row, in the order in which they come, and for each label its place among them.
+    """Return the distinct labels of each row by first appearance, and the index of each label among them.
 
     >>> labels, places = ctc_unique_labels([[3, 3, 1]])
     >>> labels.numpy().tolist(), places.numpy().tolist()
@@ -199,7 +200,7 @@ def _(labels: Array) -> tuple[Array, Array]:
 
 @op
 def ctc_collapse(labels: Ints, seq_length: Ints, name: Name = None) -> tuple[TensorType, TensorType]:
-    """Rows without labels that repeat the one before, in as many columns as the longest needs; and their lengths.
+    """Merge repeated labels in rows, and return the rows, with as many columns as the longest needs, and their lengths.
 
     >>> labels, lengths = ctc_collapse([[1, 1, 2], [3, 3, 3]], [3, 2])
     >>> labels.numpy().tolist(), lengths.numpy().tolist()

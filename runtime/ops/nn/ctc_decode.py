@@ -1,7 +1,7 @@
-"""The labels that frames mean most probably: of the best class of each frame, or by a search over beginnings.
+"""CTC decoding: greedy, by the best class of each frame, or by beam search over label prefixes.
 
-A beginning's probability is kept in two parts, of frames that end in a blank and of frames that end in its last
-label, since only after a blank the same label makes it longer.
+A prefix has two probabilities: of frames that end in a blank, and of frames that end in its last label. Only
+after a blank does the same label extend the prefix.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def ctc_greedy(
     blank_index: int = -1,
     name: Name = None,
 ) -> tuple[TensorType, ...]:
-    """Indices, values and shape of the labels of the best classes; the negative sum of their logits.
+    """Return indices, values and shape of the labels of the best classes, and the negative sum of their logits.
 
     >>> indices, values, shape, score = ctc_greedy([[[1., 0.]], [[1., 0.]], [[0., 2.]]], [3])
     >>> values.numpy().tolist(), score.numpy().tolist()
@@ -101,7 +101,7 @@ ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by
 def ctc_beam_search(
     inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: Results = 1, name: Name = None
 ) -> tuple[TensorType, ...]:
-    """Indices, values and shape of the labels of each of the best paths; then the logarithms of their probabilities.
+    """Return indices, values and shape of the labels of each of the best paths; then their log-probabilities.
 
     >>> *path, score = ctc_beam_search([[[0., 0., 2.]], [[3., 0., 0.]]], [2])
     >>> path[1].numpy().tolist()
@@ -140,11 +140,11 @@ ctc_beam_search.no_gradient("TensorFlow has none: which labels win does not chan
 
 
 Beam = dict[tuple[int, ...], tuple[float, float]]
-"""Labels, and the logarithms of the probabilities of frames that end in a blank and in the last label."""
+"""Label prefixes, with the log-probabilities of frames that end in a blank and in the last label."""
 
 
 def _searched(logs: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
-    """The most probable labels of frames, whose last class is the blank, and the logarithms of their probabilities."""
+    """Return the most probable labels of frames with their log-probabilities; the last class is the blank."""
     beam: Beam = {(): (0.0, -np.inf)}
     for frame in logs:
         *labels, blank = frame.tolist()

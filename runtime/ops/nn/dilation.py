@@ -1,6 +1,6 @@
-"""What an operation makes of neighbours, made of elements that are further apart.
+"""Apply an operation with dilation, by moving dilated elements to batches.
 
-x = 1 2 3 4 5 6     of every second one: 1 3 5 | 2 4 6, two batches; and back again
+x = 1 2 3 4 5 6     with dilation 2: 1 3 5 | 2 4 6, two batches; and back again
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def with_space_to_batch(
     spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """`op` on the elements that are `dilation_rate` apart, each class of them for itself.
+    """Apply `op` with dilation: separately to each class of elements that are `dilation_rate` apart.
 
     Args:
-        op: called as `op(input, number of axes, "VALID")` on what `space_to_batch` makes; it may change sizes.
+        op: called as `op(input, number of axes, "VALID")` on the result of `space_to_batch`; it may change sizes.
         filter_shape: the window, which "SAME" needs.
         spatial_dims: the axes, those after the first one (two for "NC...") if it is None.
 
@@ -73,7 +73,7 @@ def _back(x: Any, order: list[int]) -> Any:
 
 
 def _surroundings(padding: str, window: Any, rates: list[int]) -> tuple[list[int], list[int]]:
-    """Zeros around the input, so that "SAME" keeps its size."""
+    """Return the zeros before and after the input, so that "SAME" keeps its size."""
     if padding == "VALID":
         return [0] * len(rates), [0] * len(rates)
     if window is None:

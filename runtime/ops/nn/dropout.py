@@ -1,4 +1,4 @@
-"""Dropout: some elements become 0, at random, and the others grow so that the sum stays about the same.
+"""Dropout: set random elements to 0, and scale the others so that the expected sum is unchanged.
 
 >>> general_dropout([1., 2.], 0.5, lambda shape, dtype: [0.7, 0.2]).numpy().tolist()
 [2.0, 0.0]
@@ -27,12 +27,12 @@ from ..random.stateless import stateless_uniform
 def dropout(
     x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: Name = None
 ) -> Tensor:
-    """Each element becomes 0 with the probability `rate`, the others are divided by `1 - rate`.
+    """Set each element to 0 with the probability `rate`, and divide the others by `1 - rate`.
 
     Args:
         rate: a number in [0, 1), or a tensor.
         noise_shape: the shape of the random decisions, which broadcast; None in it for the size of `x`.
-        seed: with the global seed it decides on the numbers.
+        seed: determines the numbers, together with the global seed.
 
     >>> dropout([1., 2.], 0).numpy().tolist()
     [1.0, 2.0]
@@ -52,7 +52,7 @@ def stateless_dropout(
     noise_shape: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`dropout` whose seed, two integers, alone decides.
+    """Compute `dropout` deterministically in the seed, two integers.
 
     >>> stateless_dropout([1., 1., 1., 1.], 0.5, [1, 2]).numpy().tolist()
     [2.0, 0.0, 2.0, 0.0]
@@ -71,7 +71,7 @@ def general_dropout(
     noise_shape: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """`dropout` with numbers in [0, 1) from `uniform_sampler(shape=…, dtype=…)`; those below `rate` drop theirs.
+    """Compute `dropout` with numbers in [0, 1) from `uniform_sampler(shape=…, dtype=…)`; those below `rate` drop.
 
     >>> general_dropout([1., 2.], 0.5, lambda shape, dtype: [0.7, 0.2]).numpy().tolist()
     [2.0, 0.0]
@@ -93,7 +93,7 @@ def _dropout(
             f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype!r}"
         )
     if is_number and rate == 0:
-        skip()  # the numbers of what is drawn next do not depend on the rate
+        skip()  # advance the seeds, so that later numbers do not depend on the rate
         return x  # type: ignore[no-any-return]
     if is_number:
         scaled = x * (1 / (1 - rate))

@@ -1,4 +1,4 @@
-"""Rows of tables, looked up by number.
+"""Look up rows of embedding tables by index.
 
 >>> from ..arrays.creation import constant
 >>> embedding_lookup(constant([[1., 2.], [3., 4.]]), [1, 0]).numpy().tolist()
@@ -26,13 +26,13 @@ from ..reduce.reductions import reduce_sum
 def embedding_lookup(
     params: TensorLike | list[TensorLike], ids: TensorLike, max_norm: float | None = None, name: Name = None
 ) -> Tensor:
-    """The rows `ids` of `params`.
+    """Return the rows `ids` of `params`.
 
     Args:
-        params: a tensor, or a list of tensors that are parts of one along the first axis; all of one size, or
+        params: a tensor, or a list of tensors that are partitions along the first axis; all of one size, or
             the first ones larger by one.
         ids: integers.
-        max_norm: rows that are longer are scaled down to this euclidean norm.
+        max_norm: longer rows are scaled down to this Euclidean norm.
 
     >>> from ..arrays.creation import constant
     >>> table = constant([[3., 4.], [0., 1.]])
@@ -51,7 +51,7 @@ def embedding_lookup(
 
 
 def _check_parts(parts: list[Tensor]) -> None:
-    """Which part a row is in must be clear from the number of all rows."""
+    """Check that the partitions are of even size, so that the total size determines a row's partition."""
     sizes = [part.shape[0] if part.shape.rank else None for part in parts]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes) or len(parts) == 1:

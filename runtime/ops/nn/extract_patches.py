@@ -1,4 +1,4 @@
-"""Windows of images, laid out as channels.
+"""Extract windows of images, stored as channels.
 
 1 2 3      windows of 2 by 2      [1 2 4 5] [2 3 5 6]
 4 5 6    ────────────────────→
@@ -24,11 +24,11 @@ from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
 def extract_patches(
     images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: Name = None
 ) -> Any:
-    """Windows of `images` [batch, height, width, channels] as [batch, rows, columns, window and channels].
+    """Extract windows of `images` [batch, height, width, channels] as [batch, rows, columns, window and channels].
 
     Args:
-        sizes, strides, rates: lists of four, 1 for batch and channels: the windows' sizes, how far apart they
-            are, how far apart their elements are.
+        sizes, strides, rates: lists of four, 1 for batch and channels: the windows' sizes, the distances
+            between windows, and the distances between their elements.
         padding: "SAME", with zeros, or "VALID".
 
     >>> image = [[[[1], [2], [3]], [[4], [5], [6]]]]
@@ -48,7 +48,7 @@ def extract_patches(
 def extract_image_patches(
     images: Input, ksizes: Axes, strides: Axes, rates: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """Windows of images as channels; sizes, strides and rates are pairs.
+    """Extract windows of images as channels; sizes, strides and rates are pairs.
 
     >>> extract_image_patches([[[[1], [2], [3]]]], [1, 2], [1, 1], [1, 1], "VALID").numpy().tolist()
     [[[[1, 2], [2, 3]]]]
@@ -93,7 +93,7 @@ def _(dy: Any, y: Any, images: Any, **setting: Any) -> Any:
 def extract_image_patches_grad(
     grads: Input, sizes: Ints, ksizes: Axes, strides: Axes, rates: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """The gradient of `extract_image_patches` of images of the shape `sizes`: sums of what their elements got.
+    """Return the gradient of `extract_image_patches` for images of the shape `sizes`: a scatter-add of windows.
 
     >>> dy = [[[[1., 2.], [3., 4.]]]]
     >>> extract_image_patches_grad(dy, [1, 1, 3, 1], [1, 2], [1, 1], [1, 1], "VALID").numpy().ravel().tolist()

@@ -1,4 +1,4 @@
-"""Patches of volumes: what a window sees at each of its places, laid out as channels."""
+"""Extract windows of volumes, stored as channels."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ..reduce.segments import unsorted_segment_sum
 def extract_volume_patches(
     input: Input, ksizes: Axes, strides: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """The patches of volumes [batch, depth, rows, columns, channels], flat in the last axis.
+    """Extract the patches of volumes [batch, depth, rows, columns, channels], flat in the last axis.
 
     Args:
         ksizes: the sizes of a patch, [1, depth, rows, columns, 1].
-        strides: the distance of patches that follow each other, [1, depth, rows, columns, 1].
+        strides: the distances between adjacent patches, [1, depth, rows, columns, 1].
         padding: "VALID", or "SAME" for as many patches as there are strides, with zeros around the volume.
 
     >>> volume = np.arange(4.0, dtype=np.float32).reshape(1, 1, 2, 2, 1)
@@ -81,7 +81,7 @@ def _(input: Array, ksizes: tuple[int, ...], strides: tuple[int, ...], padding: 
 
 @extract_volume_patches.gradient
 def _(dy: Any, y: Any, input: Any, ksizes: Any, strides: Any, padding: str) -> Any:
-    """Each element gets what its copies have: they are recognised by their numbers, those of the margins by 0."""
+    """Sum the cotangents of each element's copies: indices identify the copies, and 0 marks the padding."""
     sizes = shape(input)
     count = reduce_prod(sizes[1:])
     numbers = reshape(count_up(1, count + 1), concat([[1], sizes[1:]], 0))

@@ -1,4 +1,4 @@
-"""Numbers about predictions: are the right ones among the best, how many are zero, what is lost on average.
+"""Evaluation functions: in_top_k, zero_fraction, average losses and approximate top-k.
 
 >>> in_top_k([1, 0], [[1., 2.], [1., 2.]], 1).numpy().tolist()
 [True, False]
@@ -29,11 +29,11 @@ from ..reduce.reductions import reduce_sum
 
 @op
 def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> TensorType:
-    """Whether fewer than `k` predictions are larger than that for the target, row by row.
+    """Return for each row whether fewer than `k` predictions are larger than that of the target.
 
     Args:
-        targets: int32 or int64, [batch]; one that is no class says False.
-        predictions: float32, [batch, classes]; a row that is not finite says False.
+        targets: int32 or int64, [batch]; the result is False for a number that is no class.
+        predictions: float32, [batch, classes]; the result is False for a row that is not finite.
         k: a scalar.
 
     >>> in_top_k([1, 2], [[1., 2., 3.], [1., 2., 3.]], 2).numpy().tolist()
@@ -69,7 +69,7 @@ def _(targets: Array, predictions: Array, k: Array) -> Array:
 
 
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
-    """How much of `value` is zero, a float32 between 0 and 1; NaN for an empty tensor.
+    """Return the fraction of `value` that is zero, a float32 between 0 and 1; NaN for an empty tensor.
 
     >>> zero_fraction([0, 1, 0, 2]).numpy().tolist()
     0.5
@@ -82,7 +82,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """The sum of losses, weighted, divided by the size of the batch; 0 for an empty batch.
+    """Return the weighted sum of losses, divided by the batch size; 0 for an empty batch.
 
     >>> compute_average_loss([1., 2., 3.], sample_weight=[1., 0., 1.], global_batch_size=2).numpy().tolist()
     2.0
@@ -108,7 +108,7 @@ def compute_average_loss(
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of regularisation losses: it is divided by the number of replicas, of which there is one.
+    """Return the sum of regularization losses, divided by the number of replicas, which is 1.
 
     >>> scale_regularization_loss([1., 3.]).numpy().tolist()
     4.0
@@ -117,7 +117,7 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
 
 
 def _fractional(total: Tensor) -> Tensor:
-    """Whole numbers as the floats that division makes of them."""
+    """Convert integers to the floats that division yields."""
     return divide(total, cast(1, total.dtype))
 
 
@@ -130,7 +130,7 @@ def approx_max_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+    """Return the `k` largest elements along an axis, and their indices; exact for any `recall_target`.
 
     >>> approx_max_k([1., 4., 3.], 2)[0].numpy().tolist()
     [4.0, 3.0]
@@ -147,7 +147,7 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
     name: Name = None,
 ) -> tuple[Tensor, Tensor]:
-    """The `k` smallest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+    """Return the `k` smallest elements along an axis, and their indices; exact for any `recall_target`.
 
     >>> approx_min_k([1., 4., 3.], 2)[0].numpy().tolist()
     [1.0, 3.0]

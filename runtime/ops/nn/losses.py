@@ -1,4 +1,4 @@
-"""How far what a network says is from what it should say.
+"""Loss functions.
 
 >>> sparse_softmax_cross_entropy_with_logits([1], [[0., 0.]]).numpy().round(4).tolist()
 [0.6930999755859375]
@@ -36,11 +36,11 @@ _INDICES = frozenset({dtypes.int32, dtypes.int64})
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: Name = None
 ) -> Tensor:
-    """`-sum(labels * log_softmax(logits))` along `axis`: one number for each distribution.
+    """Return `-sum(labels * log_softmax(logits))` along `axis`: one number for each distribution.
 
     Args:
-        labels: the probabilities that there should be; cast to the dtype of `logits`.
-        logits: unnormalised log-probabilities, float.
+        labels: the target probabilities; cast to the dtype of `logits`.
+        logits: unnormalized log-probabilities, float.
 
     >>> softmax_cross_entropy_with_logits([[0., 1.]], [[1., 1.]]).numpy().round(4).tolist()
     [0.6930999755859375]
@@ -60,7 +60,7 @@ def softmax_cross_entropy_with_logits(
 
 
 def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Both, and the one that is known to be smaller repeated."""
+    """Broadcast both tensors to one shape."""
     if labels.shape.is_compatible_with(logits.shape):
         return labels, logits
     both = shapes.broadcast(labels.shape.dims, logits.shape.dims)
@@ -71,7 +71,7 @@ def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
 
 @op
 def softmax_cross_entropy(labels: Same, logits: Same, name: Name = None) -> TensorType:
-    """`-sum(labels * log_softmax(logits))` along the last axis.
+    """Return `-sum(labels * log_softmax(logits))` along the last axis.
 
     >>> softmax_cross_entropy([0., 1.], [1000., 0.]).numpy().tolist()
     1000.0
@@ -106,7 +106,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
 def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: Name = None
 ) -> Tensor:
-    """`-log_softmax(logits)[label]` for each label: one class is the right one.
+    """Return `-log_softmax(logits)[label]` for each label: exactly one class is correct.
 
     Args:
         labels: int32 or int64, [d_0, …, d_r], each in [0, classes).
@@ -138,7 +138,7 @@ def _check_labels(labels: Tensor, logits: Tensor) -> None:
 
 @op
 def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None) -> TensorType:
-    """`-log_softmax(logits)[label]` for each label.
+    """Return `-log_softmax(logits)[label]` for each label.
 
     >>> sparse_softmax_cross_entropy(1, [1000., 0.]).numpy().tolist()
     1000.0
@@ -185,7 +185,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
 
 @dispatching_composites("sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
-    """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
+    """Return `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
 
     It is computed as `max(x, 0) - x * labels + log(1 + exp(-|x|))`, which cannot overflow.
 
@@ -202,7 +202,7 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
 def weighted_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: Name = None
 ) -> Tensor:
-    """`sigmoid_cross_entropy_with_logits` whose part with `labels` is multiplied by `pos_weight`.
+    """Compute `sigmoid_cross_entropy_with_logits` with the term of `labels` multiplied by `pos_weight`.
 
     >>> weighted_cross_entropy_with_logits([1., 0.], [-100., 100.], 3.).numpy().tolist()
     [300.0, 100.0]
@@ -226,10 +226,10 @@ def _pair(labels: Any, logits: Any) -> tuple[Any, Any]:
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: Name = None
 ) -> Tensor:
-    """`exp(log_input) - log_input * targets`: the loss of a Poisson distribution, without what is constant.
+    """Return `exp(log_input) - log_input * targets`: the loss of a Poisson distribution, without constant terms.
 
     Args:
-        compute_full_loss: with Stirling's approximation of `log(targets!)`, for targets above 1.
+        compute_full_loss: whether to add Stirling's approximation of `log(targets!)`, for targets above 1.
 
     >>> log_poisson_loss([2.], [0.]).numpy().tolist()
     [1.0]
@@ -250,7 +250,7 @@ def log_poisson_loss(
 
 
 def l2_loss(t: TensorLike, name: Name = None) -> Tensor:
-    """`sum(t ** 2) / 2`.
+    """Return `sum(t ** 2) / 2`.
 
     >>> l2_loss([3., 4.]).numpy().tolist()
     12.5

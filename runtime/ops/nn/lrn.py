@@ -1,4 +1,4 @@
-"""Local response normalisation: each channel is divided by what the channels around it are.
+"""Local response normalization: each channel is divided by a norm of the adjacent channels.
 
     y[..., c] = x[..., c] / (bias + alpha * sum(x[..., c - r : c + r + 1] ** 2)) ** beta
 
@@ -27,7 +27,7 @@ def local_response_normalization(
     beta: float = 0.5,
     name: Name = None,
 ) -> TensorType:
-    """`input` divided by `(bias + alpha * sum of squares) ** beta` of the channels at most `depth_radius` away.
+    """Divide `input` by `(bias + alpha * sum of squares) ** beta` of the channels at most `depth_radius` away.
 
     Args:
         input: [batch, height, width, channels], float16 or float32.
@@ -44,7 +44,7 @@ def local_response_normalization(
 
 
 def _around(x: Array, radius: int) -> Array:
-    """Sums of the channels at most `radius` away."""
+    """Return sums of the channels at most `radius` away."""
     sums = np.zeros_like(x)
     count = x.shape[-1]
     for shift in range(-min(radius, count), min(radius, count) + 1):
@@ -72,7 +72,7 @@ def _(dy: Any, y: Any, input: Any, depth_radius: int, bias: float, alpha: float,
 
 @op
 def neighbourhood(input: Input, depth_radius: int, name: Name = None) -> TensorType:
-    """The sums of the channels at most `depth_radius` away.
+    """Return the sums of the channels at most `depth_radius` away.
 
     >>> neighbourhood([[[[1., 2., 4.]]]], 1).numpy().tolist()
     [[[[3.0, 7.0, 6.0]]]]

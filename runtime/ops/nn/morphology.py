@@ -1,8 +1,8 @@
-"""Grey-scale dilation and erosion: windows plus a filter, and then the largest; or minus it, and the smallest.
+"""Grayscale dilation and erosion: the largest sum of a window and a filter, or the smallest difference.
 
     y[b, i, j, c] = max over k, l of x[b, i * stride + k * rate, j * stride + l * rate, c] + filter[k, l, c]
 
-Elements beyond the edge take no part.
+Elements beyond the edge are ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def dilation2d(
     dilations: Any,
     name: Name = None,
 ) -> Tensor:
-    """The largest sums of windows of `input` and `filters`.
+    """Return the largest sums of windows of `input` and `filters`.
 
     Args:
         input: [batch, height, width, channels].
@@ -65,7 +65,7 @@ def erosion2d(
     dilations: Any,
     name: Name = None,
 ) -> Tensor:
-    """The smallest differences of windows of `value` and `filters`: the dilation of the negative, turned round.
+    """Return the smallest differences of windows of `value` and `filters`: the negated dilation of the negative.
 
     >>> ones = [1, 1, 1, 1]
     >>> erosion2d([[[[1.], [5.], [2.]]]], [[[0.]]], ones, "VALID", "NHWC", ones).numpy().ravel().tolist()
@@ -96,7 +96,7 @@ def _result(x: shapes.Dims, w: shapes.Dims, strides: Any, rates: Any, padding: s
 def dilated(
     input: Same, filter: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """`dilation2d` with pairs of strides and rates.
+    """Compute `dilation2d` with pairs of strides and rates.
 
     >>> dilated([[[[1.], [5.], [2.]]]], [[[0.]]], [1, 1], [1, 1], "VALID").numpy().ravel().tolist()
     [1.0, 5.0, 2.0]
@@ -144,7 +144,7 @@ def _check_gradient(
 def dilation2d_backprop_input(
     input: Same, filter: Same, out_backprop: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """The gradient of `dilation2d` with respect to its input: each window's goes to the first largest sum.
+    """Return the gradient of `dilation2d` for its input: each window's goes to the first largest sum.
 
     >>> x, dy = [[[[1.], [5.], [2.]]]], [[[[10.], [20.], [30.]]]]
     >>> dilation2d_backprop_input(x, [[[0.]]], dy, [1, 1], [1, 1], "VALID").numpy().ravel().tolist()
@@ -158,7 +158,7 @@ def dilation2d_backprop_input(
 def dilation2d_backprop_filter(
     input: Same, filter: Same, out_backprop: Same, strides: Axes, rates: Axes, padding: str, name: Name = None
 ) -> TensorType:
-    """The gradient of `dilation2d` with respect to its filter.
+    """Return the gradient of `dilation2d` with respect to its filter.
 
     >>> x, dy = [[[[1.], [5.], [2.]]]], [[[[10.], [20.], [30.]]]]
     >>> dilation2d_backprop_filter(x, [[[0.]]], dy, [1, 1], [1, 1], "VALID").numpy().ravel().tolist()
@@ -171,7 +171,7 @@ def dilation2d_backprop_filter(
 def _shares(
     input: Array, filter: Array, dy: Array, strides: Any, rates: Any, padding: str
 ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...], Array]]:
-    """For each place of a filter: which elements it meets, and what comes back to it from each window."""
+    """Yield for each filter offset the elements it is added to, and the gradient from each window."""
     slide = _slide(input, filter, strides, rates, padding)
     y = dilated.compute(input, filter, strides, rates, padding)
     if dy.shape != y.shape:

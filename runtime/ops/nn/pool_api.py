@@ -1,4 +1,4 @@
-"""The pooling functions of `tf.nn`, by their many names: all are `max_pool` or `avg_pool` over some axes.
+"""The pooling functions of `tf.nn`: each calls `max_pool` or `avg_pool` over some axes.
 
 >>> max_pool2d([[[[1.], [2.]], [[3.], [4.]]]], 2, 2, "VALID").numpy().tolist()
 [[[[4.0]]]]
@@ -51,7 +51,7 @@ def _setting(what: str, n: int, ksize: Any, strides: Any, padding: Any, data_for
 
 
 def _whole(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
-    """Window sizes or strides, one for each axis of the tensor. Channels can be pooled, batches cannot."""
+    """Return window sizes or strides for each axis of the tensor. Channels can be pooled, batches cannot."""
     given = shapes.as_dims(value)
     assert given is not None
     if len(given) == n + 2:
@@ -66,7 +66,7 @@ def _whole(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
 def max_pool1d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
 ) -> Tensor:
-    """The largest elements of windows over one axis; `input` is [batch, width, channels].
+    """Return the largest elements of windows over one axis; `input` is [batch, width, channels].
 
     Args:
         ksize, strides: an integer, or a list of 1 or 3.
@@ -81,7 +81,7 @@ def max_pool1d(
 def max_pool2d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
 ) -> Tensor:
-    """The largest elements of windows over two axes; `input` is [batch, height, width, channels].
+    """Return the largest elements of windows over two axes; `input` is [batch, height, width, channels].
 
     >>> max_pool2d([[[[1.], [2.]], [[3.], [4.]]]], 2, 1, "SAME").numpy()[0, :, :, 0].tolist()
     [[4.0, 4.0], [4.0, 4.0]]
@@ -92,7 +92,9 @@ def max_pool2d(
 def max_pool3d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
 ) -> Tensor:
-    """The largest elements of windows over three axes; `input` is [batch, depth, height, width, channels].
+    """Return the largest elements of windows over three axes;
+
+    `input` is [batch, depth, height, width, channels].
 
     >>> max_pool3d([[[[[1.], [2.]], [[3.], [4.]]]]], [1, 2, 2], 1, "VALID").numpy().tolist()
     [[[[[4.0]]]]]
@@ -103,7 +105,7 @@ def max_pool3d(
 def avg_pool1d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
 ) -> Tensor:
-    """The means of windows over one axis; arguments as for `max_pool1d`.
+    """Return the means of windows over one axis; arguments as for `max_pool1d`.
 
     >>> avg_pool1d([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[2.0], [2.5]]]
@@ -114,7 +116,7 @@ def avg_pool1d(
 def avg_pool2d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
 ) -> Tensor:
-    """The means of windows over two axes; arguments as for `max_pool2d`.
+    """Return the means of windows over two axes; arguments as for `max_pool2d`.
 
     >>> avg_pool2d([[[[1.], [2.]], [[3.], [4.]]]], 2, 1, "SAME").numpy()[0, :, :, 0].tolist()
     [[2.5, 3.0], [3.5, 4.0]]
@@ -125,7 +127,7 @@ def avg_pool2d(
 def avg_pool3d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
 ) -> Tensor:
-    """The means of windows over three axes; arguments as for `max_pool3d`.
+    """Return the means of windows over three axes; arguments as for `max_pool3d`.
 
     >>> avg_pool3d([[[[[1.], [2.]], [[3.], [4.]]]]], [1, 2, 2], 1, "VALID").numpy().tolist()
     [[[[[2.5]]]]]
@@ -141,7 +143,7 @@ def max_pool(
     data_format: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The largest elements of windows over the one, two or three axes between batch and channels.
+    """Return the largest elements of windows over the one, two or three axes between batch and channels.
 
     >>> max_pool([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[3.0], [3.0]]]
@@ -159,7 +161,7 @@ def avg_pool(
     data_format: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The means of windows over the one, two or three axes between batch and channels.
+    """Return the means of windows over the one, two or three axes between batch and channels.
 
     >>> avg_pool([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[2.0], [2.5]]]
@@ -179,7 +181,7 @@ def _spatial(x: Tensor, data_format: str | None, what: str) -> int:
 
 
 class MaxPoolWithArgmax(NamedTuple):
-    """What `max_pool_with_argmax` finds."""
+    """The result of `max_pool_with_argmax`."""
 
     output: Tensor
     argmax: Tensor
@@ -195,9 +197,10 @@ def max_pool_with_argmax(
     include_batch_in_index: bool = False,
     name: Name = None,
 ) -> MaxPoolWithArgmax:
-    """The largest elements of windows over two axes, and where they are in the flattened `input`.
+    """Return the largest elements of windows over two axes, and their indices in the flattened `input`.
 
-    A place is `(y * width + x) * channels + channel`, with `include_batch_in_index` with the batch in front.
+    An index is `(y * width + x) * channels + channel`; `include_batch_in_index` adds the batch as the leading
+    axis.
 
     >>> values, places = max_pool_with_argmax([[[[1.], [2.]], [[4.], [3.]]]], 2, 2, "VALID")
     >>> places.numpy().tolist()
@@ -229,10 +232,10 @@ def pool(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """Pooling of the type "MAX" or "AVG" over as many axes as `window_shape` has numbers.
+    """Pool with the type "MAX" or "AVG" over as many axes as `window_shape` has numbers.
 
     Args:
-        dilations: windows that take every so-manieth element; not together with strides larger than 1.
+        dilations: the distance between elements of a window; not together with strides larger than 1.
 
     >>> pool([[[1.], [3.], [2.]]], [2], "MAX").numpy().tolist()
     [[[3.0], [3.0]]]
@@ -269,7 +272,7 @@ def _dilated(
     first: bool,
     kind: str,
 ) -> Tensor:
-    """Pooling with windows that have holes: of the elements with a common remainder, each class for itself."""
+    """Pool with dilated windows: separately for each class of elements with a common remainder."""
     from .dilation import with_space_to_batch
 
     return with_space_to_batch(  # type: ignore[no-any-return]

@@ -1,11 +1,11 @@
-"""Pooling: windows of a tensor become their largest element, or their mean.
+"""Pooling: the largest element or the mean of each window of a tensor.
 
     1 2 5      windows of 2 by 2       5 9      pooled along one axis after the other, since a rectangle's
     3 4 9      ──────────────────→     7 9      largest element is the largest of its rows' largest ones
     7 0 6
 
-Windows and strides have a number for each axis of the tensor, so that any axis can be pooled. Padding takes no
-part: neither in the maximum nor in the number of elements that a mean divides by.
+Windows and strides have a number for each axis of the tensor, so that any axis can be pooled. Padding is
+ignored: in the maximum, and in the number of elements that a mean divides by.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _slide(shape: Any, ksize: Sizes, strides: Sizes, padding: str, explicit: Pai
 
 
 def _along_axes(x: Array, slide: Sliding, combine: Any, start: Any) -> Array:
-    """Windows combined along one axis after the other."""
+    """Combine windows along one axis after the other."""
     for axis, size in enumerate(slide.window):
         if size == slide.strides[axis] == 1 and slide.outputs[axis] == x.shape[axis]:
             continue
@@ -71,7 +71,7 @@ def _lowest(dtype: Any) -> Any:
 def max_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
 ) -> TensorType:
-    """The largest elements of windows.
+    """Return the largest elements of windows.
 
     Args:
         ksize, strides: a number for each axis of `input`.
@@ -106,7 +106,7 @@ def max_pool_grad(
     explicit_paddings: Axes = (),
     name: Name = None,
 ) -> TensorType:
-    """The gradient of `max_pool`: each window's goes to the first of its largest elements.
+    """Return the gradient of `max_pool`: each window's goes to the first of its largest elements.
 
     >>> max_pool_grad([1., 2., 2.], [2., 2.], [10., 1.], [2], [1], "VALID").numpy().tolist()
     [0.0, 11.0, 0.0]
@@ -160,7 +160,7 @@ def max_pool_grad_grad(
     explicit_paddings: Axes = (),
     name: Name = None,
 ) -> TensorType:
-    """The elements of `grad` at the places of the first of the largest elements of each window.
+    """Return the elements of `grad` at the index of the first largest element of each window.
 
     >>> max_pool_grad_grad([1., 2., 2.], [2., 2.], [10., 20., 30.], [2], [1], "VALID").numpy().tolist()
     [20.0, 20.0]
@@ -207,7 +207,7 @@ def max_pool_argmax(
     include_batch_in_index: bool = False,
     name: Name = None,
 ) -> tuple[TensorType, TensorType]:
-    """The largest elements of windows, and their places in the flattened input (of one batch, or of all).
+    """Return the largest elements of windows, and their indices in the flattened input (of one batch, or of all).
 
     >>> values, places = max_pool_argmax([[1., 5., 2.]], [1, 2], [1, 1], "VALID")
     >>> places.numpy().tolist()
@@ -246,7 +246,7 @@ def _(dy: Any, y: Any, input: Any, output_dtype: Any, include_batch_in_index: bo
 def avg_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
 ) -> TensorType:
-    """The means of windows; arguments as for `max_pool`.
+    """Return the means of windows; arguments as for `max_pool`.
 
     >>> avg_pool([1., 2., 6.], [2], [1], "SAME").numpy().tolist()
     [1.5, 4.0, 6.0]
@@ -264,7 +264,7 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
 
 
 def _divided(sums: Array, slide: Sliding) -> Array:
-    """Sums of windows divided by the numbers of their elements."""
+    """Divide the sums of windows by the numbers of their elements."""
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
             sums = sums / counts.astype(sums.dtype).reshape((-1, *(1,) * (sums.ndim - axis - 1)))
@@ -286,7 +286,7 @@ def avg_pool_grad(
     explicit_paddings: Axes = (),
     name: Name = None,
 ) -> TensorType:
-    """The gradient of `avg_pool`: each window's is divided among its elements.
+    """Return the gradient of `avg_pool`: each window's is divided among its elements.
 
     >>> avg_pool_grad([3], [10., 1.], [2], [1], "VALID").numpy().tolist()
     [5.0, 5.5, 0.5]

@@ -1,4 +1,4 @@
-"""Activations that are one thing for negative numbers and another one for the rest.
+"""Piecewise activations: relu6, leaky_relu, selu, softsign, crelu.
 
 >>> relu6([-1., 8.]).numpy().tolist(), leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
 ([0.0, 6.0], [-1.0, 4.0])
@@ -27,12 +27,12 @@ from .activations import relu
 
 _SCALE = 1.0507009873554804934193349852946
 _SCALE_ALPHA = 1.7580993408473768599402175208123
-"""With these numbers `selu` keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
+"""Constants with which `selu` keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
 
 
 @op
 def relu6(features: Input, name: Name = None) -> TensorType:
-    """`features` between 0 and 6.
+    """Clip `features` to the range from 0 to 6.
 
     >>> relu6([-3., 3., 9.]).numpy().tolist()
     [0.0, 3.0, 6.0]
@@ -54,7 +54,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 @dispatching_composites("leaky_relu")
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
-    """`features`, with `alpha * x` for negative ones; those of integers are float32.
+    """Return `features`, with `alpha * x` in place of negative elements; integers become float32.
 
     >>> leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
     [-1.0, 4.0]
@@ -66,7 +66,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
 
 @op(name="leaky_relu")
 def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
-    """`features`, with `alpha * x` for negative ones.
+    """Return `features`, with `alpha * x` in place of negative elements.
 
     >>> leaky([-4., 4.], 2.0).numpy().tolist()
     [-8.0, 4.0]
@@ -87,7 +87,7 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
 
 @op
 def selu(features: Input, name: Name = None) -> TensorType:
-    """`scale * x`, and `scale * alpha * (exp(x) - 1)` for negative ones: means stay 0, variances 1.
+    """Return `scale * x`, or `scale * alpha * (exp(x) - 1)` for negative elements: mean 0 and variance 1 are kept.
 
     >>> selu([-100., 0., 1.]).numpy().round(3).tolist()
     [-1.7580000162124634, 0.0, 1.0509999990463257]
@@ -109,7 +109,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 @op
 def softsign(features: Input, name: Name = None) -> TensorType:
-    """`x / (1 + |x|)`.
+    """Return `x / (1 + |x|)`.
 
     >>> softsign([-1., 0., 3.]).numpy().tolist()
     [-0.5, 0.0, 0.75]
@@ -129,7 +129,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 def crelu(features: TensorLike, axis: int = -1, name: Name = None) -> Tensor:
-    """`relu` of `features` and of their negatives, side by side along `axis`.
+    """Concatenate `relu` of `features` and of their negatives along `axis`.
 
     >>> crelu([-1., 2.]).numpy().tolist()
     [0.0, 2.0, 1.0, 0.0]

@@ -1,7 +1,7 @@
-"""Blocks of neighbours, moved to another axis and back.
+"""Move blocks of adjacent elements to the channel or batch axis, and back.
 
-    1 2  space_to_depth, blocks of 2 by 2     [1 2 3 4]      one place with four channels
-    3 4  space_to_batch, blocks of 2 by 2     [1] [2] [3] [4]   four batches of one place
+    1 2  space_to_depth, blocks of 2 by 2     [1 2 3 4]      one pixel with four channels
+    3 4  space_to_batch, blocks of 2 by 2     [1] [2] [3] [4]   four batches of one pixel
 
 >>> space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy().tolist()
 [[[[1, 2, 3, 4]]]]
@@ -26,7 +26,7 @@ from ..framework.static_values import integers
 
 @op
 def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
-    """Blocks of `block_size` by `block_size` places as channels of one place.
+    """Move blocks of `block_size` by `block_size` pixels to the channels of one pixel.
 
     >>> space_to_depth([[[[1], [2], [3], [4]], [[5], [6], [7], [8]]]], 2).numpy().tolist()
     [[[[1, 2, 5, 6], [3, 4, 7, 8]]]]
@@ -54,7 +54,7 @@ def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", nam
 
 @op
 def depth_to_space(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
-    """What takes `space_to_depth` back: the channels of a place become a block of places.
+    """Undo `space_to_depth`: move the channels of a pixel to a block of pixels.
 
     >>> depth_to_space([[[[1, 2, 5, 6], [3, 4, 7, 8]]]], 2).numpy()[0, :, :, 0].tolist()
     [[1, 2, 3, 4], [5, 6, 7, 8]]
@@ -148,7 +148,7 @@ def _blocks(operand: Any, what: str) -> tuple[int | None, ...] | None:
 
 
 def _margins(operand: Any, count: int | None, what: str) -> tuple[Any, ...] | None:
-    """A sum of both numbers for each axis, as far as they are known."""
+    """Return the sum of both numbers for each axis; None if they are not static."""
     if operand.shape is not None and (len(operand.shape) != 2 or operand.shape[1] not in (2, None)):
         raise ValueError(f"{what} must have the shape [blocks, 2], not {shapes.show(operand.shape)}")
     if operand.value is None:
@@ -198,7 +198,7 @@ def _moved_size(size: int | None, block: int | None, margin: int | None, what: s
 
 @op
 def space_to_batch_nd(input: Input, block_shape: Ints, paddings: Ints, name: Name = None) -> TensorType:
-    """The places of blocks, after padding with zeros, as batches of their own.
+    """Move the elements of blocks, after padding with zeros, to separate batches.
 
     >>> space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]]).numpy().tolist()
     [[1, 3], [2, 4]]
@@ -237,7 +237,7 @@ def _check_moved(input: Array, blocks: list[int], margins: Array, what: str) -> 
 
 @op
 def batch_to_space_nd(input: Input, block_shape: Ints, crops: Ints, name: Name = None) -> TensorType:
-    """What takes `space_to_batch` back: batches become the places of blocks; then the margins are cut off.
+    """Undo `space_to_batch`: move batches to the elements of blocks, then crop the margins.
 
     >>> batch_to_space_nd([[1, 3], [2, 4]], [2], [[1, 0]]).numpy().tolist()
     [[2, 3, 4]]
@@ -281,10 +281,11 @@ def _(dy: Any, y: Any, input: Any, block_shape: Any, crops: Any) -> Any:
 
 
 def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: Name = None) -> Tensor:
-    """The places of blocks, after padding with zeros, as batches of their own.
+    """Move the elements of blocks, after padding with zeros, to separate batches.
 
     Args:
-        block_shape: a size for each of the axes after the first one that are cut into blocks, or one for two.
+        block_shape: a size for each axis, after the first one, that is divided into blocks; or one number for
+            two axes.
         paddings: `[before, after]` for each of these axes.
 
     >>> space_to_batch([[1, 2, 3]], [2], [[0, 1]]).numpy().tolist()
@@ -294,7 +295,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: Nam
 
 
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: Name = None) -> Tensor:
-    """What takes `space_to_batch` back: batches become the places of blocks; then the margins are cut off.
+    """Undo `space_to_batch`: move batches to the elements of blocks, then crop the margins.
 
     >>> batch_to_space([[1, 3], [2, 0]], [2], [[0, 1]]).numpy().tolist()
     [[1, 2, 3]]

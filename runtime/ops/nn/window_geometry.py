@@ -1,13 +1,13 @@
-"""Windows that slide over the axes of a tensor: where they lie, how many fit, what a user may say about them.
+"""Geometry of sliding windows: positions, number of outputs, and parsing of the user's arguments.
 
     size 5, window 3, stride 2, "VALID"      [0 1 2] 3 4       outputs 2
                                               0 1 [2 3 4]
     size 4, window 3, stride 2, "SAME"       [0 1 2] 3 +       outputs 2, one zero after the end
                                               0 1 [2 3 +]
 
-An output's size is `ceil((size + padding - reach + 1) / stride)`, where a window reaches over
-`(window - 1) * dilation + 1` elements. "SAME" adds as much padding as `ceil(size / stride)` outputs
-need, half of it in front, rounded down.
+An output's size is `ceil((size + padding - reach + 1) / stride)`, where a window's reach is `(window - 1) *
+dilation + 1` elements. "SAME" adds as much padding as `ceil(size / stride)` outputs need, half of it before
+the first element, rounded down.
 
 >>> sliding((5,), (3,), (2,), (1,), "VALID").outputs, sliding((4,), (3,), (2,), (1,), "SAME").after
 ((2,), (1,))
@@ -31,7 +31,7 @@ Pairs = tuple[int, ...]
 
 
 class Sliding(NamedTuple):
-    """Windows over axes: a number for each axis in every field."""
+    """Sliding windows over axes; every field has a number for each axis."""
 
     sizes: tuple[int, ...]
     window: tuple[int, ...]
@@ -47,23 +47,23 @@ class Sliding(NamedTuple):
         return tuple(map(sum, zip(self.before, self.sizes, self.after, strict=True)))
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
-        """The places inside of a window, the last axis fastest."""
+        """Return the offsets inside a window, the last axis fastest."""
         return itertools.product(*map(range, self.window))
 
     def padded_slices(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
-        """The elements of the padded axes that the windows have at one place."""
+        """Return the slices of the padded axes that the windows have at one offset."""
         return tuple(
             slice(at * d, at * d + (count - 1) * s + 1, s)
             for at, d, s, count in zip(offset, self.dilations, self.strides, self.outputs, strict=True)
         )
 
     def slices(self, offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """Which windows have an element, not padding, at one place, and those elements, as slices."""
+        """Return slices of the windows that have an element at one offset, and of those elements; skip padding."""
         pairs = [self.along(axis, at) for axis, at in enumerate(offset)]
         return tuple(windows for windows, _ in pairs), tuple(elements for _, elements in pairs)
 
     def along(self, axis: int, at: int) -> tuple[slice, slice]:
-        """Which windows have an element, not padding, at one place along one axis, and those elements."""
+        """Return slices of the windows that have an element at one offset along one axis, and of those elements."""
         start = at * self.dilations[axis] - self.before[axis]
         stride, size = self.strides[axis], self.sizes[axis]
         first = max(0, -(start // stride))
@@ -73,7 +73,7 @@ class Sliding(NamedTuple):
         return slice(first, last), slice(start + first * stride, start + (last - 1) * stride + 1, stride)
 
     def counts(self) -> list[Array]:
-        """For each axis, how many elements that are no padding each window has."""
+        """Return for each axis the number of elements, without padding, of each window."""
         found = []
         for axis, count in enumerate(self.outputs):
             counted = np.zeros(count, np.int64)
@@ -91,7 +91,7 @@ def sliding(
     padding: str,
     explicit: Pairs = (),
 ) -> Sliding:
-    """Where windows lie on axes of these sizes; ValueError when one does not fit."""
+    """Return the sliding windows on axes of these sizes; ValueError for a negative number of outputs."""
     for what, numbers in (("sizes", window), ("strides", strides), ("dilations", dilations)):
         if len(numbers) != len(sizes):
             raise ValueError(f"{what} {list(numbers)} of windows on {len(sizes)} axes: expected one for each")
@@ -129,7 +129,7 @@ def _pads(size: int, reach: int, stride: int, count: int, padding: str, explicit
 def output_size(
     size: int | None, window: int | None, stride: int, dilation: int, padding: str, explicit: Pairs = ()
 ) -> int | None:
-    """How many windows fit; None when that is not known; ValueError when it would be negative.
+    """Return the number of windows that fit; None if it is unknown; ValueError if it would be negative.
 
     >>> output_size(5, 3, 2, 1, "VALID"), output_size(5, 3, 2, 1, "SAME"), output_size(None, 3, 1, 1, "SAME")
     (2, 3, None)
@@ -153,12 +153,12 @@ def output_size(
 
 
 def refusal(message: str) -> Exception:
-    """The error for an argument that does not fit: its class depends on when it is found, as in TensorFlow."""
+    """Return the error for an invalid argument: InvalidArgumentError in eager mode, ValueError while tracing."""
     return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
 
 
 def is_channels_first(data_format: str | None, spatial: int, what: str) -> bool:
-    """Whether a format such as "NHWC" or "NCHW" has its channels before the spatial axes.
+    """Return whether a format such as "NHWC" or "NCHW" has its channels before the spatial axes.
 
     >>> is_channels_first("NCHW", 2, "conv2d"), is_channels_first(None, 2, "conv2d")
     (True, False)
@@ -172,7 +172,7 @@ def is_channels_first(data_format: str | None, spatial: int, what: str) -> bool:
 
 
 def per_axis(value: Any, spatial: int, channels_first: bool, what: str) -> tuple[int, ...]:
-    """Strides, dilations or window sizes as the user gave them, as one integer for each spatial axis.
+    """Parse strides, dilations or window sizes to one integer for each spatial axis.
 
     >>> per_axis(2, 2, False, "strides"), per_axis([1, 2, 3, 1], 2, False, "strides")
     ((2, 2), (2, 3))
@@ -199,7 +199,7 @@ def _integers(value: Any, what: str) -> tuple[int, ...]:
 
 
 def read_padding(padding: Any, spatial: int, channels_first: bool, what: str) -> tuple[str, Pairs]:
-    """ "SAME" or "VALID", or "EXPLICIT" and the numbers of the spatial axes.
+    """Return "SAME" or "VALID", or "EXPLICIT" and the numbers of the spatial axes.
 
     A list has `[before, after]` for every axis of the tensor, zeros for batch and channels.
 
