@@ -1,4 +1,4 @@
-"""The operation that takes lines of comma-separated values apart."""
+"""The operation that parses lines of comma-separated values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def csv_columns(
     select_cols: Axes = None,
     name: Name = None,
 ) -> tuple[TensorType, ...]:
-    """The columns of records of RFC 4180, a tensor each; see `tf.io.decode_csv`.
+    """Parse records of RFC 4180 into a tensor for each column; see `tf.io.decode_csv`.
 
     >>> numbers, names = csv_columns(["1,a", ",b"], [7, ""])
     >>> numbers.numpy().tolist(), names.numpy().tolist()
@@ -107,7 +107,7 @@ def _fields(record: bytes, delimiter: bytes, use_quotes: bool) -> list[bytes]:
 
 
 def _parsed(record: bytes, delimiter: bytes, use_quotes: bool) -> Iterator[bytes]:
-    """The fields of a record; InvalidArgumentError for quotes that are not as RFC 4180 has them."""
+    """Yield the fields of a record; InvalidArgumentError for quotes that violate RFC 4180."""
     at = 0
     while True:
         if use_quotes and record[at : at + 1] == b'"':
@@ -125,8 +125,8 @@ def _parsed(record: bytes, delimiter: bytes, use_quotes: bool) -> Iterator[bytes
 
 
 def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
-    """The field that a quote before `at` begins, and where it ends."""
-    parts = []  # joined once: adding to a field takes time quadratic in its quotes
+    """Return the field that a quote before `at` begins, and its end index."""
+    parts = []  # joined once: repeated concatenation takes time quadratic in the number of quotes
     while True:
         end = record.find(b'"', at)
         if end < 0:

@@ -1,4 +1,4 @@
-"""Operations between strings and the bytes of numbers: decode_raw, base64."""
+"""Conversions between strings and the bytes of numbers: decode_raw, base64."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def decode_raw(
     fixed_length: int | None = None,
     name: Name = None,
 ) -> TensorType:
-    """The bytes of strings as numbers, along a new last axis.
+    """Reinterpret the bytes of strings as numbers, along a new last axis.
 
     Args:
         out_type: a numeric dtype, or bool.
-        fixed_length: so many bytes of each string, which is cut, or filled up with zeros. Without it all strings
-            must have the same length.
+        fixed_length: the number of bytes of each string, which is truncated or padded with zeros. Without it
+            all strings must have the same length.
 
     Raises InvalidArgumentError for strings of different lengths, and lengths that are no multiple of the dtype's size.
 
@@ -79,7 +79,7 @@ def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int 
 
 @op
 def encode_base64(input: Input, pad: bool = False, name: Name = None) -> TensorType:
-    """Strings in base64, in the alphabet that is safe in web addresses (- and _); with "=" at the end if `pad`.
+    """Encode strings in base64, in the URL-safe alphabet (- and _); with "=" at the end if `pad`.
 
     >>> encode_base64("a?>").numpy(), encode_base64("a", pad=True).numpy()
     (b'YT8-', b'YQ==')
@@ -96,9 +96,9 @@ def _(input: Array, pad: bool) -> Array:
 
 @op
 def decode_base64(input: Input, name: Name = None) -> TensorType:
-    """What strings in base64 stand for: in the alphabet of `encode_base64`, with or without "=" at the end.
+    """Decode strings in base64: in the alphabet of `encode_base64`, with or without "=" at the end.
 
-    Raises InvalidArgumentError for other characters, and for what is cut off.
+    Raises InvalidArgumentError for other characters and truncated strings.
 
     >>> decode_base64(["YT8-", "YQ"]).numpy().tolist()
     [b'a?>', b'a']

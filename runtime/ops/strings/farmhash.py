@@ -1,7 +1,7 @@
-"""Fingerprints: 64 bits that tell strings apart, the same on every machine.
+"""FarmHash fingerprints: hashes of 64 bits, the same on every machine.
 
-    Farm Fingerprint64 (Pike and Alakuijala, 2014): multiplications by three odd constants, and rotations; another
-    formula for strings of up to 16 bytes, up to 32, up to 64, and above.
+    Farm Fingerprint64 (Pike and Alakuijala, 2014): multiplications by three odd constants, and rotations; with
+    different formulas for strings of up to 16 bytes, up to 32, up to 64, and above.
 
 Strings of one length are computed together.
 
@@ -25,7 +25,7 @@ from ..framework.op import Input, Name, op
 from ..framework.op_families import Array
 
 Words = Any
-"""An array of uint64, which wraps around."""
+"""An array of uint64; arithmetic wraps around."""
 
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
 
@@ -39,7 +39,7 @@ def _mixed(x: Words) -> Words:
 
 
 def _word(rows: Array, at: int) -> Words:
-    """Eight bytes of each row, the lowest first."""
+    """Return eight bytes of each row as a little-endian word."""
     return np.ascontiguousarray(rows[:, at : at + 8]).view("<u8")[:, 0]
 
 
@@ -53,7 +53,7 @@ def _joined(u: Words, v: Words, factor: Words) -> Words:
 
 
 def fingerprints(rows: Array) -> Words:
-    """The fingerprints of strings of one length: the rows of a matrix of bytes."""
+    """Return the fingerprints of strings of one length: the rows of a matrix of bytes."""
     length = rows.shape[1]
     formula = _of_16 if length <= 16 else _of_32 if length <= 32 else _of_64 if length <= 64 else _of_many
     with np.errstate(over="ignore"):
@@ -95,7 +95,7 @@ def _of_64(rows: Array, n: int) -> Words:
 
 
 def _weak(rows: Array, at: int, a: Words, b: Words) -> tuple[Words, Words]:
-    """32 bytes, mixed into two words."""
+    """Mix 32 bytes into two words."""
     w, x, y, z = (_word(rows, at + 8 * i) for i in range(4))
     a = a + w
     b = _rotate(b + a + z, 21)
@@ -128,7 +128,7 @@ def _of_many(rows: Array, n: int) -> Words:
 def _last_block(
     rows: Array, n: int, state: tuple[Words, Words, Words], v: tuple[Words, Words], w: tuple[Words, Words]
 ) -> Words:
-    """The last 64 bytes, which may overlap the block before."""
+    """Mix in the last 64 bytes, which may overlap the previous block."""
     x, y, z = state
     factor = _K1 + ((z & np.uint64(0xFF)) << np.uint64(1))
     at = n - 64
@@ -148,7 +148,7 @@ def _last_block(
 
 
 def of_strings(texts: Array) -> Words:
-    """The fingerprints of byte strings in a vector of objects.
+    """Return the fingerprints of byte strings in a vector of objects.
 
     >>> [hex(int(print)) for print in of_strings(np.array([b"", b"d"], object))]
     ['0x9ae16a3b2f90404f', '0x3e0ae463957d9a21']
@@ -163,7 +163,7 @@ def of_strings(texts: Array) -> Words:
 
 
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: Name = None) -> Tensor:
-    """A fingerprint of each row of `data`, as eight bytes; those of strings are fingerprints of the texts.
+    """Return a fingerprint of each row of `data`, as eight bytes; a string's fingerprint is that of its bytes.
 
     A row of several strings has the fingerprint of their fingerprints, one after another.
 
@@ -175,7 +175,7 @@ def fingerprint(data: TensorLike, method: str = "farmhash64", name: Name = None)
 
 @op(name="fingerprint")
 def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None) -> TensorType:
-    """`fingerprint`.
+    """Compute `fingerprint`.
 
     >>> row_fingerprints([[1, 2], [3, 4]]).numpy()[0].tolist()
     [76, 18, 253, 133, 168, 204, 240, 10]

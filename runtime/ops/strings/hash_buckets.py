@@ -1,4 +1,4 @@
-"""Operations that hash strings, with TensorFlow's hash functions: the numbers are the same."""
+"""Operations that hash strings, with TensorFlow's hash functions and equal results."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def _bucket(input: Any, num_buckets: int, name: str) -> TensorType:
 
 @op
 def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> TensorType:
-    """A number from 0 to `num_buckets` - 1 for each string, the same for the same string. Not for new programs:
-    `to_hash_bucket_fast` spreads better.
+    """Return a deterministic number from 0 to `num_buckets` - 1 for each string.
+
+    New programs should use `to_hash_bucket_fast`, which has a better distribution.
 
     >>> to_hash_bucket(["Hello", "TensorFlow"], 3).numpy().tolist()
     [2, 0]
@@ -44,9 +45,9 @@ def _(input: Array, num_buckets: int) -> Array:
 
 @op
 def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> TensorType:
-    """A number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
+    """Return a number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
 
-    Whoever chooses the strings can make them collide: see `to_hash_bucket_strong`.
+    An attacker can construct strings that collide; `to_hash_bucket_strong` prevents that.
 
     >>> to_hash_bucket_fast(["Hello", "TensorFlow"], 3).numpy().tolist()
     [0, 2]
@@ -62,7 +63,7 @@ def _(input: Array, num_buckets: int) -> Array:
 
 @op
 def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> TensorType:
-    """A number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two integers of 64 bits.
+    """Return a number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two 64-bit integers.
 
     >>> to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()
     [2, 0]

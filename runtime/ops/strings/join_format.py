@@ -1,4 +1,4 @@
-"""Operations that put strings together along axes or by segments, and texts with values in them."""
+"""Operations that join strings along axes or by segments, and that format values into a template."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Array = Any
 def reduce_join(
     inputs: Input, axis: Axes = None, keepdims: bool = False, separator: str = "", name: Name = None
 ) -> TensorType:
-    """The strings along `axis` put together; along all axes when it is None.
+    """Join the strings along `axis`, or along all axes if it is None.
 
-    Of several axes, the strings along the first are put together first.
+    With several axes, the strings along the first are joined first.
 
     >>> reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="-").numpy().tolist()
     [b'a-b', b'c-d']
@@ -66,10 +66,10 @@ def _(inputs: Array, axis: Any, keepdims: bool, separator: str) -> Array:
 def unsorted_segment_join(
     inputs: Input, segment_ids: Input, num_segments: Input, separator: str = "", name: Name = None
 ) -> TensorType:
-    """The strings with the same segment number put together, in their order; "" for a number that does not occur.
+    """Join the strings with the same segment id, in their order; "" for a segment without strings.
 
     Args:
-        inputs: strings, whose shape begins with that of `segment_ids` (integers from 0 to `num_segments` - 1).
+        inputs: strings; their shape begins with that of `segment_ids` (integers from 0 to `num_segments` - 1).
 
     >>> unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2, separator="-").numpy().tolist()
     [b'a-c', b'b']
@@ -113,7 +113,7 @@ def _(inputs: Array, segment_ids: Array, num_segments: Array, separator: str) ->
 def string_format(
     inputs: Tensors, template: str, placeholder: str = "{}", summarize: int = 3, name: Name = None
 ) -> TensorType:
-    """The template with the values in the places of the placeholders, as `tf.print` writes them.
+    """Replace the placeholders in the template by the values, formatted as by `tf.print`.
 
     >>> string_format([[1, 2], 0.5], "{} and {}").numpy()
     b'[1 2] and 0.5'

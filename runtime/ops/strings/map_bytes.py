@@ -1,4 +1,4 @@
-"""Kernels of strings: Python functions of each element, and arrays of their results.
+"""Helpers for string kernels: apply Python functions to each element.
 
 >>> each(bytes.upper, np.array([b"a", b"b"], object)).tolist()
 [b'A', b'B']
@@ -15,7 +15,7 @@ Array = Any
 
 
 def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> Array:
-    """The array of `function`'s results on corresponding elements, with broadcasting."""
+    """Return the array of `function`'s results on corresponding elements, with broadcasting."""
     if all(getattr(array, "ndim", None) == 0 for array in arrays):
         found = np.empty((), dtype)
         found[()] = function(*(array.item() for array in arrays))
@@ -26,7 +26,7 @@ def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> A
 
 
 def filled(items: Iterable[Any], shape: tuple[int, ...], dtype: Any = object) -> Array:
-    """An array of this shape with the given elements."""
+    """Return an array of this shape with the given elements."""
     elements = list(items)
     array = np.empty(len(elements), dtype)
     array[:] = elements

@@ -17,7 +17,7 @@ Array = Any
 
 
 def _check_pattern(pattern: Any) -> None:
-    """Refuse what is no scalar string, and a known pattern that is none."""
+    """Raise an error unless `pattern` is a scalar string."""
     require_dtype(pattern, STRINGS, "a regular expression")
     if pattern.shape not in ((), None):
         raise ValueError(f"a pattern or rewrite must be a scalar, but its shape is {pattern.shape}")
@@ -30,9 +30,9 @@ def _bytes(scalar: Any) -> bytes:
 
 @op
 def regex_full_match(input: Input, pattern: Input, name: Name = None) -> TensorType:
-    """Whether the whole of each string matches the pattern.
+    """Return whether the whole of each string matches the pattern.
 
-    Raises InvalidArgumentError for what RE2 would not take, or what is not supported.
+    Raises InvalidArgumentError for patterns that RE2 rejects, and for unsupported ones.
 
     >>> regex_full_match(["a1", "b"], "[[:alpha:]]\\\\d").numpy().tolist()
     [True, False]
@@ -53,12 +53,12 @@ def _(input: Array, pattern: Array) -> Array:
 def regex_replace(
     input: Input, pattern: Input, rewrite: Input, replace_global: bool = True, name: Name = None
 ) -> TensorType:
-    """Each string with what matches the pattern replaced by `rewrite`, in which \\\\1 is the first group, \\\\0 all.
+    """Replace matches of the pattern in each string by `rewrite`, in which \\\\1 is the first group, \\\\0 the match.
 
     Args:
         replace_global: whether all matches are replaced, or only the first.
 
-    Raises InvalidArgumentError for what RE2 would not take, or what is not supported.
+    Raises InvalidArgumentError for patterns that RE2 rejects, and for unsupported ones.
 
     >>> regex_replace("hello world", "(\\\\w+) (\\\\w+)", "\\\\2 \\\\1").numpy()
     b'world hello'
@@ -82,7 +82,7 @@ def _(input: Array, pattern: Array, rewrite: Array, replace_global: bool) -> Arr
 
 @functools.lru_cache(maxsize=64)
 def _parts(rewrite: bytes, groups: int) -> tuple[bytes | int, ...]:
-    """A rewrite as literal texts and numbers of groups."""
+    """Parse a rewrite into literal texts and numbers of groups."""
     parts: list[bytes | int] = []
     for literal, escaped in re.findall(rb"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
         if literal or escaped == b"\\":

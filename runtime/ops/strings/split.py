@@ -1,4 +1,4 @@
-"""Operations that take strings apart, each of a vector into its own number of parts."""
+"""Operations that split each string of a vector into parts; the number of parts varies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = Any
 
 
 def _parts(input: Any, name: str) -> tuple[TensorType, TensorType]:
-    """All parts one behind the other, and the number of those of each string."""
+    """Return the types of all parts, concatenated, and of the number of parts of each string."""
     require_dtype(input, STRINGS, name)
     if input.shape is not None and len(input.shape) != 1:
         raise ValueError(f"{name} takes a vector, not a tensor of shape {input.shape}")
@@ -36,7 +36,7 @@ def _flat(rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array]:
 def string_split(
     input: Input, sep: str | None = None, maxsplit: int = -1, name: Name = None
 ) -> tuple[TensorType, TensorType]:
-    """The parts of each string between `sep`, or between blanks when that is None; `maxsplit` splits at most.
+    """Split each string at `sep`, or at whitespace if that is None, at most `maxsplit` times.
 
     >>> parts, counts = string_split(["a b", "c"])
     >>> parts.numpy().tolist(), counts.numpy().tolist()
@@ -53,7 +53,7 @@ def _(input: Array, sep: str | None, maxsplit: int) -> tuple[Array, Array]:
 
 @op
 def string_bytes(input: Input, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The bytes of each string.
+    """Split each string into its bytes.
 
     >>> parts, counts = string_bytes(["ab", ""])
     >>> parts.numpy().tolist(), counts.numpy().tolist()
@@ -78,10 +78,10 @@ def string_ngrams(
     preserve_short_sequences: bool,
     name: Name = None,
 ) -> tuple[TensorType, TensorType]:
-    """Runs of neighbouring strings of each row, put together, and the splits of their rows.
+    """Join adjacent strings of each row to n-grams; return them and their row splits.
 
-    `padding` has the texts that stand before and behind each row, `padding_width` times at most; as often as
-    the widest runs allow when it is negative.
+    `padding` holds the strings before and after each row. They are repeated at most `padding_width` times; if
+    that is negative, as often as the widest n-grams allow.
 
     >>> runs, splits = string_ngrams(["a", "b", "c"], [0, 3], (2,), " ", ("", ""), 0, False)
     >>> runs.numpy().tolist(), splits.numpy().tolist()

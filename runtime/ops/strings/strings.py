@@ -1,4 +1,4 @@
-"""Tensors of strings, which are bytes: join, as_string, length, letters' case, parts.
+"""Elementwise operations on tensors of byte strings: join, as_string, length, case, strip, substr.
 
 >>> join(["loss: ", as_string(0.25, precision=2)])
 <tf.Tensor: shape=(), dtype=string, numpy=b'loss: 0.25'>
@@ -27,7 +27,7 @@ UNITS = ("BYTE", "UTF8_CHAR")
 
 
 def check_unit(unit: str) -> None:
-    """ValueError unless this is a unit in which strings are measured."""
+    """Raise ValueError unless `unit` is a valid unit of string lengths."""
     if unit not in UNITS:
         raise ValueError(
             f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: {', '.join(UNITS)}"
@@ -35,10 +35,10 @@ def check_unit(unit: str) -> None:
 
 
 def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
-    """The strings of all inputs put together, element by element; scalars go with every element.
+    """Join the strings of all inputs elementwise; scalars broadcast.
 
     Args:
-        inputs: a list of tensors; or a tensor, whose rows they are.
+        inputs: a list of tensors; or a tensor whose rows are the inputs.
 
     >>> join([["a", "b"], "c"], separator="-")
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
@@ -48,7 +48,7 @@ def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
 
 @op
 def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> TensorType:
-    """`join`.
+    """Compute `join`.
 
     >>> string_join([["a", "b"], "c"], separator="-")
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
@@ -80,16 +80,16 @@ def as_string(
     fill: str = "",
     name: Name = None,
 ) -> TensorType:
-    """Numbers as text, as C's printf writes them: `%f`, `%e` when scientific, `%g` when shortest.
+    """Convert numbers to text with the formats of C's printf: `%f`, `%e` if scientific, `%g` if shortest.
 
     Args:
-        input: numbers, truth values, or strings, which stay as they are.
-        precision: of floats, how many digits follow the point.
-        width: the least number of characters.
-        fill: "0", " ", "+" or "-", as printf's flags; one character at most.
+        input: numbers, booleans, or strings, which are unchanged except for `width`.
+        precision: the number of digits of floats after the decimal point.
+        width: the minimal number of characters.
+        fill: "0", " ", "+" or "-", as in printf; at most one character.
 
-    Raises ValueError (InvalidArgumentError in eager code) for other flags, and for `precision`, `scientific` and
-    `shortest` of what is no float.
+    Raises ValueError (InvalidArgumentError in eager mode) for other flags, and for `precision`, `scientific`
+    and `shortest` with a dtype that is not floating.
 
     >>> as_string([1.5, 2.0], precision=1)
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'1.5', b'2.0'], dtype=object)>
@@ -132,7 +132,7 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
 
 @op(name="string_length")
 def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
-    """The number of bytes of each string, or of characters with unit "UTF8_CHAR".
+    """Return the number of bytes of each string, or of characters with unit "UTF8_CHAR".
 
     >>> length(["abc", "é"])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 2], dtype=int32)>
@@ -148,7 +148,7 @@ def _(input: Array, unit: str) -> Array:
 
 
 def starts(item: bytes) -> list[int]:
-    """Where the characters of a string in UTF-8 begin."""
+    """Return the indices at which the characters of a UTF-8 string begin."""
     return [place for place, byte in enumerate(item) if byte & 0xC0 != 0x80]
 
 
@@ -159,7 +159,7 @@ def _check_encoding(encoding: str) -> None:
 
 @op(name="string_lower")
 def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
-    """Letters in lower case: those of ASCII, or all of them with encoding "utf-8".
+    """Convert letters to lower case: those of ASCII, or all with encoding "utf-8".
 
     >>> lower("ABc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'abc'>
@@ -178,7 +178,7 @@ def _(input: Array, encoding: str) -> Array:
 
 @op(name="string_upper")
 def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
-    """Letters in upper case: those of ASCII, or all of them with encoding "utf-8".
+    """Convert letters to upper case: those of ASCII, or all with encoding "utf-8".
 
     >>> upper("aBc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'ABC'>
@@ -197,7 +197,7 @@ def _(input: Array, encoding: str) -> Array:
 
 @op(name="string_strip")
 def strip(input: Input, name: Name = None) -> TensorType:
-    """Strings without the blanks at both ends.
+    """Strip whitespace from both ends of strings.
 
     >>> strip(" a b ")
     <tf.Tensor: shape=(), dtype=string, numpy=b'a b'>
@@ -213,13 +213,13 @@ def _(input: Array) -> Array:
 
 @op
 def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> TensorType:
-    """The part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
+    """Return the part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
 
     Args:
-        input: strings; `pos` and `len` have one shape, which is broadcast with that of the strings.
-        pos: int32 or int64, negative from the end; `len`: of the same dtype. What is past the end is left out.
+        input: strings; `pos` and `len` have the same shape, which broadcasts with that of the strings.
+        pos: int32 or int64, negative from the end; `len`: of the same dtype. Parts past the end are truncated.
 
-    Raises InvalidArgumentError when `pos` is past the end, or before the start.
+    Raises InvalidArgumentError if `pos` is past the end, or before the start.
 
     >>> substr(["hello", "abc"], 1, 2)
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'el', b'bc'], dtype=object)>

@@ -1,4 +1,4 @@
-"""Operations between tensors and the bytes of TensorFlow's TensorProto message."""
+"""Conversions between tensors and the bytes of TensorFlow's TensorProto message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dt
 
 @op
 def serialize_tensor(tensor: Input, name: Name = None) -> TensorType:
-    """A tensor as a string: its dtype, shape and elements.
+    """Serialize a tensor to a string with its dtype, shape and elements.
 
     >>> parse_tensor(serialize_tensor([1, 2]), dtypes.int32).numpy().tolist()
     [1, 2]
@@ -38,9 +38,9 @@ def _(tensor: Array) -> Array:
 
 @op
 def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> TensorType:
-    """The tensor that a string of `serialize_tensor` stands for.
+    """Parse a string of `serialize_tensor` to a tensor.
 
-    Raises InvalidArgumentError when the string is no such message, or of another dtype.
+    Raises InvalidArgumentError if the string is no such message, or if its dtype differs.
 
     >>> parse_tensor(serialize_tensor("a"), dtypes.string).numpy()
     b'a'

@@ -1,4 +1,4 @@
-"""The operation that reads numbers from strings."""
+"""The operation that parses numbers from strings."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _SHOWN = 100  # characters of a text in a message
 
 @op(name="string_to_number")
 def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None) -> TensorType:
-    """The numbers that strings say: float32, or float64, int32, int64, uint32 or uint64. Blanks around are left out.
+    """Parse numbers from strings: float32, float64, int32, int64, uint32 or uint64; surrounding whitespace is ignored.
 
-    Raises InvalidArgumentError for what is no number, or no integer of that dtype; a float that is too large is
-    infinite.
+    Raises InvalidArgumentError for strings that are no numbers, or no integers of that dtype. A float that is
+    too large becomes infinite.
 
     >>> to_number(["1.5", " -2e3 "]).numpy().tolist()
     [1.5, -2000.0]
@@ -54,7 +54,7 @@ def _(input: Array, out_type: Any) -> Array:
 
 
 def number(item: bytes, dtype: Any) -> Any:
-    """The number that a string says; InvalidArgumentError for none.
+    """Parse a number from a string; InvalidArgumentError if it is invalid.
 
     >>> number(b" 0x1p3 ", dtypes.float32), number(b"+7", dtypes.int32)
     (8.0, 7)
@@ -69,7 +69,7 @@ def number(item: bytes, dtype: Any) -> Any:
 
 
 def shown(item: bytes) -> str:
-    """Return the beginning of a string that a message shows.
+    """Return the beginning of a string, for an error message.
 
     >>> shown(b"x" * 1000).endswith("x… (1000 bytes)")
     True
@@ -80,7 +80,7 @@ def shown(item: bytes) -> str:
 
 def _integer(text: bytes, dtype: Any) -> int | None:
     found = _INTEGER.fullmatch(text)
-    # The limit of digits comes first: Python reads long integers in quadratic time.
+    # Check the number of digits first: Python parses long integers in quadratic time.
     if (
         found is None
         or not text[-1:].isdigit()

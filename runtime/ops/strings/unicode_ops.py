@@ -1,7 +1,7 @@
-"""Operations on texts in the encodings of Unicode: code points, and other encodings.
+"""Unicode operations: decoding to code points, encoding, and transcoding.
 
-A code point is the number of a character, int32. What is no character in its encoding is an error, to be replaced,
-left out, or refused: `errors` is "replace", "ignore" or "strict".
+A code point is the number of a character, int32. `errors` determines how invalid bytes are handled:
+"replace", "ignore" or "strict".
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Array = Any
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 POLICIES = ("replace", "ignore", "strict")
 _UNBOUNDED = {"idna", "punycode", "undefined"}
-"""Encodings of Python for which the time grows faster than the text, or that decode nothing."""
+"""Python encodings that take more than linear time, or that decode nothing."""
 
 _MARK, _WIDEST = 0xD800, 0x7FF
 
 
 class Policy(NamedTuple):
-    """What is done about what is no character."""
+    """The handling of invalid characters."""
 
     errors: str
     replacement: int
     replaces_controls: bool
 
     def read(self, code: int | None) -> int | None:
-        """The code point for one that was read (None for an error); None when it is left out."""
+        """Map a code point, or None for an error, to its replacement; None means to omit it."""
         if code is not None and not (self.replaces_controls and code <= 0x1F):
             return code
         if self.errors == "strict":
@@ -62,7 +62,7 @@ def _check(errors: str, encoding: str, replacement_char: int, output: str | None
 
 
 def _is_text_encoding(name: str) -> bool:
-    """Return whether Python decodes bytes to text with `name`, which for "zlib" or "rot13" is not so.
+    """Return whether `name` is a Python text encoding; "zlib" and "rot13" are not.
 
     >>> _is_text_encoding("utf-8"), _is_text_encoding("zlib"), _is_text_encoding("latin")
     (True, False, True)
@@ -75,7 +75,7 @@ def _is_text_encoding(name: str) -> bool:
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
-    """Return a surrogate, which no text has, in place of what is no character: it carries the number of bytes."""
+    """Return a surrogate in place of invalid bytes; it encodes their number, and valid text contains no surrogates."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return chr(_MARK + min(error.end - error.start, _WIDEST)), error.end
@@ -85,7 +85,7 @@ codecs.register_error("agc.mark", _mark)
 
 
 def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
-    """The code points of a text and where they begin; None for what is none."""
+    """Yield the code points of a text and their byte offsets; None in place of invalid bytes."""
     at = 0
     for char in item.decode(encoding, "agc.mark"):
         code = ord(char)
@@ -95,7 +95,7 @@ def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
 
 
 def _decoded(item: bytes, encoding: str, policy: Policy) -> list[tuple[int, int]]:
-    """Code points and where they begin."""
+    """Return code points and their byte offsets."""
     read = ((policy.read(code), at) for code, at in _characters(item, encoding))
     return [(code, at) for code, at in read if code is not None]
 
@@ -119,15 +119,16 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """Texts in another encoding.
+    """Convert texts to another encoding.
 
     Args:
-        input_encoding: one that Python knows, such as "UTF-8", "UTF-16-BE" or "latin-1".
+        input_encoding: an encoding of Python, such as "UTF-8", "UTF-16-BE" or "latin-1".
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-        errors: "replace" what is no character by the code point `replacement_char`, "ignore" it, or be "strict".
-        replace_control_characters: whether the characters before the blank count as errors, too.
+        errors: "replace" invalid bytes by the code point `replacement_char`, "ignore" them, or raise an error
+            ("strict").
+        replace_control_characters: whether control characters before the space count as errors, too.
 
-    Raises InvalidArgumentError for errors when "strict".
+    Raises InvalidArgumentError for invalid bytes if `errors` is "strict".
 
     >>> unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy()
     b'\\x00\\xe9'
@@ -165,8 +166,9 @@ def unicode_code_points(
     replace_control_characters: bool = False,
     name: Name = None,
 ) -> tuple[TensorType, TensorType, TensorType]:
-    """The code points of all texts of a vector one behind the other, the bytes where they begin, and the number of
-    them in each text; arguments as for `unicode_transcode`.
+    """Decode a vector of texts to code points; arguments as for `unicode_transcode`.
+
+    Returns the concatenated code points, their byte offsets, and the number of code points of each text.
 
     >>> codes, places, counts = unicode_code_points(["é€", "a"], "UTF-8")
     >>> codes.numpy().tolist(), places.numpy().tolist(), counts.numpy().tolist()
@@ -205,7 +207,9 @@ def unicode_encode_rows(
     replacement_char: int = 65533,
     name: Name = None,
 ) -> TensorType:
-    """Rows of code points as texts. Row i is `values[row_splits[i]:row_splits[i + 1]]`; else as `unicode_transcode`.
+    """Encode rows of code points as texts: row i is `values[row_splits[i]:row_splits[i + 1]]`.
+
+    Other arguments are as for `unicode_transcode`.
 
     >>> unicode_encode_rows([233, 8364, 97], [0, 2, 3], "UTF-8").numpy().tolist() == ["é€".encode(), b"a"]
     True
