@@ -1,4 +1,4 @@
-"""Discrete cosine transforms of types I to IV along the last axis, made of Fourier transforms of real numbers.
+"""Discrete cosine transforms of types I to IV along the last axis, computed by real FFTs.
 
 >>> dct([1.0, 2.0, 3.0]).numpy().round(3).tolist()
 [12.0, -3.4639999866485596, 0.0]
@@ -37,11 +37,11 @@ def dct(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The discrete cosine transform along the last axis.
+    """Return the discrete cosine transform along the last axis.
 
     Args:
         type: 1, 2, 3 or 4.
-        n: cut the input to this length first, or fill it up with zeros.
+        n: truncate the input to this length first, or pad it with zeros.
         axis: -1.
         norm: "ortho" makes it orthogonal; not for type 1.
 
@@ -70,7 +70,7 @@ def idct(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """What takes `dct` of this type back, but for a factor where `norm` is not "ortho".
+    """Invert `dct` of this type, up to a factor if `norm` is not "ortho".
 
     >>> idct(dct([1.0, 2.0], norm="ortho"), norm="ortho").numpy().round(3).tolist()
     [1.0, 2.0]
@@ -104,13 +104,13 @@ def _last(x: Tensor) -> Any:
 
 
 def _turns(x: Tensor, size: Any, direction: float) -> Tensor:
-    """`exp(direction * i * pi * k / (2 * size))` for k = 0, 1, … size - 1."""
+    """Return `exp(direction * i * pi * k / (2 * size))` for k = 0, 1, … size - 1."""
     angles = cast(count_up(size), x.dtype) * (math.pi / 2) / cast(size, x.dtype)
     return complex_of(cos(angles), direction * sin(angles))  # type: ignore[no-any-return]
 
 
 def _evened(x: Tensor, size: Any, first: float) -> Tensor:
-    """The factors of the orthogonal transforms: `first / sqrt(size)`, then `sqrt(2)` of that."""
+    """Return the factors of the orthogonal transforms: `first / sqrt(size)`, then `sqrt(2)` times that."""
     root = cast(cast(size, dtypes.float64) ** -0.5, x.dtype)
     rest = cast(ones(reshape(size - 1, [1]), dtypes.float32), x.dtype) * (first * math.sqrt(2))
     return concat([cast(ones([1]), x.dtype) * first, rest], 0) * root  # type: ignore[no-any-return]

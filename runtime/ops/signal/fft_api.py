@@ -1,4 +1,4 @@
-"""Fourier transforms by their names: fft, rfft and their kin, along the last axes or along any.
+"""The Fourier transforms of `tf.signal`: fft, rfft and related ones, along the last axes or along any.
 
 >>> fft([1.0, 0.0]).numpy().tolist(), rfft([1.0, 2.0, 3.0, 4.0]).numpy().tolist()
 ([(1+0j), (1+0j)], [(10+0j), (-2+2j), (-2+0j)])
@@ -36,7 +36,7 @@ def _as_real(x: TensorLike) -> Tensor:
 
 
 def _of_dtype(x: Tensor, what: str, *allowed: dtypes.DType) -> Tensor:
-    """The tensor; ValueError for another dtype, which is checked before there is an operation."""
+    """Return the tensor; ValueError for another dtype, before an operation is created."""
     if x.dtype not in allowed:
         names = " or ".join(dtype.name for dtype in allowed)
         raise ValueError(f"{what} requires {names} inputs, got {x.dtype.name}")
@@ -44,29 +44,29 @@ def _of_dtype(x: Tensor, what: str, *allowed: dtypes.DType) -> Tensor:
 
 
 def _halved(x: TensorLike) -> Tensor:
-    """The numbers that the transforms of real numbers take."""
+    """Convert the input of `rfft` and related transforms to a real tensor."""
     return _of_dtype(_as_real(x), "RFFT", dtypes.float32, dtypes.float64)
 
 
 def _half(x: TensorLike) -> Tensor:
-    """The numbers that go back to real ones."""
+    """Convert the input of `irfft` and related transforms to a complex tensor."""
     return _of_dtype(_as_complex(x), "IRFFT", dtypes.complex64, dtypes.complex128)
 
 
 def fft(input: TensorLike, name: Name = None) -> Tensor:
-    """The Fourier transform along the last axis, of complex numbers.
+    """Return the Fourier transform of complex numbers along the last axis.
 
     >>> fft([1.0, 2.0]).numpy().tolist()
     [(3+0j), (-1+0j)]
     """
     is_complex = isinstance(input, np.ndarray) and input.dtype.kind == "c"
-    # In `fft` alone, arrays keep their dtype.
+    # Only in `fft`, arrays keep their dtype.
     x = convert_to_tensor(input) if is_complex else _as_complex(input)
     return complex_transform(x, [], (-1,), name)  # type: ignore[no-any-return]
 
 
 def ifft(input: TensorLike, name: Name = None) -> Tensor:
-    """What takes `fft` back.
+    """Return the inverse Fourier transform along the last axis: the inverse of `fft`.
 
     >>> ifft([3.0, -1.0]).numpy().tolist()
     [(1+0j), (2+0j)]
@@ -75,7 +75,7 @@ def ifft(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def fft2d(input: TensorLike, name: Name = None) -> Tensor:
-    """The Fourier transform along the last two axes, of complex numbers.
+    """Return the Fourier transform of complex numbers along the last two axes.
 
     >>> fft2d([[1.0, 2.0]]).numpy().tolist()
     [[(3+0j), (-1+0j)]]
@@ -84,7 +84,7 @@ def fft2d(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
-    """What takes `fft2d` back.
+    """Return the inverse Fourier transform along the last two axes: the inverse of `fft2d`.
 
     >>> ifft2d([[3.0, -1.0]]).numpy().tolist()
     [[(1+0j), (2+0j)]]
@@ -93,7 +93,7 @@ def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def fft3d(input: TensorLike, name: Name = None) -> Tensor:
-    """The Fourier transform along the last three axes, of complex numbers.
+    """Return the Fourier transform of complex numbers along the last three axes.
 
     >>> fft3d([[[1.0, 2.0]]]).numpy().tolist()
     [[[(3+0j), (-1+0j)]]]
@@ -102,7 +102,7 @@ def fft3d(input: TensorLike, name: Name = None) -> Tensor:
 
 
 def ifft3d(input: TensorLike, name: Name = None) -> Tensor:
-    """What takes `fft3d` back.
+    """Return the inverse Fourier transform along the last three axes: the inverse of `fft3d`.
 
     >>> ifft3d([[[3.0, -1.0]]]).numpy().tolist()
     [[[(1+0j), (2+0j)]]]
@@ -115,10 +115,12 @@ def _length(fft_length: Any) -> Any:
 
 
 def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """The Fourier transform along the last axis, of real numbers: `n // 2 + 1` numbers of `n`.
+    """Return the Fourier transform of real numbers along the last axis:
+
+    `n // 2 + 1` numbers for an input of size `n`.
 
     Args:
-        fft_length: a vector of one number: cut the input to this length, or add zeros.
+        fft_length: a vector of one number: truncate the input to this length, or pad it with zeros.
 
     >>> rfft([1.0, 2.0], [4]).numpy().tolist()
     [(3+0j), (1-2j), (-1+0j)]
@@ -127,7 +129,7 @@ def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) ->
 
 
 def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """What takes `rfft` back: `2 * (n - 1)` numbers of `n`, or as many as `fft_length` says.
+    """Invert `rfft`: return `2 * (n - 1)` numbers for an input of size `n`, or `fft_length` numbers.
 
     >>> irfft([3.0, -1.0]).numpy().tolist()
     [1.0, 2.0]
@@ -136,7 +138,7 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -
 
 
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """`rfft` along the last two axes.
+    """Compute `rfft` along the last two axes.
 
     >>> rfft2d([[1.0, 2.0]]).numpy().tolist()
     [[(3+0j), (-1+0j)]]
@@ -145,7 +147,7 @@ def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """What takes `rfft2d` back.
+    """Invert `rfft2d`.
 
     >>> irfft2d([[3.0, -1.0]]).numpy().tolist()
     [[1.0, 2.0]]
@@ -154,7 +156,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None)
 
 
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """`rfft` along the last three axes.
+    """Compute `rfft` along the last three axes.
 
     >>> rfft3d([[[1.0, 2.0]]]).numpy().tolist()
     [[[(3+0j), (-1+0j)]]]
@@ -163,7 +165,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
 
 
 def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """What takes `rfft3d` back.
+    """Invert `rfft3d`.
 
     >>> irfft3d([[[3.0, -1.0]]]).numpy().tolist()
     [[[1.0, 2.0]]]
@@ -172,7 +174,7 @@ def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None)
 
 
 def _named_axes(x: Tensor, fft_length: Any, axes: Any) -> tuple[int, ...]:
-    """The axes of an n-dimensional transform, counted from the end: all of them, or the last few."""
+    """Return the axes of an n-dimensional transform as negative numbers: all axes, or the last few."""
     if axes is not None:
         rank = x.shape.rank
         chosen = [int(axis) for axis in np.ravel(axes)]
@@ -190,7 +192,7 @@ def _named_axes(x: Tensor, fft_length: Any, axes: Any) -> tuple[int, ...]:
 
 
 def _scaled(result: Tensor, whole: Any, axes: tuple[int, ...], norm: str | None, inverse: bool) -> Tensor:
-    """The result in another normalisation: of `whole`, which is as long as the real or complex side."""
+    """Scale the result to the normalization `norm`; `whole` has the transform's full size."""
     if norm in (None, "backward"):
         return result
     if norm not in ("ortho", "forward"):
@@ -207,11 +209,12 @@ def fftnd(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The Fourier transform along `axes` (all, or as many of the last as there are lengths), of complex numbers.
+    """Return the Fourier transform of complex numbers along `axes`: by default all, or the last ones by `fft_length`.
 
     Args:
-        fft_length: for each axis the length to cut the input to, or to fill up with zeros.
-        norm: "backward" (or None) to divide in the inverse, "forward" to divide here, "ortho" for the root in both.
+        fft_length: the length for each axis, to which the input is truncated or padded with zeros.
+        norm: "backward" (or None) to scale the inverse by 1/n, "forward" to scale this transform, "ortho" to
+            scale both by the root.
 
     >>> fftnd([[1.0, 2.0], [3.0, 4.0]], axes=[0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
@@ -229,7 +232,7 @@ def ifftnd(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """What takes `fftnd` back.
+    """Invert `fftnd`.
 
     >>> ifftnd([[4.0, 6.0], [-2.0, -2.0]], axes=[0]).numpy().tolist()
     [[(1+0j), (2+0j)], [(3+0j), (4+0j)]]
@@ -247,7 +250,7 @@ def rfftnd(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """`fftnd` of real numbers: of the last of `axes`, the first half and the middle.
+    """Compute `fftnd` of real numbers: the last of `axes` keeps its first half and the middle.
 
     >>> rfftnd([[1.0, 2.0], [3.0, 4.0]], axes=[0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
@@ -269,7 +272,7 @@ def irfftnd(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """What takes `rfftnd` back.
+    """Invert `rfftnd`.
 
     >>> irfftnd([[4.0, 6.0], [-2.0, -2.0]], axes=[0]).numpy().tolist()
     [[1.0, 2.0], [3.0, 4.0]]
@@ -281,7 +284,7 @@ def irfftnd(
 
 
 def fftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
-    """`x` with the element 0 of each axis (or of `axes`) moved to the middle.
+    """Shift the element 0 of each axis (or of `axes`) of `x` to the middle.
 
     >>> fftshift([0, 1, 2, -2, -1]).numpy().tolist()
     [-2, -1, 0, 1, 2]
@@ -290,7 +293,7 @@ def fftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
 
 
 def ifftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
-    """What takes `fftshift` back.
+    """Invert `fftshift`.
 
     >>> ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()
     [0, 1, 2, -2, -1]

@@ -1,8 +1,8 @@
-"""The operations of Fourier transforms: of complex and of real numbers, there and back, along any axes.
+"""Primitive Fourier transforms: of complex and real numbers, forward and inverse, along any axes.
 
     8 real numbers: 5 complex ones, since the other 3 are their conjugates
 
-`transforms` has them by the names that users know.
+fft_api.py defines the public functions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WHOLES = {part: whole for whole, part in _PARTS.items()}
 
 
 def _axes(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: str) -> list[int] | None:
-    """The axes counted from the front; None where the rank is unknown."""
+    """Return the axes as non-negative numbers; None if the rank is unknown."""
     wanted = integers(fft_length)
     if wanted is not None and len(wanted) not in (0, len(axes)):
         raise ValueError(f"{what}: fft_length must have shape [{len(axes)}], not [{len(wanted)}]")
@@ -49,7 +49,7 @@ def _axes(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: str) -> 
 
 
 def _lengths(fft_length: Operand, count: int) -> tuple[int | None, ...] | None:
-    """What is known of the lengths asked for; None when none may have been asked for."""
+    """Return the static lengths, None for unknown ones; None if no lengths are given."""
     wanted = integers(fft_length)
     if wanted is None or len(wanted) == 0:
         return None if wanted == () else (None,) * count
@@ -79,7 +79,7 @@ Transform = Callable[..., Any]
 
 
 def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    """NumPy's transform; of nothing it is nothing, or zeros where lengths are asked for."""
+    """Call NumPy's transform; an empty input yields an empty result, or zeros if lengths are given."""
     sizes = [int(size) for size in np.ravel(fft_length)] or None
     if not x.size:
         empty = transform(np.ones([max(size, 1) for size in x.shape], x.dtype), sizes, axes)
@@ -93,7 +93,7 @@ def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int
 
 @op
 def complex_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
-    """The Fourier transform along `axes`; lengths other than the input's cut it, or add zeros.
+    """Return the Fourier transform along `axes`; `fft_length` truncates the input or pads it with zeros.
 
     >>> complex_transform([1 + 0j, 2 + 0j], [], [-1]).numpy().tolist()
     [(3+0j), (-1+0j)]
@@ -103,7 +103,7 @@ def complex_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = N
 
 @op
 def complex_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
-    """What takes `complex_transform` back.
+    """Invert `complex_transform`.
 
     >>> complex_inverse([3 + 0j, -1 + 0j], [], [-1]).numpy().tolist()
     [(1+0j), (2+0j)]
@@ -113,7 +113,7 @@ def complex_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = Non
 
 @op
 def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
-    """The Fourier transform of real numbers: of the last of `axes`, the first half and the middle.
+    """Return the Fourier transform of real numbers: the last of `axes` keeps its first half and the middle.
 
     >>> real_transform([1.0, 2.0, 3.0], [2], [-1]).numpy().tolist()
     [(3+0j), (-1+0j)]
@@ -132,7 +132,7 @@ def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None
 
 @op
 def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) -> TensorType:
-    """What takes `real_transform` back: `2 * (n - 1)` real numbers of `n` complex ones, or as many as asked for.
+    """Invert `real_transform`: return `2 * (n - 1)` real numbers for `n` complex ones, or `fft_length` numbers.
 
     >>> real_inverse([3 + 0j, -1 + 0j], [], [-1]).numpy().tolist()
     [1.0, 2.0]
@@ -175,7 +175,7 @@ def _(input: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _sizes(x: Any, axes: tuple[int, ...]) -> Any:
-    """How long `x` is along these axes, as a vector."""
+    """Return the sizes of `x` along these axes, as a vector."""
     whole = shape_of(x)
     return concat([whole[axis : axis + 1 or None] for axis in axes], 0)
 
@@ -198,7 +198,7 @@ def _(dy: Any, y: Any, input: Any, fft_length: Any, axes: tuple[int, ...]) -> An
 
 @real_transform.gradient
 def _(dy: Any, y: Any, input: Any, fft_length: Any, axes: tuple[int, ...]) -> Any:
-    """That of a complex transform whose second half nothing depends on."""
+    """Differentiate as a complex transform with a second half that is unused."""
     sizes = fft_length if _asked(fft_length) else _sizes(input, axes)
     number = cast(cast(reduce_prod(sizes), dtypes.float64), dy.dtype)
     return fitted_to(real(complex_inverse(dy, sizes, axes) * number), input, axes), None
@@ -211,7 +211,7 @@ def _asked(fft_length: Any) -> bool:
 
 @real_inverse.gradient
 def _(dy: Any, y: Any, input: Any, fft_length: Any, axes: tuple[int, ...]) -> Any:
-    """Each number but the first, and the middle of an even length, stands for its conjugate, too."""
+    """Double the numbers that also represent conjugates: all except the first, and the middle of an even length."""
     half = real_transform(dy, [], axes)
     last = axes[-1]
     number = number_of(y, axes, half.dtype)
@@ -226,7 +226,7 @@ def _(dy: Any, y: Any, input: Any, fft_length: Any, axes: tuple[int, ...]) -> An
 
 
 def fitted_to(x: Any, like: Any, axes: Sequence[int]) -> Any:
-    """`x`, cut or with zeros behind, so that it is as long as `like` along these axes (negative numbers).
+    """Truncate `x`, or pad it with trailing zeros, to the sizes of `like` along these axes (negative numbers).
 
     >>> fitted_to(np.ones([3]), np.ones([2]), [-1]).numpy().tolist(), fitted_to([1], [1, 1], [-1]).numpy().tolist()
     ([1.0, 1.0], [1, 0])
@@ -238,7 +238,7 @@ def fitted_to(x: Any, like: Any, axes: Sequence[int]) -> Any:
 
 
 def resized(x: Tensor, size: Any, axis: int = -1) -> Tensor:
-    """`x`, cut or with zeros behind, so that it has this size along an axis (a negative number).
+    """Truncate `x`, or pad it with trailing zeros, to this size along an axis (a negative number).
 
     >>> resized(convert_to_tensor([1, 2, 3]), 2).numpy().tolist()
     [1, 2]
@@ -256,7 +256,7 @@ def resized(x: Tensor, size: Any, axis: int = -1) -> Tensor:
 
 
 def _missing_anywhere(cut: Tensor, size: Any, axis: int) -> Any:
-    """The paddings for a tensor whose rank is unknown."""
+    """Return the paddings for a tensor of unknown rank."""
     rank = reshape(shape_of(shape_of(cut)), [])
     lack = convert_to_tensor(size, dtypes.int32) - shape_of(cut)[axis]
     before = zeros_like(ones(reshape(rank + axis, [1]), dtypes.int32))

@@ -1,6 +1,6 @@
-"""Fourier transforms along any axes as the top level of TensorFlow has them: all arguments are needed.
+"""The top-level n-dimensional Fourier transforms of TensorFlow: all arguments are required.
 
-`tf.signal.fftnd` and its neighbours find lengths and axes themselves.
+In `tf.signal.fftnd` and related functions, lengths and axes are optional.
 
 >>> fftnd([[1.0, 2.0], [3.0, 4.0]], fft_length=[2], axes=[0]).numpy().tolist()
 [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
@@ -19,12 +19,12 @@ from . import fft_api
 
 
 def fftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
-    """The Fourier transform along `axes`, cut or filled up with zeros to `fft_length` there."""
+    """Return the Fourier transform along `axes`, truncated or padded with zeros to `fft_length`."""
     return fft_api.fftnd(input, fft_length, axes, name=name)
 
 
 def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
-    """What takes `fftnd` back.
+    """Invert `fftnd`.
 
     >>> ifftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
     [[(1+0j), (2+0j)], [(3+0j), (4+0j)]]
@@ -39,7 +39,7 @@ def rfftnd(
     Tcomplex: Any = dtypes.complex64,  # noqa: N803 (TensorFlow's name)
     name: Name = None,
 ) -> Tensor:
-    """`fftnd` of real numbers, in the dtype `Tcomplex`: of the last of `axes`, the first half and the middle.
+    """Compute `fftnd` of real numbers, in the dtype `Tcomplex`: the last of `axes` keeps its first half and the middle.
 
     >>> rfftnd([[1.0, 2.0], [3.0, 4.0]], [2], [0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
@@ -54,7 +54,7 @@ def irfftnd(
     Treal: Any = dtypes.float32,  # noqa: N803 (TensorFlow's name)
     name: Name = None,
 ) -> Tensor:
-    """What takes `rfftnd` back, in the dtype `Treal`.
+    """Invert `rfftnd`, in the dtype `Treal`.
 
     >>> irfftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
     [[1.0, 2.0], [3.0, 4.0]]

@@ -1,4 +1,4 @@
-"""Signals cut into frames that overlap, and put together again.
+"""Split signals into overlapping frames, and reconstruct signals by overlap-add.
 
     1 2 3 4 5      frames of 3, 2 apart:     1 2 3        overlap_and_add, 2 apart:   1 2 6 4 5
                                                  3 4 5
@@ -38,12 +38,12 @@ def frame(
     axis: int = -1,
     name: Name = None,
 ) -> Tensor:
-    """The frames of `signal` along `axis`, which becomes two: the frames, and the elements of each.
+    """Split `signal` along `axis`, which becomes two axes: the frames, and the elements of each.
 
     Args:
-        frame_length: how many elements a frame has.
-        frame_step: how far the next frame begins after this one.
-        pad_end: also give the frames that begin in the signal and end after it, filled up with `pad_value`.
+        frame_length: the number of elements of a frame.
+        frame_step: the distance between the starts of adjacent frames.
+        pad_end: also return the frames that begin in the signal and end after it, padded with `pad_value`.
 
     >>> frame([1, 2, 3, 4], 3, 2, pad_end=True, pad_value=9).numpy().tolist()
     [[1, 2, 3], [3, 4, 9]]
@@ -63,7 +63,7 @@ def framed(
     axis: Axis = -1,
     name: Name = None,
 ) -> TensorType:
-    """`frame`.
+    """Compute `frame`.
 
     >>> framed([1, 2, 3, 4, 5], 3, 2, 0).numpy().tolist()
     [[1, 2, 3], [3, 4, 5]]
@@ -119,7 +119,7 @@ def _(
 
 
 def _laid_back(dy: Any, signal: Any, frame_step: Any, axis: int) -> Any:
-    """What the elements of the signal have in all frames together."""
+    """Sum the cotangents of each element of the signal over all frames."""
     rank = signal.shape.rank
     if axis == -1 or axis + 1 == rank:
         return fitted_to(overlap_and_add(dy, frame_step), signal, [-1])
@@ -135,7 +135,7 @@ def _laid_back(dy: Any, signal: Any, frame_step: Any, axis: int) -> Any:
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: Name = None) -> Tensor:
-    """The frames in the last two axes of `signal`, laid `frame_step` apart and added up where they overlap.
+    """Add the frames in the last two axes of `signal`, with a distance of `frame_step` between their starts.
 
     >>> overlap_and_add([[1., 2., 3.], [4., 5., 6.]], 2).numpy().tolist()
     [1.0, 2.0, 7.0, 5.0, 6.0]
@@ -148,7 +148,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: Name = None) -> Tensor:
 
 @op(name="overlap_and_add")
 def overlapped(signal: Input, frame_step: Ints, name: Name = None) -> TensorType:
-    """`overlap_and_add`.
+    """Compute `overlap_and_add`.
 
     >>> overlapped([[1, 2], [3, 4]], 1).numpy().tolist()
     [1, 5, 4]
@@ -178,7 +178,7 @@ def _(signal: Array, frame_step: Array) -> Array:
         raise errors.InvalidArgumentError(f"frame_step must be positive, not {step}")
     *outer, count, length = signal.shape
     parts = -(-length // step)
-    total = np.zeros((*outer, count + parts, step), signal.dtype)  # rows as long as a step
+    total = np.zeros((*outer, count + parts, step), signal.dtype)  # rows of the size of a step
     for part in range(parts):
         piece = signal[..., part * step : (part + 1) * step]
         total[..., part : part + count, : piece.shape[-1]] += piece

@@ -1,4 +1,4 @@
-"""Spectra as ears hear them: the mel scale, and the cepstral coefficients that are made on it.
+"""The mel scale, and mel-frequency cepstral coefficients.
 
 >>> linear_to_mel_weight_matrix(3, 8).shape
 TensorShape([8, 3])
@@ -25,7 +25,7 @@ from .dct import dct
 
 _BREAK_FREQUENCY = 700.0
 _HIGH_FREQUENCY_Q = 1127.0
-"""The mel scale of the HTK book (Young et al.): `1127 * log(1 + f / 700)`."""
+"""Constants of the mel scale of the HTK book (Young et al.): `1127 * log(1 + f / 700)`."""
 
 
 def linear_to_mel_weight_matrix(
@@ -37,12 +37,12 @@ def linear_to_mel_weight_matrix(
     dtype: Any = dtypes.float32,
     name: Name = None,
 ) -> Tensor:
-    """A matrix that takes spectra to the mel scale: `spectra @ matrix`, triangles that overlap by half.
+    """Return a matrix that maps spectra to the mel scale by `spectra @ matrix`, with half-overlapping triangles.
 
     Args:
-        num_mel_bins: how many columns.
-        num_spectrogram_bins: how many numbers a spectrum has, from 0 to half of the sample rate.
-        sample_rate: samples in a second.
+        num_mel_bins: the number of columns.
+        num_spectrogram_bins: the number of elements of a spectrum, from 0 to half of the sample rate.
+        sample_rate: samples per second.
         lower_edge_hertz, upper_edge_hertz: the frequencies that the triangles cover.
         dtype: a floating point dtype.
 
@@ -87,7 +87,7 @@ def _check(bins: int, rate: Any, low: float, high: float, dtype: dtypes.DType) -
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: Name = None) -> Tensor:
-    """Cepstral coefficients: the cosine transform of the logarithms of spectra on the mel scale.
+    """Return cepstral coefficients: the cosine transform of logarithmic mel spectra.
 
     >>> mfccs_from_log_mel_spectrograms([[1., 1.]]).numpy().round(3).tolist()
     [[2.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Spectra of the frames of a signal, and signals made of them.
+"""Short-time Fourier transforms and modified cosine transforms of signals, and their inverses.
 
 >>> stft([0., 1., 2., 3., 4., 5.], frame_length=4, frame_step=2).numpy().shape
 (2, 3)
@@ -38,7 +38,7 @@ def _scalar(value: Any, what: str) -> Tensor:
 
 
 def _enclosing_power_of_two(size: Any) -> Any:
-    """The smallest power of two that is not below `size`."""
+    """Return the smallest power of two that is at least `size`."""
     if isinstance(size, int):
         return 1 << max(size - 1, 0).bit_length()
     number = convert_to_tensor(size)
@@ -55,14 +55,14 @@ def stft(
     pad_end: bool = False,
     name: Name = None,
 ) -> Tensor:
-    """The short-time Fourier transform: `rfft` of the frames of signals, weighted by a window.
+    """Return the short-time Fourier transform: `rfft` of the frames of signals, weighted by a window.
 
     Args:
         signals: real numbers, the samples in the last axis.
-        frame_length, frame_step: of the frames, as `frame` takes them.
-        fft_length: of the transforms; by default the power of two that holds a frame.
-        window_fn: takes a length and `dtype`, and gives a window; None for none.
-        pad_end: also take the frames that are only begun by the end.
+        frame_length, frame_step: the size and distance of frames, as in `frame`.
+        fft_length: the size of the transforms; by default the smallest power of two that holds a frame.
+        window_fn: a function of a length and `dtype` that returns a window; None for no window.
+        pad_end: also use the last frames, which end after the signal.
 
     >>> stft([1., 1., 1., 1.], 4, 2, window_fn=None).numpy().tolist()
     [[(4+0j), 0j, 0j]]
@@ -84,9 +84,9 @@ def inverse_stft(
     window_fn: WindowFn | None = hann_window,
     name: Name = None,
 ) -> Tensor:
-    """Signals with these spectra: the frames are transformed back, weighted, and added up where they overlap.
+    """Reconstruct signals from spectra: transform the frames back, weight them, and overlap-add them.
 
-    With a window from `inverse_stft_window_fn` they are the signals that `stft` was given, but for the ends.
+    With a window from `inverse_stft_window_fn` this inverts `stft`, except for the ends of the signals.
 
     >>> spectra = stft([1., 2., 3., 4., 5., 6.], 4, 2)
     >>> signal = inverse_stft(spectra, 4, 2, window_fn=inverse_stft_window_fn(2))
@@ -105,7 +105,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: WindowFn = hann_window, name: Name = None
 ) -> Callable[..., Tensor]:
-    """The window function for `inverse_stft` that makes up for the one that `stft` had.
+    """Return the window function for `inverse_stft` that compensates the window of `stft`.
 
     >>> inverse_stft_window_fn(2)(4, dtype=dtypes.float32).numpy().tolist()
     [0.0, 1.0, 1.0, 1.0]
@@ -123,7 +123,7 @@ def inverse_stft_window_fn(
 
 
 def concat_sizes(rows: Any, columns: Any) -> Tensor:
-    """A shape of two sizes.
+    """Return a shape of two sizes.
 
     >>> concat_sizes(2, 3).numpy().tolist()
     [2, 3]
@@ -140,13 +140,13 @@ def mdct(
     norm: str | None = None,
     name: Name = None,
 ) -> Tensor:
-    """The modified discrete cosine transform: half as many numbers as a frame has, of frames that overlap by half.
+    """Return the modified discrete cosine transform of half-overlapping frames: half as many numbers per frame.
 
     Args:
         signals: real numbers, the samples in the last axis.
         frame_length: a multiple of 4.
-        window_fn: takes a length and `dtype`, and gives a window; None for the constant `1 / sqrt(2)`.
-        pad_end: also take the frames that are only begun by the end.
+        window_fn: a function of a length and `dtype` that returns a window; None for the constant `1 / sqrt(2)`.
+        pad_end: also use the last frames, which end after the signal.
         norm: "ortho", or None.
 
     >>> mdct([0., 1., 2., 3., 4., 5.], 4).shape
@@ -166,7 +166,7 @@ def mdct(
 def inverse_mdct(
     mdcts: Any, window_fn: WindowFn | None = vorbis_window, norm: str | None = None, name: Name = None
 ) -> Tensor:
-    """The signals that `mdct` was given with the same `window_fn` and `norm`, but for the ends.
+    """Invert `mdct` with the same `window_fn` and `norm`, except for the ends of the signals.
 
     >>> inverse_mdct(mdct([0., 1., 2., 3., 4., 5.], 4)).numpy().round(3).tolist()[2:4]
     [2.0, 3.0]

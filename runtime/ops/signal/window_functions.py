@@ -1,4 +1,4 @@
-"""Windows: weights for the elements of a frame, small at its ends.
+"""Window functions: weights for the elements of a frame, small at its ends.
 
 >>> hann_window(4).numpy().round(3).tolist()
 [0.0, 0.5, 1.0, 0.5]
@@ -27,11 +27,11 @@ from ..reduce.scans import cumsum
 def hann_window(
     window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
-    """A raised cosine, from 0 to 1 and back.
+    """Return a Hann window: a raised cosine, from 0 to 1 and back.
 
     Args:
         window_length: a scalar integer.
-        periodic: leave out the last element of a window that is longer by one, where the length is even.
+        periodic: for an even length, compute a window longer by one and drop its last element.
         dtype: a floating point dtype.
 
     >>> hann_window(5).numpy().round(3).tolist()
@@ -43,7 +43,7 @@ def hann_window(
 def hamming_window(
     window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
-    """A raised cosine that does not reach 0; arguments as of `hann_window`.
+    """Return a Hamming window: a raised cosine that does not reach 0; arguments as of `hann_window`.
 
     >>> hamming_window(4).numpy().round(3).tolist()
     [0.07999999821186066, 0.5400000214576721, 1.0, 0.5400000214576721]
@@ -74,7 +74,7 @@ def _raised_cosine(window_length: Any, periodic: bool, dtype: Any, middle: float
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
-    """A bell made of a Bessel function; the greater `beta`, the narrower.
+    """Return a Kaiser window, made of a Bessel function; the greater `beta`, the narrower.
 
     >>> kaiser_window(3, beta=3.0).numpy().round(3).tolist()
     [0.20499999821186066, 1.0, 0.20499999821186066]
@@ -90,7 +90,9 @@ def kaiser_window(
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
-    """A window whose squares, half a window apart, add up to 1: made of the running sums of `kaiser_window`.
+    """Return a Kaiser-Bessel derived window, from running sums of `kaiser_window`.
+
+    Its squares, half a window apart, add up to 1.
 
     >>> kaiser_bessel_derived_window(4).numpy().round(3).tolist()
     [0.007000000216066837, 1.0, 1.0, 0.007000000216066837]
@@ -102,7 +104,9 @@ def kaiser_bessel_derived_window(
 
 
 def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Name = None) -> Tensor:
-    """A window whose squares, half a window apart, add up to 1: a sine of a squared sine.
+    """Return a Vorbis window: a sine of a squared sine.
+
+    Its squares, half a window apart, add up to 1.
 
     >>> vorbis_window(2).numpy().round(3).tolist()
     [0.7070000171661377, 0.7070000171661377]
