@@ -1,4 +1,4 @@
-"""The outlines of boxes, drawn into images.
+"""Draw the outlines of boxes in images.
 
 >>> drawn_boxes([[[[0.], [0.], [0.]]]], [[[0., 0., 1., 1.]]], [[0.5]]).numpy().ravel().tolist()
 [1.0, 1.0, 1.0]
@@ -21,12 +21,12 @@ _COLOURS = np.array(
     ],
     np.float32,
 )  # fmt: skip
-"""What boxes are drawn in, in turn, where the user says nothing: TensorFlow's table."""
+"""The default colors of boxes, used in turn: TensorFlow's table."""
 
 
 @op(name="draw_bounding_boxes")
 def drawn_boxes(images: Input, boxes: Input, colors: Input, name: Name = None) -> TensorType:
-    """`images` with the outlines of boxes; those of one channel are drawn in 1, whatever the colours are.
+    """Return `images` with the outlines of boxes; in images of one channel, the color is always 1.
 
     >>> drawn_boxes([[[[0.] * 3] * 2]], [[[0., 0., 1., 0.]]], [[0.5, 0.25, 1.]]).numpy().tolist()
     [[[[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]]]

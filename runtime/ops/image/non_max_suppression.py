@@ -1,11 +1,11 @@
-"""Of boxes that overlap, the best: greedy non-maximum suppression.
+"""Greedy non-maximum suppression: keep the best of overlapping boxes.
 
-    The box with the highest score is taken; those that overlap it by more than a threshold are out; and so on. With a
-    `sigma` none is out, but each overlap `o` with a box that was taken multiplies a score by `exp(-o² / (2 sigma))`
-    (Bodla et al., 2017, "Soft-NMS").
+    Select the box with the highest score, discard the boxes that overlap it by more than a threshold, and repeat.
+    With a `sigma`, no box is discarded: each overlap `o` with a selected box multiplies a score by
+    `exp(-o² / (2 sigma))` (Bodla et al., 2017, "Soft-NMS").
 
-A box is [y1, x1, y2, x2], any two opposite corners. Its overlap with another is the area
-that both share divided by the area of both.
+A box is [y1, x1, y2, x2], any two opposite corners. The overlap of two boxes is their intersection over
+union.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def suppress(
     soft_nms_sigma: Input,
     name: Name = None,
 ) -> tuple[TensorType, TensorType]:
-    """The indices of boxes that do not overlap, best first, and their scores.
+    """Return the indices of boxes that do not overlap, best first, and their scores.
 
     Args:
         boxes: [number, 4].
-        scores: [number]; boxes whose scores are not above `score_threshold` are left out.
+        scores: [number]; boxes with scores up to `score_threshold` are discarded.
         max_output_size, iou_threshold, score_threshold, soft_nms_sigma: scalars.
 
     >>> boxes = [[0., 0., 1., 1.], [0., 0., 1., 1.1], [2., 2., 3., 3.]]
@@ -92,7 +92,7 @@ suppress.no_gradient("as in TensorFlow: which boxes are kept does not change by 
 
 
 def corners_overlap(boxes: Array) -> Callable[[int, Array], Array]:
-    """A function that gives the overlaps of one box with others."""
+    """Return a function that computes the overlaps of one box with others."""
     low = np.minimum(boxes[:, :2], boxes[:, 2:])
     high = np.maximum(boxes[:, :2], boxes[:, 2:])
     areas = np.prod(high - low, axis=1)
@@ -115,7 +115,7 @@ def greedy(
     least: float,
     sigma: float,
 ) -> tuple[Array, Array]:
-    """Indices that are taken, and the scores that they had when they were."""
+    """Return the selected indices, and their scores at the time of selection."""
     if most < 0:
         raise errors.InvalidArgumentError("output size must be non-negative")
     if not 0 <= threshold <= 1:
@@ -152,7 +152,7 @@ def suppress_overlaps(
     score_threshold: Input,
     name: Name = None,
 ) -> TensorType:
-    """The indices of what overlaps nothing better by more than a threshold; `overlaps` is [number, number].
+    """Return the indices without a larger overlap with a better item; `overlaps` is [number, number].
 
     >>> suppress_overlaps([[1., 0.9], [0.9, 1.]], [0.5, 0.75], 3, 0.5, 0.0).numpy().tolist()
     [1]
@@ -194,7 +194,7 @@ def suppress_padded(
     score_threshold: Input,
     name: Name = None,
 ) -> tuple[TensorType, TensorType]:
-    """`suppress` for batches of boxes: indices with zeros after their end, and how many are indices.
+    """Compute `suppress` for batches of boxes: indices padded with zeros, and the number of valid indices.
 
     >>> boxes = [[[0., 0., 1., 1.], [0., 0., 1., 1.1], [2., 2., 3., 3.]]]
     >>> indices, count = suppress_padded(boxes, [[0.5, 0.75, 0.25]], 3, 0.5, 0.0)
@@ -245,7 +245,7 @@ def suppress_classes(
     clip_boxes: bool,
     name: Name = None,
 ) -> tuple[TensorType, TensorType, TensorType, TensorType]:
-    """The best boxes of all classes, each suppressed for itself: boxes, scores, classes, and how many there are.
+    """Suppress the boxes of each class separately; return the best boxes, scores, classes, and their number.
 
     >>> found = suppress_classes([[[[0., 0., 1., 1.]]]], [[[0.5]]], 1, 2, 0.5, 0.0, False, True)
     >>> found[1].numpy().tolist(), found[3].numpy().tolist()

@@ -1,13 +1,13 @@
-"""Images in other sizes: each row and each column of the result is a weighted sum of some of the image's.
+"""Resize images: each row and column of the result is a weighted sum of rows and columns of the image.
 
     bilinear, 2 → 4 elements       sources          weights
     result 0                       0, 0             0.75, 0.25
     result 1                       0, 1             0.75, 0.25
     result 2                       0, 1             0.25, 0.75
 
-The weights of an axis depend on sizes alone, so the two axes are done one after the other, and the gradient is the
-same sum, turned round. What a result's element samples is around the place `(i + 0.5) * in / out`, as if elements
-were squares. With antialiasing a kernel is stretched where an image becomes smaller.
+The weights of an axis depend only on the sizes. So the two axes are resized one after the other, and the
+gradient is the transposed sum. Element i of the result samples around the coordinate `(i + 0.5) * in / out`
+(half-pixel centers). With antialiasing, a kernel is stretched if the image becomes smaller.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..framework.static_values import checked_dims, dims
 from ..math.cast import cast
 
 Taps = tuple[Array, Array]
-"""For each element of the result: which elements are summed, and with what weights; both [result, summands]."""
+"""The source indices and the weights of each element of the result; both [result, summands]."""
 
 
 def _cubic(x: Array) -> Array:
-    """Keys' cubic with a = -0.5."""
+    """Compute Keys' cubic kernel with a = -0.5."""
     near, far = ((1.5 * x - 2.5) * x) * x + 1, ((-0.5 * x + 2.5) * x - 4) * x + 2
     return np.where(x >= 2, 0, np.where(x >= 1, far, near))
 
@@ -94,13 +94,13 @@ def _bilinear_taps(old: int, new: int) -> Taps:
 
 
 def _places(old: int, new: int) -> Array:
-    """Where the result's elements are in the image, in float32 as TensorFlow counts."""
+    """Return the coordinates of the result's elements in the image, in float32 as in TensorFlow."""
     scale = np.float32(old) / np.float32(new)
     return (np.arange(new, dtype=np.float32) + np.float32(0.5)) * scale - np.float32(0.5)
 
 
 def _bicubic_taps(old: int, new: int) -> Taps:
-    """Four neighbours; distances are rounded to 1/1024, and neighbours outside of the image weigh nothing."""
+    """Return four adjacent elements; distances are rounded to 1/1024, and elements outside the image have weight 0."""
     places = _places(old, new)
     low = np.floor(places)
     share = np.rint((places - low) * np.float32(1024)) / 1024
@@ -111,7 +111,7 @@ def _bicubic_taps(old: int, new: int) -> Taps:
 
 
 def _area_taps(old: int, new: int) -> Taps:
-    """How much of each element's square lies in the result's."""
+    """Return the share of each source element's square in the result's."""
     scale = np.float32(old) / np.float32(new)
     start = np.arange(new, dtype=np.float32) * scale
     end = (np.arange(new, dtype=np.float32) + np.float32(1)) * scale
@@ -137,7 +137,7 @@ def taps(old: int, new: int, method: str, antialias: bool) -> Taps:
 
 
 def _resized(shape: shapes.Dims, size: Any, what: str) -> shapes.Dims:
-    """The shape of images [batch, height, width, channels] in another size."""
+    """Return the shape of images [batch, height, width, channels] after resizing."""
     if shape is not None and len(shape) != 4:
         raise ValueError(f"{what}: images must have rank 4, not the shape {shapes.show(shape)}")
     if size.shape not in (None, (None,), (2,)):
@@ -158,7 +158,7 @@ def _check_method(method: str) -> None:
 
 @op
 def resize(images: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> TensorType:
-    """Images [batch, height, width, channels] in the size [height, width], as float32.
+    """Resize images [batch, height, width, channels] to the size [height, width], as float32.
 
     Args:
         method: "bilinear", "bicubic", "area", or one of `KERNELS`, which `antialias` stretches.
@@ -175,7 +175,7 @@ def resize(images: Input, size: Ints, method: str, antialias: bool = False, name
 def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
     height, width = _checked(images.shape, size)
     x = images.astype(np.float32)
-    # the axis that gives less to do for the other one goes first
+    # start with the axis that leaves less work for the other one
     order = (
         [(1, height), (2, width)]
         if height * images.shape[2] < width * images.shape[1]
@@ -214,7 +214,7 @@ def _(dy: Any, y: Any, images: Any, size: Any, method: str, antialias: bool) -> 
 def resize_grad(
     grads: Input, size: Ints, method: str, antialias: bool = False, name: Name = None
 ) -> TensorType:
-    """The gradient of `resize` of images of `size`.
+    """Return the gradient of `resize` for images of `size`.
 
     >>> resize_grad([[[[1.], [0.], [0.], [2.]]]], [1, 2], "bilinear").numpy().ravel().tolist()
     [1.0, 2.0]
@@ -244,7 +244,7 @@ def _(dy: Any, y: Any, grads: Any, size: Any, method: str, antialias: bool) -> A
 
 @op
 def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> TensorType:
-    """Images [batch, height, width, channels] in the size [height, width]: each element is the nearest one.
+    """Resize images [batch, height, width, channels] to [height, width] with the nearest elements.
 
     >>> resize_nearest_neighbor([[[[1], [3]]]], [1, 4]).numpy().ravel().tolist()
     [1, 1, 3, 3]
@@ -272,7 +272,7 @@ def _(dy: Any, y: Any, images: Any, size: Any) -> Any:
 
 @op
 def resize_nearest_neighbor_grad(grads: Input, size: Ints, name: Name = None) -> TensorType:
-    """The gradient of `resize_nearest_neighbor` of images of `size`.
+    """Return the gradient of `resize_nearest_neighbor` for images of `size`.
 
     >>> resize_nearest_neighbor_grad([[[[1.], [2.], [3.], [4.]]]], [1, 2]).numpy().ravel().tolist()
     [3.0, 7.0]
