@@ -1,4 +1,4 @@
-"""The text of a ragged tensor, as TensorFlow prints it."""
+"""The text of a ragged tensor, in TensorFlow's format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = Any
 
 @op
 def ragged_text(row_splits: Inputs, values: Input, summarize: int = 3, name: Name = None) -> TensorType:
-    """Nested rows of values as text; of longer rows the first and the last `summarize` items (-1: all of them).
+    """Format nested rows as text; longer rows show the first and last `summarize` items (-1: all).
 
     >>> ragged_text([[0, 2, 3]], [1.0, 2.5, 3.0]).numpy()
     b'[[1.000000, 2.500000], [3.000000]]'
@@ -40,7 +40,7 @@ def _(row_splits: list[Array], values: Array, summarize: int) -> Array:
 
 
 def _shown_as(dtype: np.dtype[Any]) -> Callable[[Any], str]:
-    """How one element is shown."""
+    """Return the formatter of an element."""
     if dtype.kind == "f":
         return lambda item: f"{item:f}"
     if dtype.kind == "c":

@@ -1,8 +1,8 @@
-"""Row splits: where the rows of a ragged tensor begin and end among its values.
+"""Row splits: the bounds of the rows of a ragged tensor within its values.
 
     values 1 2 3      row_splits 0 2 2 3        [[1, 2], [], [3]]
 
-What is computed here are integers: values follow with `gather`, and so do gradients.
+These operations compute integers only. Values, and their gradients, are moved with `gather`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = Any
 
 
 def _vector(operand: Any, what: str) -> int | None:
-    """The size of a vector; ValueError for another rank."""
+    """Return the size of a vector; ValueError for another rank."""
     if operand.shape is None:
         return None
     if len(operand.shape) != 1:
@@ -36,9 +36,9 @@ def _more(size: int | None, by: int) -> int | None:
 
 @op
 def checked_row_splits(row_splits: Ints, nvals: Ints, name: Name = None) -> TensorType:
-    """`row_splits`, after a look whether they begin with 0, never decrease, and end with the number of values.
+    """Return `row_splits`, checked to begin with 0, never decrease, and end with the number of values.
 
-    Raises InvalidArgumentError that says which of it is not so.
+    Raises InvalidArgumentError with the violated condition.
 
     >>> checked_row_splits([0, 2, 2, 3], 3).numpy().tolist()
     [0, 2, 2, 3]
@@ -68,7 +68,9 @@ def _(row_splits: Array, nvals: Array) -> Array:
 
 @op
 def splits_of_lengths(row_lengths: Ints, name: Name = None) -> TensorType:
-    """Row splits of rows with these lengths. Raises InvalidArgumentError for a negative one.
+    """Return the row splits of rows with these lengths.
+
+    Raises InvalidArgumentError for a negative length.
 
     >>> splits_of_lengths([2, 0, 1]).numpy().tolist()
     [0, 2, 2, 3]
@@ -87,7 +89,7 @@ def _(row_lengths: Array) -> Array:
 
 @op
 def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> TensorType:
-    """Row splits of `nrows` rows to which the values belong with these numbers.
+    """Return the row splits of `nrows` rows, from the row number of each value.
 
     Raises InvalidArgumentError for row numbers that decrease, or are not below `nrows`.
 
@@ -111,7 +113,7 @@ def _(value_rowids: Array, nrows: Array) -> Array:
 
 @op
 def rowids_of_splits(row_splits: Ints, name: Name = None) -> TensorType:
-    """The number of the row to which each value belongs.
+    """Return the row number of each value.
 
     >>> rowids_of_splits([0, 2, 2, 3]).numpy().tolist()
     [0, 0, 2]
@@ -131,7 +133,7 @@ def _rowids(splits: Array) -> Array:
 
 @op
 def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple[TensorType, TensorType]:
-    """The numbers from each start to its limit in steps of delta, one behind the other, and their row splits.
+    """Return the concatenated numbers from each start to its limit in steps of delta, and their row splits.
 
     Raises InvalidArgumentError for a step of 0.
 
@@ -163,7 +165,7 @@ ranges.no_gradient("as in TensorFlow: how many numbers there are depends on the 
 
 @op
 def ragged_coordinates(row_splits: Inputs, name: Name = None) -> TensorType:
-    """The coordinates of the values of nested rows in a tensor with these rows; the outermost splits come first.
+    """Return the coordinates of the values of nested rows; the outermost splits come first.
 
     >>> ragged_coordinates([[0, 2, 3], [0, 1, 1, 2]]).numpy().tolist()
     [[0, 0, 0], [1, 0, 0]]
@@ -173,7 +175,7 @@ def ragged_coordinates(row_splits: Inputs, name: Name = None) -> TensorType:
 
 
 def _check_splits(row_splits: list[Any]) -> None:
-    """Each of them is a vector of integers that is not empty."""
+    """Check that each of them is a non-empty vector of integers."""
     for splits in row_splits:
         if _vector(splits, "row_splits") == 0:
             raise ValueError("row_splits tensor may not be empty.")
@@ -194,12 +196,12 @@ def _(row_splits: list[Array]) -> Array:
 
 @op
 def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> tuple[TensorType, ...]:
-    """The nested rows of two ragged tensors, of which one is broadcast to the other where its rows have size 1.
+    """Broadcast the nested rows of two ragged tensors against each other, where rows have size 1.
 
-    The first half of the splits are those of the one, the second half those of the other; the outermost come first,
-    with a row of all rows before them. `stretched` are the positions of those splits whose rows of size 1 may be
-    broadcast. Gives the common splits, and for each common value the position of the value of the one, and of the
-    other, that stands there. Raises InvalidArgumentError for rows that do not go together.
+    The first half of the splits belongs to one tensor, the second half to the other. The outermost come
+    first, preceded by a row of all rows. `stretched` holds the positions of splits with rows of size 1 that
+    may be broadcast. Returns the common splits, and for each common value its indices in the values of both
+    tensors. Raises InvalidArgumentError for rows that do not broadcast.
 
     >>> [result.numpy().tolist() for result in common_rows([[0, 2], [0, 2, 3], [0, 2], [0, 1, 2]], [3])]
     [[0, 2], [0, 2, 3], [0, 1, 2], [0, 0, 1]]
@@ -213,7 +215,7 @@ def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> 
 
 
 def _common_size(one: Any, other: Any) -> int | None:
-    """How many splits the broadcast rows have, where it is known."""
+    """Return the number of splits of the broadcast rows, if known."""
     known = [None if shape is None else shape[0] for shape in (one, other)]
     if None in known:
         return next((size for size in known if size is not None and size > 2), None)
