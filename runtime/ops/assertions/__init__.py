@@ -1,1 +1,1 @@
-"""What `tf.debugging` asserts: of kinds, of shapes, of values."""
+"""The assertions of `tf.debugging`: about dtypes, shapes and values."""

@@ -1,4 +1,4 @@
-"""Assertions that run with the graph: `Assert`, which `debugging.assert_*` are made of.
+"""Assertions that run with the graph: `Assert`, on which `debugging.assert_*` are based.
 
 >>> Assert(convert_to_tensor(True), ["never seen"])
 """
@@ -23,9 +23,10 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     Args:
         condition: a scalar bool.
         data: a list of tensors and Python values for the message.
-        summarize: how many elements of each the message shows, 3 by default; -1 for all.
+        summarize: the number of elements of each that the message shows, 3 by default; -1 for all.
 
-    Raises TypeError when `data` is no list, or (in a graph) `condition` not bool; ValueError when it is no scalar.
+    Raises TypeError if `data` is not a list, or (in a graph) if `condition` is not bool; ValueError if it is
+    not a scalar.
 
     >>> Assert(False, ["loss", [1, 2, 3, 4]])
     Traceback (most recent call last):
@@ -47,7 +48,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 
 def _summary(data: Any, summarize: int | None) -> str:
-    """The values, in a line each, as TensorFlow writes them in eager code."""
+    """Format the values, one per line, as TensorFlow does in eager mode."""
     limit = 3 if summarize is None else summarize
     lines = []
     for item in data:
@@ -64,7 +65,7 @@ def require(
     error: str = "InvalidArgumentError",
     summarize: int = 3,
 ) -> None:
-    """Raise the exception class named `error` unless `condition` holds, when the graph runs."""
+    """Raise the exception class named `error` when the graph runs, unless `condition` is true."""
     tensors = [convert_to_tensor(item) for item in (data if isinstance(data, (list, tuple)) else [data])]
     print_and_assert.assert_true(convert_to_tensor(condition), tensors, message, error, summarize)
 

@@ -1,4 +1,4 @@
-"""`tf.debugging.assert_shapes`: shapes of several tensors with sizes that have to agree.
+"""`tf.debugging.assert_shapes`: check the shapes of several tensors with sizes that must agree.
 
     assert_shapes([(x, ("N", "D")), (w, ("D", 10)), (y, ("N",)), (loss, ())])
 
@@ -20,7 +20,7 @@ from .static_assertions import check_rank
 
 
 class _Size(NamedTuple):
-    """What a symbol stands for: a size, and where it comes from."""
+    """The size that a symbol denotes, and its origin."""
 
     size: Any
     source: str
@@ -33,16 +33,17 @@ def assert_shapes(
     message: str | None = None,
     name: str | None = None,
 ) -> None:
-    """Raise ValueError unless the tensors have these shapes; InvalidArgumentError when the graph runs, if those are
-    unknown before.
+    """Raise ValueError unless the tensors have these shapes.
+
+    For unknown shapes, InvalidArgumentError is raised when the graph runs.
 
     Args:
         shapes: (tensor, shape) pairs, or a dict of them. The shape is a list, tuple or string of sizes: an int,
-            a symbol that stands for the same size everywhere, or None (or ".") for any. `...` (or "*") at its start
-            stands for any number of sizes. A shape of one size is that of a scalar, too.
-        data: what a failure shows in place of the shape when the graph runs.
-        summarize: how many elements of that, 3 by default.
-        message: what to say first.
+            a symbol that denotes the same size everywhere, or None (or ".") for any. `...` (or "*") at its start
+            matches any number of sizes. A shape of one size also matches a scalar.
+        data: the values that a failure shows in place of the shape when the graph runs.
+        summarize: the number of elements shown, 3 by default.
+        message: the beginning of the error message.
     """
     said = f"{message}.  " if message else ""
     limit = 3 if summarize is None else summarize
@@ -68,7 +69,7 @@ def assert_shapes(
 
 
 def _sizes(tensor: Tensor, shape: Any) -> list[Any]:
-    """The parts of a shape: ints, symbols, None, and Ellipsis at the start."""
+    """Return the parts of a shape: ints, symbols, None, and Ellipsis at the start."""
     if not hasattr(shape, "__iter__") and not hasattr(shape, "__getitem__"):
         raise ValueError(
             f"Tensor {called(tensor)}.  Specified shape must be an iterable.  An iterable has the attribute "
@@ -103,14 +104,14 @@ def _rank_fits(tensor: Tensor, sizes: Sequence[Any], is_open: bool, message: str
 
 
 def _wanted(sizes: Sequence[Any], is_open: bool) -> Iterator[tuple[int, Any]]:
-    """(dimension, size or symbol): counted from the end where the beginning is open."""
+    """Yield (dimension, size or symbol); dimensions count from the end if the shape starts with an ellipsis."""
     for index, wanted in enumerate(sizes):
         if wanted is not None and wanted is not Ellipsis:
             yield index - len(sizes) if is_open else index, wanted
 
 
 def _size_of(tensor: Tensor, index: int, scalar_is_one: bool) -> Any:
-    """A dimension, as an int where it is known; a scalar stands for one element."""
+    """Return a dimension, as an int if it is static; a scalar has one element."""
     if tensor.shape.rank == 0 and scalar_is_one:
         return 1
     if tensor.shape.rank is not None and tensor.shape[index] is not None:

@@ -1,6 +1,7 @@
-"""Assertions about dtypes, ranks and other facts that are known before values are: `tf.debugging.assert_rank` …
+"""Assertions about static facts such as dtypes and ranks: `tf.debugging.assert_rank` …
 
-What is known is checked at once, with a ValueError or TypeError; an unknown rank when the graph runs.
+Static facts are checked at once, with a ValueError or TypeError. An unknown rank is checked when the graph
+runs.
 
 >>> assert_rank(convert_to_tensor([1, 2]), 1)
 >>> assert_type(convert_to_tensor(0.5), dtypes.float32)
@@ -24,12 +25,12 @@ from .assert_op import name_of, require
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless `x` has this rank; InvalidArgumentError when the graph runs, if it is unknown before."""
+    """Raise ValueError unless `x` has this rank; for an unknown rank, InvalidArgumentError when the graph runs."""
     check_rank(convert_to_tensor(x), [rank], "rank", message)
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless `x` has this rank or a higher one; otherwise as `assert_rank`."""
+    """Raise ValueError unless the rank of `x` is at least `rank`; otherwise as `assert_rank`."""
     check_rank(convert_to_tensor(x), [rank], "rank at least", message)
 
 
@@ -39,7 +40,7 @@ def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None, nam
 
 
 def check_rank(x: Tensor, ranks: Sequence[Any], relation: str, message: str | None) -> None:
-    """Check that the rank of `x` is, or is at least, or is one of `ranks`: `relation` says which."""
+    """Check the rank of `x` against `ranks` by `relation`: equal, at least, or one of them."""
     wanted = [_as_rank(rank) for rank in ranks]
     known = [int(rank) for rank in wanted if isinstance(rank, EagerTensor)]
     said = f"{message}.  " if message else ""
@@ -74,7 +75,7 @@ def _as_rank(rank: Any) -> Tensor:
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless `tensor` is known to be a scalar.
+    """Raise ValueError unless `tensor` is statically a scalar.
 
     >>> assert_scalar(3)
     """
@@ -104,9 +105,9 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
-    """The floating dtype that all of the tensors have, and that is `dtype` if it is given; float32 for no tensors.
+    """Return the floating dtype that all tensors have, and that is `dtype` if it is given; float32 for no tensors.
 
-    Raises ValueError when dtypes differ, or are not floating. None among the tensors is left out.
+    Raises ValueError if dtypes differ or are not floating. Entries that are None are ignored.
 
     >>> assert_same_float_dtype([convert_to_tensor(1.0), None])
     tf.float32
@@ -130,7 +131,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raise TypeError unless `values` is an iterable that is no tensor, array or text."""
+    """Raise TypeError unless `values` is an iterable other than a tensor, array or string."""
     if is_tensor_like(values) or isinstance(values, (np.ndarray, str, bytes)):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not hasattr(values, "__iter__"):
@@ -138,7 +139,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of numbers.
+    """Return whether `tensor` is a tensor of numbers.
 
     >>> is_numeric_tensor(convert_to_tensor(1)), is_numeric_tensor(convert_to_tensor("a")), is_numeric_tensor(1)
     (True, False, False)

@@ -1,6 +1,6 @@
-"""Assertions about the values of tensors: `tf.debugging.assert_equal` and its neighbours.
+"""Assertions about the values of tensors: `tf.debugging.assert_equal` and related functions.
 
-What is known already is checked at once, also while a function is traced; the rest each time the graph runs.
+Known values are checked at once, also during tracing; other values each time the graph runs.
 
 >>> assert_less(convert_to_tensor([1, 2]), 3)
 """
@@ -25,7 +25,7 @@ Holds = Callable[[Any, Any], Any]
 
 
 class BinaryAssertion(Protocol):
-    """What the assertions about two tensors take."""
+    """The signature of assertions about two tensors."""
 
     def __call__(
         self,
@@ -38,7 +38,7 @@ class BinaryAssertion(Protocol):
 
 
 class UnaryAssertion(Protocol):
-    """What the assertions about one tensor take."""
+    """The signature of assertions about one tensor."""
 
     def __call__(
         self, x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
@@ -103,7 +103,7 @@ def _check(
     eager_text: Callable[[np.ndarray[Any, Any]], str] | None,
     summarize: int | None,
 ) -> None:
-    """Check at once what is known, else when the graph runs."""
+    """Check known values at once, others when the graph runs."""
     if not all(isinstance(operand, EagerTensor) for operand in operands.values()):
         data: list[Any] = list(lines)
         for name, operand in operands.items():
@@ -124,7 +124,7 @@ def _check(
 def _differing(
     title: str, said: Sequence[str], x: Any, y: Any, truths: np.ndarray[Any, Any], summarize: int | None
 ) -> str:
-    """Where two known tensors fail, and what they have there."""
+    """Return a message with the indices and values at which two known tensors fail."""
     limit = 3 if summarize is None else x.numpy().size + y.numpy().size if summarize < 0 else summarize
     one, other = np.asarray(x._array), np.asarray(y._array)
     lines = [*said, title]
@@ -156,7 +156,8 @@ assert_greater_equal = _binary("assert_greater_equal", ">=", comparison.greater_
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raise InvalidArgumentError unless `x != y` for all elements; `summarize` comes first, as in TensorFlow."""
+    """Raise InvalidArgumentError unless `x != y` for all elements; `summarize` precedes `message`, as in
+    TensorFlow."""
     _assert_none_equal(x, y, message, summarize, name)
 
 
