@@ -43,9 +43,8 @@ class OpError(Exception):
     """A failed operation.
 
     Attributes: `message` is the reason, `error_code` its number. When a graph failed, `op` is the operation in the
-    graph
-    and `node_def` its definition in the graph's JSON form; both are None in eager code. `op_type` is the type of the
-    operation if it is known. `experimental_payloads` is empty.
+    graph and `node_def` its definition in the graph's JSON form; both are None in eager code. `op_type` is the type
+    of the operation if it is known. `experimental_payloads` is empty.
 
     Constructed as `OpError(message, op_type)`, or in TensorFlow's way, `OpError(node_def, op, message)`.
     """

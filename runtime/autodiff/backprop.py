@@ -31,7 +31,7 @@ class CotangentAccumulator:
         if parts is None:
             return None
         if len(parts) > 1:
-            parts[:] = [total(parts[::-1])]  # in the order of the program
+            parts[:] = [total(parts[::-1])]  # in program order
         return parts[0]
 
     def pop(self, key: Key) -> Any:

@@ -103,9 +103,8 @@ class BackwardLoop:
     ) -> list[Any]:
         """Record the loop in the graph that is being built; return its final state.
 
-        `passed` maps residuals that are loop invariants to their values, `inputs` are the operands of the forward
-        loop,
-        `first` is the number of its first iteration.
+        `passed` maps residuals that are loop invariants to their values. `inputs` are the operands of the forward
+        loop. `first` is the number of the first iteration.
         """
         builder = current()
         assert builder is not None

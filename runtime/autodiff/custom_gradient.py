@@ -71,11 +71,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate a function that returns its result and a function for its gradients.
 
     The gradient function takes the cotangent of each tensor of the result. It returns the gradient of each tensor
-    among
-    the positional arguments (a single one, or a list; None where there is none). When the function reads trainable
-    variables, the gradient function must take `variables`, a list of them. It then returns a pair: the gradients of
-    the
-    arguments, and a list of the gradients of the variables.
+    among the positional arguments (a single one, or a list; None where there is none). When the function reads
+    trainable variables, the gradient function must take `variables`, a list of them. It then returns a pair: the
+    gradients of the arguments, and a list of the gradients of the variables.
 
     Raises TypeError when the gradient function does not take `variables` though there are some, ValueError when it
     returns another number of gradients.

@@ -42,8 +42,8 @@ class GraphVjp:
         form: converts the cotangent of an input, given with its index; it may be in parts.
 
     Attributes: `grads`, the cotangents of the inputs (None if there is none); `forward` and `back`, the builders of
-    both
-    graphs; `originals`, a map from the operations of the forward graph to those of `graph` that they are copies of.
+    both graphs; `originals`, a map from the operations of the forward graph to those of `graph` that they are
+    copies of.
     """
 
     def __init__(

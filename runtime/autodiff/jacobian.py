@@ -57,7 +57,7 @@ def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
 
 def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) -> list[Any]:
     """Return the rows 0, 1, … of all sources, each stacked; None for a source that has no gradient."""
-    first = row(0)  # which sources have a gradient at all; a graph drops unused operations
+    first = row(0)  # only finds the sources that have a gradient
     there = [i for i, grad in enumerate(first) if grad is not None]
     if not there:
         return [None] * len(sources)

@@ -82,8 +82,7 @@ def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -
     """Return the VJP of one iteration, and for each part of the state whether it has a cotangent.
 
     One iteration may give a cotangent to a part of the state that had none at the end of the loop. The analysis
-    repeats
-    until there are no more such parts.
+    repeats until there are no more such parts.
     """
     _, body = operation.regions
     count = len(operation.outputs)

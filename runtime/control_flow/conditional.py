@@ -41,8 +41,8 @@ def trace_branches(
     """Record `cond` or `switch`, and return its results; each function returns one result for each of `names`.
 
     With `is_logic` the branches are the operands of `and` or `or`: a truth value becomes 0 or 1 if another branch
-    returns
-    a number. `blocks` are the user's functions, if `functions` wrap them. Errors show the lines in them that assign.
+    returns a number. `blocks` are the user's functions, if `functions` wrap them. Errors show the lines in them
+    that assign.
     """
     try:
         return _recorded(op, selector, functions, names, is_logic)
@@ -80,8 +80,7 @@ def _traced(
     """Call each function in its builder, and return the results; None if no branch returns.
 
     A branch that raises, or reads a variable without a value, fails in the graph if it is taken. Its results are
-    blanks
-    with the types of another branch.
+    blanks with the types of another branch.
     """
     given: list[list[Any] | None] = []
     for builder, function in zip(builders, functions, strict=True):

@@ -94,8 +94,7 @@ def case(
         strict: accepted for compatibility: a list of one result stays a list in any case.
 
     Raises InvalidArgumentError when no predicate is true and there is no `default`, and when several predicates are
-    true
-    despite `exclusive`; TypeError for functions that cannot be called; ValueError when there are no pairs.
+    true despite `exclusive`; TypeError for functions that cannot be called; ValueError when there are no pairs.
 
     >>> from agc.runtime import constant
     >>> case([(constant(False), lambda: 1)], default=lambda: 2)

@@ -104,7 +104,7 @@ class Loop:
                     break
             except WeakDtypeError as error:
                 self._start_with(error, body)
-                attempts -= 1  # this happens once for each variable
+                attempts -= 1  # at most once for each variable
             except NeedsTensorList as error:
                 self._hold_in_graph(error)
         else:
@@ -154,7 +154,7 @@ class Loop:
         return indexable(repacked(self.state, flat), self)
 
     def _hold_in_graph(self, error: NeedsTensorList) -> None:
-        """Replace a Python list of the state that is indexed by a tensor by a list in the graph."""
+        """Convert a Python list of the state, which is indexed by a tensor, to a list in the graph."""
         if error.loop is not self:
             raise error
         at = error.position

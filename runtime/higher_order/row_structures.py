@@ -25,8 +25,7 @@ class RowNest:
     """The rows of all tensors in a nest: `for leaves in rows` yields them in eager code.
 
     `count` is the number of rows: an int where it is known (`known`), else a tensor. Raises ValueError for no
-    tensors at
-    all, scalars, and different numbers of rows.
+    tensors at all, scalars, and different numbers of rows.
     """
 
     def __init__(self, elems: Any) -> None:

@@ -78,10 +78,9 @@ def scan(
 ) -> Any:
     """Return the accumulators of `foldl` (of `foldr` with `reverse`) after each row, as the rows of a tensor.
 
-    The result has the structure of `initializer`, or else of `elems`, and as many rows. With `reverse` the first row
-    of
-    the result was computed last. Other arguments and errors as for `foldl`; all accumulators have one dtype and one
-    shape.
+    The result has the structure of `initializer`, or else of `elems`, and as many rows. With `reverse` the first
+    row of the result was computed last. Other arguments and errors as for `foldl`; all accumulators have one dtype
+    and one shape.
 
     >>> fibonacci = scan(lambda a, _: (a[1], a[0] + a[1]), convert_to_tensor([0] * 6), initializer=(0, 1))
     >>> fibonacci[0].numpy().tolist()

@@ -81,7 +81,7 @@ class Function(CallSlot, Generic[P, R]):
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
-        """The traces that are in the cache now."""
+        """The cached traces."""
         return list(self._calls.cache)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:

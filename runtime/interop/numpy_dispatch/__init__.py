@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...errors import OperatorNotAllowedInGraphError
-from . import linalg, manipulation, statistics  # noqa: F401  # each fills its part of the table
+from . import linalg, manipulation, statistics  # noqa: F401  # each registers its functions
 from .registry import FUNCTIONS
 from .ufuncs import REDUCTIONS, apply
 
