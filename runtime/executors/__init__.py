@@ -62,7 +62,7 @@ def shortest(runner: Runner) -> Runner:
 
 
 def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
-    """Return the machine code of `runner` for `arguments`, to be called directly; None if there is none."""
+    """Return the native code of `runner` for `arguments`, to be called directly; None if there is none."""
     find = getattr(getattr(runner, "__self__", None), "kernel_for", None)
     return None if find is None else find(arguments)
 
