@@ -118,8 +118,7 @@ def _arrivals(
     start: int,
     passes: Callable[[Record, Any, Any], bool] | None = None,
 ) -> dict[Key, tuple[Step, Key]]:
-    """Map each result that depends on the source to its step, and to the key of the input that depends on the
-    source.
+    """Map each result that depends on the source to its step and to the key of its dependent input.
 
     Only edges from an input to a result count for which `passes` returns true.
     """

@@ -135,9 +135,7 @@ class GraphVjp:
         return read.union(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
 
     def _hoist(self, steady: Container[Value]) -> None:
-        """Move measuring operations to the forward graph if the backward graph does not need their operands
-        otherwise.
-        """
+        """Move measuring operations to the forward graph, unless the backward graph has their operands anyway."""
         originals: dict[Operand, Hashable] = dict(self.back.outers.items())
         read = self._read([each for each in self.back.operations if each.type not in HOISTED])
         kept = []

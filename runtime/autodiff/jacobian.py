@@ -23,9 +23,7 @@ Gradient = Callable[[Any, Any], list[Any]]
 
 
 def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
-    """Return the derivatives of each element of the target, in the shape of the target followed by that of the
-    source.
-    """
+    """Return the derivatives of each element of the target; the shape is the target's followed by the source's."""
     count = size(target)
 
     def row(i: Any) -> list[Any]:

@@ -134,9 +134,7 @@ class Segment:
         self.contents: dict[Value, Any] = {}
 
     def _needed(self) -> tuple[list[Operation], list[int], set[Operation]]:
-        """Return the operations to run again, the indices of the state that they read, and the operations not to
-        repeat.
-        """
+        """Return the operations to run again, the indices of the state they read, and operations not to repeat."""
         saving, body = self.saving, self.body
         moving = {
             value: i

@@ -36,9 +36,7 @@ def reread_variables_after(record: GraphRecord, references: Mapping[Value, Opera
 
 
 def given_references(record: GraphRecord, inner: Iterable[Value], first: int = 0) -> dict[Value, Operand]:
-    """Return the operands for references among a region's inputs; `first` is the index of the region's first
-    operand.
-    """
+    """Return the operands of references in a region; `first` is the index of the region's first operand."""
     wanted = set(inner)
     operands = record.operation.inputs[first:]
     return {

@@ -406,9 +406,7 @@ def known(x: Any) -> Any:
 
 
 def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
-    """Make an eager tensor that a graph's tape watches a value of the graph instead of a constant; return that
-    value.
-    """
+    """Return the value of a watched eager tensor in the graph; make one, since constants cannot be watched."""
     found = builder.stand_in(x)
     if found is None:
         found = identity(x)

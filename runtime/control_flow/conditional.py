@@ -160,7 +160,7 @@ def _record_branches(
 
 
 def _result(column: Sequence[Any], value: Value, builder: Builder) -> Any:
-    """Return the result for a column; its dtype is weak if a Python number was chosen."""
+    """Return the result for a column; a choice between values of weak dtype is weak, too."""
     result = state_leaves.rewrapped(state_leaves.covering(*column), value, builder)
     weak_types.mark(result, column)
     origin = weak_origin(column)

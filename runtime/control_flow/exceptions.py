@@ -38,9 +38,7 @@ class RegionNeverReturns(BaseException):
 
 
 def end(error: BaseException) -> None:
-    """Record the exception of a region's function, if the graph is to fail with it; else raise it as an error of
-    tracing.
-    """
+    """Record the exception of a region's function if the graph is to fail with it; else raise it."""
     if isinstance(error, RegionNeverReturns):
         return
     is_pythons = isinstance(error, UnboundLocalError) or hasattr(error, "fails_in_graph")
@@ -51,9 +49,7 @@ def end(error: BaseException) -> None:
 
 
 def _explain(error: BaseException) -> None:
-    """Add a note that a branch is traced even if the program never takes it, to an exception of Python's in user
-    code.
-    """
+    """Add a note that a graph traces branches that the program never takes, to a Python error in user code."""
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next

@@ -27,8 +27,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """Return `true_fn()` if `pred` is true, else `false_fn()`; a graph decides when it runs, and runs only one of
-    them.
+    """Return `true_fn()` if `pred` is true, else `false_fn()`; a graph decides at run time, and runs one of them.
 
     Args:
         pred: a scalar bool, as a tensor or a Python value.
@@ -55,9 +54,7 @@ def cond(
 
 
 def is_traced(value: Any) -> bool:
-    """Return whether the value is known only at run time: a traced tensor, or a variable while a graph is being
-    built.
-    """
+    """Return whether the value is known only at run time: a traced tensor, or a variable while tracing."""
     return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
 
 

@@ -287,9 +287,7 @@ class Loop:
         return False
 
     def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
-        """Return the slot's type with the dtype of `spec`, if its initial Python number can have that dtype; else
-        None.
-        """
+        """Return the slot's type with the dtype of `spec`, if its initial number can have that dtype; else None."""
         if isinstance(spec, TensorType) and weak_types.adapts(slot.initial, spec.dtype):
             slot.initial = weak_types.adapted(slot.initial, spec.dtype)
             return TensorType(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))

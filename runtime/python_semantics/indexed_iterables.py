@@ -57,9 +57,7 @@ class IndexedItems:
         return self.count if known else NotImplemented
 
     def counted(self, what: str) -> IndexedItems:
-        """Return the object itself. Raise a StagingError if there is a `test`, since `what` depends on the number of
-        items.
-        """
+        """Return the object; raise a StagingError if there is a `test`, since `what` needs the number of items."""
         if self.test is not None:
             raise staging_error(
                 "AGC271",

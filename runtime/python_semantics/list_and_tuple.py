@@ -46,5 +46,5 @@ def as_tuple(items: Any = (), /) -> Any:
 
 
 def _is_counted(items: Any) -> bool:
-    """Return whether the items are rows of a tensor, with a known or unknown number."""
+    """Return whether a staged loop can iterate over the items."""
     return isinstance(items, IndexedItems) or hasattr(items, "__rows__") or is_tensor_like(items)

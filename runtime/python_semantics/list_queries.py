@@ -55,9 +55,7 @@ class ListQuestions:
         return self._answer(list_count, self._single(), tensor)
 
     def index(self, value: Any) -> Any:
-        """Return the index of the first element that is equal to `value`; the graph raises ValueError if there is
-        none.
-        """
+        """Return the index of the first element equal to `value`; the graph raises ValueError if there is none."""
         (tensor,) = self._asked(value, "index")
         return self._answer(list_index, self._single(), tensor)
 

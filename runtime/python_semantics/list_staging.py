@@ -34,9 +34,7 @@ def _is_python(value: Any) -> bool:
 
 
 def lists_agree(name: str, builders: Sequence[Builder], column: list[Any]) -> list[Any]:
-    """Return the values of one variable in all branches; lists of different lengths are converted to lists in the
-    graph.
-    """
+    """Return the values of a variable in all branches; lists of different lengths become lists in the graph."""
     real = [value for value in column if not isinstance(value, Undefined)]
     like = next((value for value in real if isinstance(value, TensorList)), None)
     python = [value for value in real if _is_python(value)]

@@ -105,9 +105,7 @@ class PlanFastPathCodegen:
     # Checks of the arguments
 
     def takes(self, parts: Sequence[ArgumentPattern], names: Sequence[str], leaves: Sequence[Any]) -> None:
-        """Emit the checks of arguments against `parts`, the last of them named `names`; `leaves` are the graph's
-        inputs.
-        """
+        """Emit the checks of arguments by `parts`, the last of them named `names`; `leaves` are the graph's inputs."""
         places = [f"_{place}" for place in range(len(parts) - len(names))]
         taken = [*[f"{place}=_absent" for place in places], *(["/"] if places else []), "*_more"]
         self._line(0, f"def call({', '.join([*taken, *[f'{name}=_absent' for name in names]])}, **_kw):")

@@ -53,9 +53,7 @@ class RetraceMonitor:
             )
 
     def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
-        """Record that a call has been traced; warn if too many consecutive calls were. Its trace is not yet in
-        `earlier`.
-        """
+        """Record that a call was traced, before its trace is in `earlier`; warn after too many such calls in a row."""
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW and not self._has_warned and not _is_wanted():
             self._has_warned = True

@@ -102,9 +102,7 @@ def trace(
 def _result(
     builder: Builder, python_function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool]:
-    """Return the result of the function, and whether it always fails; if so, the graph keeps the effects before
-    that.
-    """
+    """Return the function's result, and whether it always fails; if so, the graph keeps the effects before that."""
     try:
         return python_function(*args, **kwargs), False
     except RegionNeverReturns:

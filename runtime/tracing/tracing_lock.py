@@ -40,7 +40,7 @@ class TracingTurns:
             self._holders.append(me)
 
     def _wait(self) -> None:
-        """Return when there is no holder, or the last one is blocked."""
+        """Return when there is no holder, the last one is blocked, or `_PATIENCE` seconds are over."""
         until = time.monotonic() + _PATIENCE
         before, still = None, 0
         while self._holders and still < _STILL and time.monotonic() < until:

@@ -54,9 +54,7 @@ class VariableCreator:
         return EagerTensor(np.asarray(known[value._value]))
 
     def _outer(self, builder: Builder, needed: Value) -> Any:
-        """Return the value of an input of `builder`'s graph: an argument, a variable, or a value of an outer
-        function.
-        """
+        """Return the value of an input of `builder`'s graph: an argument, a variable, or an outer function's value."""
         if needed not in builder.outers:
             place = builder.inputs.index(needed)  # the inputs after the arguments were captured
             return self._argument(tensor_leaves(self.arguments)[place], needed.name)

@@ -27,8 +27,7 @@ _KIND = {bool: "bool", int: "integral", float: "real floating", complex: "comple
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
-    """Return an array of numbers, nested sequences, buffers or arrays. Tensors are immutable: `copy` of one is
-    itself.
+    """Return an array of numbers, nested sequences, buffers or arrays; tensors are immutable and never copied.
 
     Raises ValueError for `copy=False` of any other object.
     """
@@ -51,9 +50,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def _complex_default(obj: Any) -> DType | None:
-    """Return the default dtype of Python's complex numbers, complex64 (TensorFlow's is complex128); None for other
-    objects.
-    """
+    """Return complex64 for Python's complex numbers, where TensorFlow has complex128; None for other objects."""
     if isinstance(obj, list | tuple):
         return next((found for found in map(_complex_default, obj) if found is not None), None)
     return DEFAULTS["complex floating"] if type(obj) is complex else None

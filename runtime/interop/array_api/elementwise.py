@@ -59,9 +59,7 @@ def _by_kind(
     floats: Function, *, integers: Function | None = None, unsigned: Function | None = None,
     complexes: Function | None = None,
 ) -> Function:  # fmt: skip
-    """Return a function that selects the operation by the kind of its first argument's dtype; the default is
-    `floats`.
-    """
+    """Return a function that selects the operation by the kind of its first argument's dtype."""
 
     def operation(x: Tensor, *others: Tensor) -> Tensor:
         dtype = x.dtype
@@ -105,9 +103,7 @@ def _with_sign_of(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _logarithm(base: float) -> Function:
-    """Return the logarithm to a base. For complex numbers both parts are divided, since complex division makes NaN
-    of inf.
-    """
+    """Return the logarithm to a base; complex parts are divided separately, as complex division makes NaN of inf."""
 
     def of_real(x: Tensor) -> Tensor:
         return x / math.log(base)

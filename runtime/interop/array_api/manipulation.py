@@ -132,9 +132,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
-    """Return the same elements in another shape, in which one -1 is inferred; tensors are immutable, so `copy` is
-    ignored.
-    """
+    """Return the same elements in another shape, in which one -1 is inferred; `copy` has no effect."""
     return shaping.reshape(asarray(x), [shape] if isinstance(shape, int) else shape)
 
 

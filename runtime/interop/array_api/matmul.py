@@ -43,9 +43,7 @@ def matrix_transpose(x: Any, /) -> Tensor:
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
-    """Return the sum of products over the last `axes` dimensions of `x1` and the first of `x2`, or over pairs of
-    axes.
-    """
+    """Return the sum of products over the last `axes` axes of `x1` and the first of `x2`, or over pairs of axes."""
     a, b = together((x1, x2), NUMERIC, "tensordot")
     return products.tensordot(a, b, axes)
 

@@ -76,9 +76,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 
 def together(values: tuple[Any, ...], kinds: tuple[DType, ...], function: str) -> list[Tensor]:
-    """Return tensors of the dtype that the values are promoted to; raise TypeError if the function does not support
-    it.
-    """
+    """Return tensors of the promoted dtype of the values; raise TypeError if the function does not support it."""
     if all(type(value) in _NUMBERS for value in values):
         raise TypeError(f"{function} needs at least one array")
     kept = [value if type(value) in _NUMBERS else convert_to_tensor(value) for value in values]

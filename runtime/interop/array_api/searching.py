@@ -172,8 +172,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
 
 
 def unique_all(x: Any, /) -> UniqueAll:
-    """Return the sorted unique elements, their first indices, the index of the unique element for each element, and
-    counts.
+    """Return the sorted unique elements, their first indices, the index of each element among them, and counts.
 
     Every NaN is different from all others.
     """

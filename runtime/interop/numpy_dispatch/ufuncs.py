@@ -160,9 +160,7 @@ def _loop(ufunc: np.ufunc, values: list[Tensor], dtype: Any) -> tuple[list[dtype
 
 
 def _reduced(reduce: Callable[..., Any], widen: bool = False) -> Callable[..., Any]:
-    """Return `ufunc.reduce`, also used for np.sum and the like; sums and products of small integers are int64, as in
-    NumPy.
-    """
+    """Return `ufunc.reduce`, also for np.sum and the like; sums of small integers are int64, as in NumPy."""
 
     def reduction(
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **options: Any
