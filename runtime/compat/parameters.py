@@ -128,9 +128,7 @@ Targets = dict[str, str | None]
 
 
 class Entry(NamedTuple):
-    """A line of the table: the new name of each parameter, other defaults, and the parameters that must be one
-    tensor.
-    """
+    """A line of the table: new parameter names, other defaults, and the parameters that must be one tensor."""
 
     targets: Targets
     defaults: dict[str, Any]

@@ -1,1 +1,1 @@
-"""Data types, shapes, tensors, variables, errors: what every other package builds on."""
+"""Data types, shapes, tensors, variables, errors: the base of all other packages."""

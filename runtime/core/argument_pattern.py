@@ -1,6 +1,4 @@
-"""The flattened form of one call's arguments: built by tracing/argument_flattening.py, read by
-call/unpack_arguments.py.
-"""
+"""Patterns of a call's arguments, which guards match. They are built by tracing/argument_flattening.py."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ class ArgumentPattern(NamedTuple):
     """One argument, or one part of a nested argument."""
 
     kind: type
-    """EagerTensor, np.ndarray, tuple, list or dict; `object`: compare by identity; `weakref.ref`: its referent."""
+    """EagerTensor, np.ndarray, tuple, list or dict; `object`; or `weakref.ref`, an object held weakly."""
     thing: Any = None
-    """The object, or the keys of a dict."""
+    """The object, its weak reference, or the keys of a dict."""
     number: int = 0
     """For a tensor or an array: the index of the graph's input."""
     parts: tuple[ArgumentPattern, ...] = ()

@@ -1,8 +1,8 @@
 """Reasons why the fast call path is disabled. The fast path only checks that this list is empty.
 
     a thread builds a graph, or has a tape                     its token
-    functions run eagerly, or are profiled, or a graph
-    accepts inputs from outside any scope                      one string each
+    functions run eagerly or are profiled, or a default
+    graph records all operations                               one token each
 
 Native code reads the list's length directly (call/dispatch_stub.py). Which tokens are in the list does not matter:
 the slow path checks the state of its own thread.

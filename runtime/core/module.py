@@ -31,8 +31,9 @@ Path = tuple[Any, ...]
 
 
 class Module:
-    """Base class of layers and models. A module tracks the variables and modules in its attributes, also in lists,
-    tuples and dicts.
+    """Base class of layers and models.
+
+    A module tracks the variables and modules in its attributes, also in lists, tuples and dicts.
 
     Attributes are visited in the order of their names, dict entries in the order of their keys. A module's own
     leaves come before those of its submodules. Attributes named in `_TF_MODULE_IGNORED_PROPERTIES` are skipped.

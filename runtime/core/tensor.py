@@ -70,9 +70,7 @@ class Tensor:
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Check that the shape is compatible with `shape`, else raise ValueError. A traced tensor merges both
-        shapes.
-        """
+        """Check that the shape is compatible with `shape`; ValueError otherwise. A traced tensor merges both shapes."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
                 f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."

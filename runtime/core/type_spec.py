@@ -39,9 +39,7 @@ class TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._component_specs")
 
     def _serialize(self) -> tuple[Any, ...]:
-        """Return the data that distinguishes this spec from others of its class: nests of shapes, dtypes, specs,
-        Python data.
-        """
+        """Return the data that distinguishes specs of one class: nests of shapes, dtypes, specs and Python data."""
         raise NotImplementedError(f"{type(self).__name__}._serialize")
 
     def _to_components(self, value: Any) -> Any:

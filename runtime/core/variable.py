@@ -181,8 +181,9 @@ class Variable(PartialUpdates):
         return self.value() if self._owner is None else self._initial
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """Return whether the variable has a value. Only variables of a session can lack one, until they are
-        initialized.
+        """Return whether the variable has a value.
+
+        Only a variable of a session can lack a value, until its initializer has run.
         """
         answer: Tensor = variable_ops.is_initialized(self, name=name)
         return answer

@@ -59,7 +59,7 @@ class PartialUpdates:
         return self._scatter("mul", sparse_delta, name)
 
     def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divide by the rows of IndexedSlices; integers are rounded towards zero."""
+        """Divide by the rows of IndexedSlices; integers are rounded toward zero."""
         return self._scatter("div", sparse_delta, name)
 
     def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:

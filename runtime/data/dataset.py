@@ -216,8 +216,9 @@ class Dataset(Transformations, CompositeTensor):
     def random(
         seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """Return a dataset of random 32-bit integers, equal to TensorFlow's for the same seed. With
-        `rerandomize_each_iteration` each iteration gives others.
+        """Return a dataset of random 32-bit integers, equal to TensorFlow's for the same seed.
+
+        With `rerandomize_each_iteration` the numbers differ in each iteration.
         """
         pair = seeds.pair(None if seed is None else int(seed))[:2]
         return Dataset(source_datasets.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
@@ -231,8 +232,7 @@ class Dataset(Transformations, CompositeTensor):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """Return a dataset of the elements that a Python generator yields. Each iteration calls `generator(*args)`
-        again.
+        """Return a dataset of the items of a Python generator. Each iteration calls `generator(*args)` again.
 
         Args:
             output_signature: the spec of the elements; `output_types` with `output_shapes` are the deprecated
@@ -249,9 +249,7 @@ class Dataset(Transformations, CompositeTensor):
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
-        """Return a dataset of nests of corresponding elements: `zip(a, b)`, `zip((a, b))` or `zip({"x": a, "y":
-        b})`.
-        """
+        """Zip datasets: `zip(a, b)`, `zip((a, b))` or `zip({"x": a, "y": b})`. The elements are nests."""
         if not args and datasets is None:
             raise TypeError("Must pass at least one dataset to `zip`.")
         if args and datasets is not None:
@@ -288,8 +286,10 @@ class Dataset(Transformations, CompositeTensor):
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
-        """Take each next element from a random dataset, drawn with the probabilities `weights`: a list, or a dataset
-        of lists. Without `weights` all datasets are equally likely.
+        """Take each next element from a random dataset.
+
+        `weights` are the probabilities: a list, or a dataset of lists. Without `weights` all datasets are equally
+        likely.
         """
         from .sample_from_datasets import sampled
 

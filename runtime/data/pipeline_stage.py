@@ -55,8 +55,9 @@ class PipelineStage:
         """Raise InvalidArgumentError for invalid values; they are known now."""
 
     def blocks(self, size: int) -> Elements | None:
-        """Return an iterator over blocks of `size` elements (fewer at the end), each as one row; None if
-        unsupported.
+        """Return an iterator over blocks of `size` elements, each as one row; None if unsupported.
+
+        The last block may be smaller.
         """
         return None
 

@@ -202,8 +202,10 @@ class Transformations:
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Group elements by key, and concatenate the datasets that `reduce_func(key, dataset)` returns for each
-        group of up to `window_size` elements.
+        """Group elements by key, and reduce each group to a dataset.
+
+        The result concatenates the datasets that `reduce_func(key, dataset)` returns for up to `window_size`
+        elements.
 
         Args:
             key_func: returns the key of an element, a scalar int64.
@@ -274,8 +276,9 @@ class Transformations:
         return self._then(reorder_stages.Prefetch(self._stage, number(buffer_size)))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
-        """Cache the elements of the first complete iteration in memory, or in a file whose name begins with
-        `filename`.
+        """Cache the elements of the first complete iteration.
+
+        They are kept in memory, or in a file whose name begins with `filename`.
         """
         return self._then(caching.Cached(self._stage, convert_to_tensor(filename, "string")))
 

@@ -62,8 +62,9 @@ def non_max_suppression_with_scores(
     soft_nms_sigma: Any = 0.0,
     name: Name = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the results of `non_max_suppression` and the scores; with `soft_nms_sigma`, overlaps lower the scores
-    instead.
+    """Return the results of `non_max_suppression`, and the scores.
+
+    With `soft_nms_sigma`, overlaps lower the scores instead.
 
     >>> boxes = [[0., 0., 1., 1.], [0., 0., 1., 1.]]
     >>> non_max_suppression_with_scores(boxes, [0.5, 0.75], 2)[1].numpy().tolist()
@@ -103,8 +104,9 @@ def non_max_suppression_padded(
     canonicalized_coordinates: bool = False,
     tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:
-    """Return `non_max_suppression`, also of batches, padded with zeros to `max_output_size`, and the number of
-    indices.
+    """Return `non_max_suppression` padded with zeros to `max_output_size`, and the number of indices.
+
+    It also takes batches.
 
     Args:
         pad_to_max_output_size: required for batches.

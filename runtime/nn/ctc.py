@@ -108,8 +108,9 @@ def ctc_greedy_decoder(
 def ctc_beam_search_decoder(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """Return the `top_paths` most probable labels and their log-probabilities, by a beam search of width
-    `beam_width`.
+    """Return the `top_paths` most probable labels and their log-probabilities.
+
+    The decoder is a beam search of width `beam_width`.
 
     Args:
         inputs: [frames, batch, classes]; the last class is the blank.

@@ -5,7 +5,7 @@
     leave(y)
 
 During a session, each plan runs this version instead of its own program. Native code runs an instrumented version
-that reads the clock (llvm_instrumentation.py); other runners are timed as a whole.
+that reads the clock (llvm_instrumentation.py); the interpreter is timed as a whole.
 """
 
 from __future__ import annotations

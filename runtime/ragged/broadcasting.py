@@ -24,8 +24,7 @@ from .tensor import RaggedTensor
 
 
 def with_common_rows(values: list[Any]) -> tuple[list[Any], Callable[[Any], Any]]:
-    """Broadcast all values to common rows; return their flat values, and a function that packs a result into the
-    rows.
+    """Broadcast all values to common rows; return their flat values, and a function that adds the rows to a result.
 
     Dense values that broadcast with flat values, such as scalars, are unchanged. Raises ValueError or
     InvalidArgumentError for incompatible rows, ValueError for row splits of different dtypes.

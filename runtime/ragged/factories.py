@@ -91,8 +91,9 @@ class RaggedFactories:
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Return a ragged tensor in which value i belongs to row `value_rowids[i]`. These ids never decrease;
-        `nrows` may add empty rows at the end.
+        """Return a ragged tensor in which value i belongs to row `value_rowids[i]`.
+
+        These ids never decrease; `nrows` may add empty rows at the end.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2], nrows=4)
@@ -112,8 +113,7 @@ class RaggedFactories:
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Return a ragged tensor in which row i begins with value `row_starts[i]`, and ends where the next row
-        begins.
+        """Return a ragged tensor in which row i begins with value `row_starts[i]`, and ends at the next row's start.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_starts([1, 2, 3], [0, 2, 2])
@@ -131,8 +131,7 @@ class RaggedFactories:
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> Self:
-        """Return a ragged tensor in which row i ends before value `row_limits[i]`, and begins at the end of the
-        previous row.
+        """Return a ragged tensor in which row i ends before value `row_limits[i]`, and begins at the previous end.
 
         >>> from agc.runtime import RaggedTensor
         >>> RaggedTensor.from_row_limits([1, 2, 3], [2, 2, 3])

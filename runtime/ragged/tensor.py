@@ -203,8 +203,9 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return merge_dims(self, self._axis(outer_axis), self._axis(inner_axis))
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
-        """Return a dense tensor, with `default_value` after the ends of shorter rows; truncated to `shape` if that
-        is given.
+        """Return a dense tensor, with `default_value` after the ends of shorter rows.
+
+        With `shape`, the tensor is padded or truncated to that shape.
 
         >>> from agc.runtime import ragged
         >>> ragged.constant([[1, 2], [], [3]]).to_tensor(0).numpy().tolist()

@@ -28,7 +28,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         options: accepted.
 
     Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
-    Python objects), AssertionError when a function uses a variable that is not reachable from the object.
+    Python objects). Raises AssertionError when a function uses a variable that is not reachable from the object.
     """
     if current() is not None:
         raise AssertionError(

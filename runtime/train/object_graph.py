@@ -31,8 +31,9 @@ class ObjectGraph(NamedTuple):
 
     @classmethod
     def of(cls, root: Any) -> ObjectGraph:
-        """Return the graph of the objects reachable from `root`, in breadth-first order, so that keys are shortest
-        paths.
+        """Return the graph of the objects reachable from `root`.
+
+        The order is breadth-first, so that keys are shortest paths.
         """
         nodes: list[Node] = []
         variables: dict[str, Variable] = {}

@@ -28,7 +28,7 @@ _UNUSED = (
 
 
 class _Rest:
-    """The values that no variable has taken yet, by node index; it logs them when it is deleted."""
+    """The values that no variable has taken yet, by node index. `tell` logs them when the restoration is deleted."""
 
     def __init__(self, contents: Contents, prefix: str) -> None:
         self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
@@ -43,7 +43,7 @@ class _Rest:
 class Restoration:
     """The matching of one checkpoint's values to the variables of one object.
 
-    It lives while an object awaits a child, or the program holds its status; then it logs the unused values.
+    It lives while an object awaits a child, or the program holds its status. At its end the unused values are logged.
     """
 
     def __init__(self, contents: Contents, prefix: str) -> None:

@@ -84,15 +84,14 @@ class Session:
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
-        """Return the values of the fetches, in their structure: arrays for tensors and variables, None for
-        operations.
+        """Return the values of the fetches in their structure: arrays for tensors and variables, None for operations.
 
         Args:
             fetches: a tensor, variable, operation, or name of one, or a nest of these.
             feed_dict: the values of placeholders, or other tensors, for this run.
 
         Raises RuntimeError when the session is closed, ValueError or TypeError for a value that does not belong to
-        the graph or does not fit, InvalidArgumentError for a placeholder that is needed and not fed.
+        the graph or does not fit. Raises InvalidArgumentError for a placeholder that is needed and not fed.
         """
         if not self._is_open:
             raise RuntimeError("Attempted to use a closed Session.")

@@ -65,8 +65,9 @@ class Streams:
 
 
 def gamma(stream: Stream, alpha: Array, samples: int) -> Array:
-    """Return a row of gamma variates for each of `alpha`: Marsaglia and Tsang (ACM Transactions on Mathematical
-    Software 26).
+    """Return a row of gamma variates for each of `alpha`.
+
+    Marsaglia and Tsang, "A simple method for generating gamma variables" (ACM TOMS 26, 2000).
 
     A variate for `alpha` below 1 is computed from one for `alpha + 1`; for 1 it is -log(1 - u) of a uniform u.
     """
@@ -133,8 +134,9 @@ def _poisson_by_rejection(streams: Streams, rates: Array, result: Array, active:
 
 
 def binomial(stream: Stream, counts: Array, probs: Array, samples: int) -> Array:
-    """Return a row of binomial variates for each count and probability: sums of geometric ones, or BTRS (Hörmann
-    1993).
+    """Return a row of binomial variates for each count and probability.
+
+    The methods are sums of geometric variates, or BTRS (Hörmann 1993).
     """
     count = np.repeat(np.asarray(counts, np.float64).reshape(-1), samples)
     prob = np.repeat(np.asarray(probs, np.float64).reshape(-1), samples)

@@ -74,8 +74,9 @@ def _digamma_near_root(x: Array) -> Array:
 
 
 def hurwitz(s: Array, q: Array) -> Array:
-    """Return the sum of `(q + k) ** -s` for k = 0, 1, …: the Euler-Maclaurin formula (DLMF 25.11.5) after twelve
-    terms.
+    """Return the sum of `(q + k) ** -s` for k = 0, 1, …
+
+    It is twelve terms and the Euler-Maclaurin formula (DLMF 25.11.5).
     """
     start, total = q, np.zeros_like(q)
     for k in range(12):
