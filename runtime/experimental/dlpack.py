@@ -1,5 +1,4 @@
-"""Exchange of tensors with other libraries through DLPack (https://dmlc.github.io/dlpack), by NumPy's
-implementation.
+"""Exchange of tensors through DLPack (https://dmlc.github.io/dlpack), by NumPy's implementation.
 
 >>> import numpy as np
 >>> x = from_dlpack(np.arange(3))

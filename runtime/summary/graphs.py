@@ -1,6 +1,4 @@
-"""`graph`: export of a graph to TensorBoard. Each operation is a node; those of regions are nested in their
-operation.
-"""
+"""`graph`: export of a graph to TensorBoard. Operations are nodes; a region's nodes are nested in its operation."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class _Initializer:
 
 
 class zeros_initializer(_Initializer):  # noqa: N801
-    """All 0 (False).
+    """Initializer with zeros (False).
 
     >>> zeros_initializer()([2], dtype="int32").numpy().tolist()
     [0, 0]
@@ -51,7 +51,7 @@ class zeros_initializer(_Initializer):  # noqa: N801
 
 
 class ones_initializer(_Initializer):  # noqa: N801
-    """All 1 (True).
+    """Initializer with ones (True).
 
     >>> ones_initializer()([2]).numpy().tolist()
     [1.0, 1.0]
@@ -62,7 +62,7 @@ class ones_initializer(_Initializer):  # noqa: N801
 
 
 class constant_initializer(_Initializer):  # noqa: N801
-    """All `value`, or as many values as the shape has elements.
+    """Initializer with one `value`, or with as many values as the shape has elements.
 
     Raises TypeError when the number of values differs, and for a value that is not a number, string, list or array.
 
@@ -87,7 +87,7 @@ class constant_initializer(_Initializer):  # noqa: N801
 
 
 class random_normal_initializer(_Initializer):  # noqa: N801
-    """Numbers from a normal distribution. With a `seed` they are the same at each call."""
+    """Initializer with normally distributed numbers. With a `seed` they are the same at each call."""
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
@@ -106,7 +106,7 @@ class random_normal_initializer(_Initializer):  # noqa: N801
 
 
 class random_uniform_initializer(_Initializer):  # noqa: N801
-    """Numbers uniform between `minval` and `maxval`. With a `seed` they are the same at each call."""
+    """Initializer with uniformly distributed numbers. With a `seed` they are the same at each call."""
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed

@@ -1,5 +1,4 @@
-"""Prefetching of random numbers: after several seeds with the same step, numbers for the next seeds are drawn as
-well.
+"""Prefetching of random numbers for seeds that advance by a constant step.
 
     for i in tf.range(n):                                     i = 0, 1     drawn one by one
         x += tf.random.stateless_normal([], [7, i])           i = 2        drawn for 2, 3, … 9; then for 10, 11, … 41

@@ -340,10 +340,10 @@ _SIMON = 0x7369F885192C0EF5
 
 
 def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
-    """Return the images of 0, 1, … `top` under a permutation given by a key of three words.
+    """Return the images of `index` under a permutation of 0, 1, … `top`, given by a key of three words.
 
-    A block cipher of the range's size (after Simon, Beaulieu and others, 2013), repeated for results outside the
-    range.
+    The permutation is a block cipher (after Simon, Beaulieu and others, 2013) with cycle walking: it is applied again
+    to results above `top`.
     """
     size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
     half = np.maximum(size + size % np.uint64(2), 2 * _SMALLEST) // np.uint64(2)
@@ -376,7 +376,7 @@ _PATIENCE = 40
 
 
 def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
-    """Return the first iterate up to `last` of the smallest cipher for each number, by a table of the cipher."""
+    """Apply the smallest cipher to each number until it is at most `last`, by a table of the cipher."""
     table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
     found = []
     for number, largest in zip(numbers.tolist(), last.tolist(), strict=True):
