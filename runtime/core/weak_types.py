@@ -36,7 +36,7 @@ def mark(tensor: Any, column: Sequence[Any]) -> None:
 
 
 def adapts(leaf: Any, dtype: dtypes.DType | None) -> bool:
-    """Return whether the leaf is a choice between numbers, and its cast to `dtype` equals their conversion to `dtype`."""
+    """Return whether the leaf is a choice between numbers that a cast converts to `dtype` without a change."""
     if dtype is None or not isinstance(leaf, SymbolicTensor) or not leaf._numbers or leaf.dtype is dtype:
         return False
     return all(_survives(number, leaf.dtype, dtype) for number in leaf._numbers)
