@@ -127,7 +127,7 @@ def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
 @evenly_spaced.gradient
 def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
     from ..reduce.reductions import reduce_sum
-    from .creation import ones_like, zeros_like  # all of these are built on this module
+    from .creation import ones_like, zeros_like  # circular imports
     from .reshape import fitted
 
     whole = reduce_sum(y, axis)

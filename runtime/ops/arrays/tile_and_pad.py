@@ -257,7 +257,7 @@ def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Arra
 
 
 def _mirror(rows: Array, before: int, after: int, apart: int) -> None:
-    """Copy mirrored rows into the padding;
+    """Copy mirrored rows into the padding.
 
     `apart` is 1 if the mirror is on a row, and 0 if it is between rows.
     """

@@ -14,7 +14,7 @@
         return reverse(dy, axis)
 
 The decorated function *is* the inference rule for dtype and shape; its signature, with TensorFlow's names, is
-the operation's, and its docstring the manual. An annotation says how an argument is read:
+the operation's, and its docstring the manual. An annotation determines how an argument is read:
 
     Input      a tensor, or anything that converts into one
     Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
@@ -23,11 +23,11 @@ the operation's, and its docstring the manual. An annotation says how an argumen
     Ints       integers such as a shape: Python values become int32, an empty list too
     Ref        a variable, by reference
     Array      the state of a TensorArray
-    Name       a wish for the name of the result
+    Name       the requested name of the result
     others     an attribute, read by the function of `READERS` with that name
 
-A rule is given operands (`.dtype`, `.shape`, `.spec`, and `.value`: the array, or None when it is not known
-yet) and raises ValueError or TypeError for what does not fit. It may return one TensorType or a tuple of them.
+A rule receives operands (`.dtype`, `.shape`, `.spec`, and `.value`: the array, or None if it is not static). It
+raises ValueError or TypeError for invalid operands. It returns one TensorType or a tuple of them.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Op(Signature):
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""
-        from . import dynamic_axes  # which is made of operations
+        from . import dynamic_axes  # a circular import
 
         given = dict(zip(self.parameters, values, strict=True))
         if dynamic_axes.takes(self, given):

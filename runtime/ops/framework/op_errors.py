@@ -3,8 +3,8 @@
     Incompatible shapes: (2,) vs. (3,)    →    Incompatible … (3,) [op add of x: float32[2], y: float32[3]]
     indices = 7 is not in [0, 3)          →    indices = 7 is not in [0, 3) [op gather]
 
-Rules and kernels raise errors with a reason only. Errors that Python or NumPy raises within them are treated
-alike.
+Rules and kernels raise errors with a reason only. Errors that Python or NumPy raises within them
+are treated in the same way.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Arr
 class Signature:
     """The parameters of an operation and the conversion of arguments.
 
-    Attributes: `name` (of the operation, in graphs), `rule` (the function whose parameters these are), `parameters`.
+    Attributes: `name` (of the operation, in graphs), `rule` (the inference rule), `parameters` (of the rule).
     """
 
-    optional: frozenset[str] = frozenset()  # attributes that an operation may lack
+    optional: frozenset[str] = frozenset()  # attributes that may be missing
 
     def __init__(self, rule: Callable[..., Any], name: str) -> None:
         self.rule = rule
@@ -86,9 +86,9 @@ class Signature:
         return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Return the value of each parameter;
+        """Return the value of each parameter.
 
-        TypeErrors as Python's for a call that does not match the signature.
+        Raises TypeError, as Python does, for a call that does not match the signature.
         """
         parameters = self.parameters
         if len(args) > len(parameters):

@@ -108,10 +108,7 @@ def with_axis(shape: tuple[int | None, ...], axis: int, size: int | None) -> tup
 
 
 def of_tensor(tensor: Any) -> tuple[int | None, ...] | None:
-    """Return the elements of a tensor that is a vector of integers;
-
-    None for unknown ones, or if there are none known.
-    """
+    """Return the static elements of a vector of integers, None for unknown ones; None when their number is unknown."""
     if hasattr(tensor, "_array"):
         return tuple(np.ravel(tensor._array).tolist())
     return integers(tensor._value)

@@ -155,9 +155,9 @@ def _(input: Array) -> Any:
 
 @_slogdet.gradient
 def _(dys: Any, ys: Any, input: Any) -> Any:
-    """Differentiate the logarithm:
+    """Differentiate the logarithm, and the sign's phase for complex numbers.
 
-    `input'^-1`, where ' is the adjoint; for complex numbers also the sign's phase.
+    The derivative of the logarithm is `input'^-1`, where ' is the adjoint.
     """
     sign, size = (zeros_like(y) if dy is None else dy for dy, y in zip(dys, ys, strict=True))
     weight = cast(real(size), input.dtype)

@@ -20,7 +20,9 @@ from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, 
 
 def _equal(x: Array, y: Array) -> Array:
     result = x == y
-    return result if type(result) is not bool else np.bool_(result)  # two scalar strings give a plain bool
+    return (
+        result if type(result) is not bool else np.bool_(result)
+    )  # comparing two scalar strings yields a Python bool
 
 
 def _not_equal(x: Array, y: Array) -> Array:

@@ -231,7 +231,7 @@ _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_
 
 @lgamma.gradient
 def _(dy: Any, y: Any, x: Any) -> Any:
-    from .special import digamma  # which is loaded only where it is used
+    from .special import digamma  # a late import: loaded only if it is used
 
     return dy * digamma(x)
 

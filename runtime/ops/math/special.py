@@ -187,9 +187,9 @@ def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
 
 @op
 def igammac(a: Same, x: Same, name: Name = None) -> TensorType:
-    """Return the upper regularized incomplete gamma function:
+    """Return the upper regularized incomplete gamma function.
 
-    `1 - igamma(a, x)`, accurate where that is small.
+    It equals `1 - igamma(a, x)`, and is accurate where that is small.
 
     >>> igammac([1., 1.], [0., float("inf")]).numpy().tolist()
     [1.0, 0.0]

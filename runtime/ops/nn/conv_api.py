@@ -44,7 +44,7 @@ def conv1d(
     dilations: Any = None,
     name: Name = None,
 ) -> Tensor:
-    """Compute a convolution over one axis:
+    """Compute a convolution over one axis.
 
     `input` is [batch..., width, channels], `filters` [width, channels, outputs].
 

@@ -92,7 +92,7 @@ def max_pool2d(
 def max_pool3d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
 ) -> Tensor:
-    """Return the largest elements of windows over three axes;
+    """Return the largest elements of windows over three axes.
 
     `input` is [batch, depth, height, width, channels].
 

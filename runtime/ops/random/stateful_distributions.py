@@ -90,7 +90,7 @@ def stateless_gamma(
     dtype: Any = dtypes.float32,
     name: Name = None,
 ) -> Tensor:
-    """Draw numbers from gamma distributions, deterministic in the seed;
+    """Draw numbers from gamma distributions, deterministic in the seed.
 
     `shape` ends with that of the parameters.
 

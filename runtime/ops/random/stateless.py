@@ -48,7 +48,7 @@ def stateless_uniform(
     kind = dtypes.as_dtype(dtype)
     seed = seed_of_two(seed)
     if kind.is_integer and minval is None and maxval is None:
-        from .stateless_distributions import full_integers  # which builds on this module
+        from .stateless_distributions import full_integers  # a circular import
 
         _check(kind, alg, _WHOLE)
         return full_integers(shape, seed, kind, name)

@@ -124,7 +124,7 @@ def batch_normalization(
     variance_epsilon: float,
     name: Name = None,
 ) -> Tensor:
-    """Return `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`;
+    """Return `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`.
 
     `offset` and `scale` may be None.
 

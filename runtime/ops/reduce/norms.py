@@ -90,7 +90,7 @@ def _(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 @spectral_norm.gradient
 def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
     """Differentiate the largest singular value: multiply by the outer product of its singular vectors."""
-    from ..linalg.decompositions import svd  # which is loaded only where it is used
+    from ..linalg.decompositions import svd  # a late import: loaded only if it is used
     from ..linalg.inverse_and_det import times
 
     rank = x.shape.rank

@@ -115,9 +115,9 @@ def _length(fft_length: Any) -> Any:
 
 
 def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Return the Fourier transform of real numbers along the last axis:
+    """Return the Fourier transform of real numbers along the last axis.
 
-    `n // 2 + 1` numbers for an input of size `n`.
+    The result has `n // 2 + 1` numbers for an input of size `n`.
 
     Args:
         fft_length: a vector of one number: truncate the input to this length, or pad it with zeros.
