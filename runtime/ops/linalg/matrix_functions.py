@@ -241,9 +241,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
 def _logarithm(a: Array) -> Array:
-    """Take square roots until the matrix is near 1, then a Padé approximant in partial fractions (Higham, 2008, ch.
+    """Take square roots until the matrix is near 1, then a Padé approximant in partial fractions.
 
-    11).
+    See Higham, "Functions of Matrices" (2008), chapter 11.
     """
     if not len(a):
         return a
