@@ -1,10 +1,10 @@
-"""Straight-line code in the flow graph: simple statements, expressions, and the short cuts in these.
+"""Graph nodes for straight-line code: simple statements, expressions, and the short circuits in these.
 
-    a.n = f(b)                          one node: reads a, f and b; `a.n` is an assigned place
+    a.n = f(b)                          one node: reads a, f and b; `a.n` is an assigned location
     c and (n := g())      1 c ──▶ 2 g() ──▶ 3 store n ──▶ 4 …
                           └───────────────────────────────▲
 
-Only a walrus makes the order inside an expression matter; all others are one node."""
+An expression becomes several nodes only if it contains a walrus. Evaluation order matters only there."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from .scopes import Found, Reading, scan
 
 
 class BasicBlocks(ControlFlowGraph):
-    """Adds what is evaluated without a choice of statements. A statement that needs more has a method."""
+    """Base class that adds nodes for simple statements and expressions. Compound statements have methods in
+    subclasses."""
 
     def __init__(self, ag: str, changing: Container[int] = ()) -> None:
         super().__init__()
         self.ag = ag
-        self.changing = changing  # ids of the names whose lists are changed there: that counts as assignment
+        self.changing = changing  # ids of names at which a list changes in place (an assignment)
         self.captured: set[str] = set()  # by nested functions
-        self.rebound: set[str] = set()  # and assigned there
+        self.rebound: set[str] = set()  # captured names that a nested function assigns
         self.declared: dict[str, str] = {}  # name → 'global' or 'nonlocal'
-        self.hoisted: list[gast.stmt] = []  # declarations that stand in a block
+        self.hoisted: list[gast.stmt] = []  # declarations inside of a block
 
     def _statements(self, body: Statements) -> None:
         for statement in body:
@@ -41,7 +42,7 @@ class BasicBlocks(ControlFlowGraph):
     # Expressions
 
     def _evaluate(self, *nodes: Any) -> None:
-        """Add the node for one or more expressions (or simple statements) evaluated in a row."""
+        """Add the node for one or more expressions (or simple statements) that are evaluated in a row."""
         found = Found()
         for node in nodes:
             if node is not None:
@@ -75,7 +76,7 @@ class BasicBlocks(ControlFlowGraph):
         self._node(use, bind, may & ~bind, unbind & ~bind)
 
     def _in_order(self, node: Any) -> None:
-        """Evaluate an expression with a walrus in it piece by piece, with its short cuts as edges."""
+        """Add nodes for an expression that contains a walrus, with an edge for each short circuit."""
         if isinstance(node, gast.NamedExpr):
             self._in_order(node.value)
             self._node(bind=self._bit(node.target.id))
@@ -96,7 +97,7 @@ class BasicBlocks(ControlFlowGraph):
                     self._in_order(child)
 
     def _short_cuts(self, first: list[gast.expr], *ways: list[gast.expr]) -> None:
-        """Evaluate what comes first, and then one of the ways, which may be left after each part."""
+        """Evaluate `first`, then one of the `ways`. After each part of a way, control may skip the rest."""
         for part in first:
             self._in_order(part)
         start, readings = self._ends, len(self.readings)
@@ -111,7 +112,7 @@ class BasicBlocks(ControlFlowGraph):
         self._delay(readings)
 
     def _delay(self, first: int) -> None:
-        """Note that the readings from `first` on will stand in a lambda."""
+        """Mark the readings from `first` on as lazy: their expressions will move into a lambda."""
         for position in range(first, len(self.readings)):
             node, reading, block = self.readings[position]
             self.readings[position] = (node, reading._replace(lazy=True), block)
@@ -126,7 +127,7 @@ class BasicBlocks(ControlFlowGraph):
         self._evaluate(node.value, *node.targets)
 
     def _put(self, node: Any) -> None:
-        """`x = ag__.put(value, x, key)`, which was `x[key] = value`."""
+        """Record `x = ag__.put(value, x, key)`, which was `x[key] = value`."""
         place, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
         for key in keys:
             place = gast.Subscript(place, key, gast.Load())
@@ -163,7 +164,7 @@ class BasicBlocks(ControlFlowGraph):
             self.hoisted.append(declaration)
 
     def _places(self, targets: list[gast.expr]) -> None:
-        """Note the attributes and items among the targets, for each block around."""
+        """Record the attributes and items among `targets` in each enclosing block."""
         for target in targets:
             if isinstance(target, (gast.Attribute, gast.Subscript)):
                 block = self._block
@@ -174,5 +175,5 @@ class BasicBlocks(ControlFlowGraph):
                 self._places(target.elts)
 
 
-# A walrus inside these takes no turn: in a comprehension it binds perhaps, in a lambda nothing of ours.
+# These are not split at a walrus: a comprehension binds its name conditionally, a lambda binds none of ours.
 _WHOLE = (gast.Name, gast.Lambda, *COMPREHENSIONS)

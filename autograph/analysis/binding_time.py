@@ -1,13 +1,14 @@
-"""What is provably Python, and therefore stays Python: which blocks of a function are *not* staged.
+"""Binding-time analysis: find the blocks that are provably static and therefore stay Python.
 
-    if x is None: return 0        native: the test is a bool, whatever x is
-    if mode == "train": …         native: a text is compared (tensors of strings, which hold bytes: tf.equal, b"train")
-    for k in (1, 2, 3): …         native, unless a test on data decides about leaving the loop
-    while True:                   staged, because `x > 0` may be a tensor and decides when it ends
+    if x is None: return 0        static: the test is a bool for any `x`
+    if mode == "train": …         static: the comparison is with a str (a tensor of strings holds bytes:
+                                  use tf.equal or b"train")
+    for k in (1, 2, 3): …         static, unless a test on data decides when the loop ends
+    while True:                   staged, because `x > 0` may be a tensor and decides when the loop ends
         if x > 0: break
-    for x in xs: yield x          native: a suspended block cannot become a function
+    for x in xs: yield x          static: a block that suspends the function cannot become a function
 
-`static(expression)` says that an expression cannot be a tensor. `BindingTimes` decides about the blocks of one
+`static(expression)` returns whether an expression is never a tensor. `BindingTimes` classifies the blocks of one
 function."""
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from ..syntax.tree_queries import (
     inside,
 )
 
-# Calls whose result is a Python bool, whatever is passed.
+# Calls that return a Python bool for any argument.
 PREDICATES = frozenset({"isinstance", "issubclass", "callable", "hasattr"})
 
-# A function that looks at its own frame, or is watched from here on, cannot be cut into pieces.
+# A function that reads its own frame, or is traced by a debugger from here on, cannot be outlined in parts.
 FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 FRAME_ATTRIBUTES = frozenset({"f_locals", "settrace", "setprofile"})
 
@@ -41,7 +42,7 @@ EQUALITY = (gast.Eq, gast.NotEq)
 
 
 def static(node: gast.expr) -> bool:
-    """Whether the truth of an expression is decided by Python alone.
+    """Return whether Python alone decides the truth value of an expression.
 
     >>> [static(gast.parse(text).body[0].value) for text in ("x is None", "not 1", "x > 0", "1 and y")]
     [True, True, False, False]
@@ -50,7 +51,7 @@ def static(node: gast.expr) -> bool:
         case gast.Constant():
             return True
         case gast.Compare(ops=[op]) if type(op) in EQUALITY:
-            # A mode, a kind, a command: not a tensor of strings.
+            # The operands are, for example, modes or commands, not tensors of strings.
             return _is_str(node.left) or _is_str(node.comparators[0])
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
@@ -61,7 +62,7 @@ def static(node: gast.expr) -> bool:
         case gast.Call(func=gast.Name(id=name)):
             return name in PREDICATES
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr="has_length")):
-            return bool(module.startswith("ag__"))  # a sequence pattern's question
+            return bool(module.startswith("ag__"))  # the length test of a sequence pattern
         case gast.Name(id=name):
             return name in ("TYPE_CHECKING", "__debug__")
         case gast.Attribute(attr=name):
@@ -70,21 +71,23 @@ def static(node: gast.expr) -> bool:
 
 
 def is_text(node: gast.expr) -> bool:
-    """Whether an expression is a text or bytes, spelled out."""
+    """Return whether an expression is a literal str or bytes."""
     return isinstance(node, gast.JoinedStr) or (
         isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
     )
 
 
 def _is_str(node: gast.expr) -> bool:
-    """The same without bytes, which elements of tensors of strings are."""
+    """Return whether an expression is a literal str. Bytes do not count, because tensors of strings hold
+    bytes."""
     return isinstance(node, gast.JoinedStr) or (
         isinstance(node, gast.Constant) and isinstance(node.value, str)
     )
 
 
 def among_numbers(node: gast.Compare) -> bool:
-    """Whether a comparison asks if something is in a range, or among values that are spelled out and no strings."""
+    """Return whether a comparison tests membership in a range or in a display with values that are not
+    strings."""
     return any(
         isinstance(op, (gast.In, gast.NotIn)) and holds_numbers(right)
         for op, right in zip(node.ops, node.comparators, strict=True)
@@ -92,7 +95,7 @@ def among_numbers(node: gast.Compare) -> bool:
 
 
 def holds_numbers(container: gast.expr) -> bool:
-    """Whether a container is a range, or spelled out with a value that is no string."""
+    """Return whether a container is a range, or a display with a value that is not a string."""
     if isinstance(container, (gast.Tuple, gast.List, gast.Set)):
         return any(
             not _is_str(part) and not (isinstance(part, gast.Constant) and part.value is None)
@@ -102,24 +105,24 @@ def holds_numbers(container: gast.expr) -> bool:
 
 
 def decided_early(node: gast.BoolOp) -> bool:
-    """Whether `and`/`or` asks for the truth of Python values only (it never asks its last operand)."""
+    """Return whether `and`/`or` tests Python values only. It never tests its last operand."""
     return all(static(value) for value in node.values[:-1])
 
 
 def _literal(items: gast.expr) -> bool:
-    """Whether a `for` loop runs over something spelled out, such as `(1, 2, 3)` or a string."""
+    """Return whether a `for` loop iterates over a literal, such as `(1, 2, 3)` or a string."""
     return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict)) or is_text(items)
 
 
 class BindingTimes:
-    """The blocks of one function that are staged, and the jumps that leave one.
+    """The staged blocks of one function, and the jumps that leave a staged block.
 
     `block in staging` holds for an `if`, `while` or `for` that is staged. `crossing` holds the ids of the
-    `return`, `break` and `continue` statements that leave a staged block, and of the statements that
-    contain such a jump."""
+    `return`, `break` and `continue` statements that leave a staged block, and of the statements that contain
+    such a jump."""
 
     def __init__(self, function: gast.AST, plain: bool = False) -> None:
-        """`plain` promises that nothing in the function suspends it or looks at its frame."""
+        """Classify the blocks of `function`. With `plain`, nothing in it suspends it or reads its frame."""
         self._plain = plain
         self.staged: set[int] = set()
         self.crossing: set[int] = set()
@@ -138,7 +141,8 @@ class BindingTimes:
         return id(block) in self.staged
 
     def _survey(self, body: Statements) -> frozenset[str]:
-        """Note which jumps leave each statement, and whether it suspends the function; give the jumps."""
+        """Record which jumps leave each statement and whether it suspends the function; return all these
+        jumps."""
         escapes = _NOTHING
         for statement in body:
             kind = type(statement)
@@ -155,7 +159,8 @@ class BindingTimes:
         return escapes
 
     def _is_suspended(self, statement: gast.stmt) -> bool:
-        """Whether a statement suspends the function, or one in it does, which is known already."""
+        """Return whether a statement suspends the function, directly or by an inner statement recorded
+        before."""
         inner = (child for part in blocks(statement) for child in part) if type(statement) in COMPOUND else ()
         return (
             isinstance(statement, ASYNC)
@@ -164,8 +169,9 @@ class BindingTimes:
         )
 
     def _decide(self, body: Statements, forced: frozenset[str]) -> frozenset[str]:
-        """Decide about each block. `forced` holds the jumps to constructs that stay native; the result
-        holds the jumps that are subject to data."""
+        """Classify each block in `body`, and return the jumps that depend on data.
+
+        `forced` holds the jumps to constructs that stay static."""
         dependent = _NOTHING
         for statement in body:
             if type(statement) in COMPOUND:
@@ -181,7 +187,7 @@ class BindingTimes:
             free = (
                 _literal(statement.iter) if not isinstance(statement, gast.While) else static(statement.test)
             )
-            # What comes after a `continue` that data decides on, such as a `break`, depends on data as well.
+            # Statements after a `continue` that depends on data, such as a `break`, depend on data as well.
             leaves = any(self._escapes.get(id(child), _NOTHING) & _LEAVING for child in statement.body)
             if not bound and (not free or inner & _LEAVING or ("continue" in inner and leaves)):
                 self.staged.add(id(statement))
@@ -197,7 +203,8 @@ class BindingTimes:
         return dependent
 
     def _cross(self, body: Statements, function: Way, loop: Way) -> bool:
-        """Fill `crossing`. The ways say what lies between here and the ends of the function, and of the loop around."""
+        """Fill `crossing`. `function` and `loop` describe the way out of the function and of the enclosing
+        loop."""
         crosses = False
         for statement in body:
             kind = type(statement)
@@ -220,7 +227,7 @@ class BindingTimes:
         staged = id(statement) in self.staged
         below = ((True, function[1]), (True, loop[1])) if staged else (function, loop)
         if type(statement) in _LOOPS:
-            # A staged loop's own `break` and `continue` leave the function that its body becomes.
+            # `break` and `continue` of a staged loop leave the function that its body becomes.
             crosses = self._cross(statement.body, below[0], (staged, None))
             return self._cross(statement.orelse, function, loop) or crosses
         crosses = False
@@ -231,7 +238,7 @@ class BindingTimes:
         return crosses
 
 
-# Whether a jump leaves a staged block on its way, and the `try` whose `finally` block it leaves, if any.
+# A jump's way out: does it leave a staged block, and the `try` whose `finally` block it leaves, if any.
 Way = tuple[bool, gast.stmt | None]
 _OF_LOOPS = frozenset({"break", "continue"})
 _LEAVING = frozenset({"break", "return"})
@@ -245,7 +252,7 @@ _LOOPS = frozenset(LOOPS)
 
 
 def _own_expressions(statement: gast.stmt) -> Iterable[gast.AST]:
-    """The parts of a statement that are not statement lists."""
+    """Yield the parts of a statement that are not statement lists."""
     for child in gast.iter_child_nodes(statement):
         if not isinstance(child, (gast.stmt, gast.ExceptHandler, gast.match_case)):
             yield child

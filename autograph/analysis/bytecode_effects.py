@@ -1,11 +1,10 @@
-"""What a piece of code may touch, read off its bytecode.
+"""Effect analysis of bytecode: which names some code reads, assigns or changes.
 
     def bump(self):            names       {self, total, log, append}
         self.total += 1   ==>  mentions    of `log`: one, and it only appends
         self.log.append(1)
 
-It serves code of any origin, whether or not there is a source to it. The code of functions, lambdas and
-comprehensions inside is part of the code."""
+The analysis needs no source. Functions, lambdas and comprehensions inside of some code count as part of it."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from ..introspection.code_objects import CodeMap, nested_code_objects
 if TYPE_CHECKING:
     import dis
 
-# With these, code reaches attributes whose names it does not mention.
+# Code that uses these reaches attributes that it does not name.
 REFLECTION = frozenset(
     {
         "getattr",
@@ -37,8 +36,8 @@ REFLECTION = frozenset(
     }
     | {"__delattr__", "attrgetter", "methodcaller"}
 )
-STORED = "="  # before the names of attributes that are assigned, to tell them from those that are read
-# With these, code finds out which attributes an object has; with some it says which one is meant.
+STORED = "="  # prefix of the names of assigned attributes, to distinguish them from attributes that are read
+# Code that uses these inspects the attributes of an object. `_ASK_BY_NAME` names the attribute.
 _ASK_BY_NAME = frozenset({"getattr", "hasattr", "delattr", "setattr", "attrgetter"})
 _ASKERS = REFLECTION | {
     "dir",
@@ -97,25 +96,25 @@ _IN_ORDER = frozenset(
         "print_",
     }
 )
-# Methods of dicts that are given a key, and tell nothing of the order.
+# Methods of dicts that take a key and do not depend on the order.
 _KEYED = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__", "move_to_end"})
-# With these, code assigns attributes that it names by a text.
+# These assign attributes that are named by a string.
 SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
-# Methods that put something into a container and tell nothing about it.
+# Methods that add to a container and return nothing about its contents.
 APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
 # Methods and generated calls that change a container.
 _CHANGERS = APPENDERS | {
     "insert", "pop", "popleft", "popitem", "remove", "clear", "sort", "reverse", "rotate", "update", "setdefault",
 }  # fmt: skip
-# Functions that tell which object a value is: `id(x)`, `operator.is_(x, y)`.
+# Functions that compare identities: `id(x)`, `operator.is_(x, y)`.
 _COMPARERS = {"variable": {"id", "is_", "is_not"}, "attribute": {"is_", "is_not"}}
 _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
-# `x[i] += 1` and `x.n += 1` need what they update twice.
+# Kinds of step. `x[i] += 1` and `x.n += 1` copy their base, because they use it twice.
 _KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _SET_ATTRIBUTES = frozenset(opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
-_ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # of `STORE_FAST_LOAD_FAST`
+_ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # the parts of `STORE_FAST_LOAD_FAST`
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
     {
@@ -133,31 +132,31 @@ _NOISE = frozenset(
 
 
 class Facts(NamedTuple):
-    """The names that some code reads, assigns or looks up."""
+    """The names that some code reads, assigns or imports."""
 
-    names: frozenset[str]  # of globals, attributes and imports, also as texts
-    free: frozenset[str]  # of variables of the functions around it
+    names: frozenset[str]  # of globals, attributes and imports, and string constants that are identifiers
+    free: frozenset[str]  # variables of enclosing functions
     globals_set: frozenset[str]
-    stored: frozenset[str]  # of attributes that it assigns or deletes, as `=name`, as far as it names them
+    stored: frozenset[str]  # assigned or deleted attributes as `=name`, if the code names them
     reflects: bool
 
 
 class Mention(NamedTuple):
-    """One place in the code that reads a variable or an attribute."""
+    """One instruction that reads a variable or an attribute."""
 
     line: int
     offset: int
-    appends: bool  # all that happens is that something is put into the container
-    indexes: bool  # an item of it is read or assigned
-    assigns: bool  # an item of it is assigned
-    alters: bool  # an item or attribute of it is assigned, or a method called that changes containers
-    inner: bool  # stands in a function or comprehension inside of the code
-    code: CodeType  # in which it stands
+    appends: bool  # the only use is a call such as `append`
+    indexes: bool  # an item is read or assigned
+    assigns: bool  # an item is assigned
+    alters: bool  # an item or attribute is assigned, or a method that changes containers is called
+    inner: bool  # inside of a nested function or comprehension
+    code: CodeType  # the code object that contains the instruction
 
 
 class _Step(NamedTuple):
-    # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned), copy, set (an
-    # attribute), is or other
+    # variable, fast (a local variable), attribute, constant, subscript, item (assigned item), copy,
+    # set (assigned attribute), is or other
     kind: str
     value: object
     line: int
@@ -170,8 +169,8 @@ _steps: CodeMap[list[_Step]] = CodeMap()
 
 
 def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    """The instructions; those of newer Pythons that store or load two variables are two."""
-    import dis  # programs that stage nothing do without it
+    """Yield the instructions of `code`. A superinstruction that stores or loads two variables yields two."""
+    import dis  # imported here because programs that stage nothing do not need it
 
     for instruction in dis.get_instructions(code):
         names = _ONE.findall(instruction.opname) if type(instruction.argval) is tuple else None
@@ -183,7 +182,7 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
 
 
 def facts(code: CodeType) -> Facts:
-    """The facts of one piece of code, found out once.
+    """Return the facts of one code object; they are computed once.
 
     >>> sorted(facts((lambda self: self.log.append(1)).__code__).names)
     ['append', 'log']
@@ -199,10 +198,10 @@ def facts(code: CodeType) -> Facts:
                 names |= inner.names
                 globals_set |= inner.globals_set
                 stored |= inner.stored
-            # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
+            # Strings name attributes too: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
             elif isinstance(constant, str) and constant.isidentifier():
                 names.add(constant)
-        if not _SET_GLOBALS.isdisjoint(code.co_code[::2]):  # hardly any code does
+        if not _SET_GLOBALS.isdisjoint(code.co_code[::2]):  # rare, so check first
             for instruction in _instructions(code):
                 if instruction.opcode in _SET_GLOBALS:
                     globals_set.add(instruction.argval)
@@ -218,7 +217,7 @@ def facts(code: CodeType) -> Facts:
 
 
 def _stored_attributes(code: CodeType) -> Iterator[str]:
-    """The attributes that the instructions of some code assign or delete."""
+    """Yield the attributes that the instructions of `code` assign or delete."""
     steps = code.co_code
     if _SET_ATTRIBUTES.isdisjoint(steps[::2]):
         return
@@ -232,7 +231,7 @@ def _stored_attributes(code: CodeType) -> Iterator[str]:
 
 
 def mentions(code: CodeType, name: str) -> Iterator[Mention]:
-    """Where code reads the variable or attribute `name`, and what it does to it.
+    """Yield each use of the variable or attribute `name` in `code`.
 
     >>> [mention.appends for mention in mentions((lambda log: (log.append(1), len(log))).__code__, "log")]
     [True, False]
@@ -243,8 +242,8 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
             continue
         shared = name in inner.co_cellvars or name in inner.co_freevars
         for at, step in enumerate(steps):
-            # A shared variable that is loaded as if it were a local one is handed on to an inner function,
-            # whose own mentions count.
+            # Loading a cell variable as a local only builds a closure. The mentions in the nested function
+            # count instead.
             if step.value == name and step.kind in _READS and not (step.kind == "fast" and shared):
                 item = _indexed(steps, at + 1)
                 alters = item == "item" or (item == "" and _alters(steps, at))
@@ -253,25 +252,26 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
 
 
 def _names_a_place(code: CodeType, steps: list[_Step]) -> bool:
-    """Whether this is a generated lambda that only tells a place: `ag__.item(lambda: log, lambda: 0)`."""
+    """Return whether this is a generated lambda that only names a location: `ag__.item(lambda: log, lambda:
+    0)`."""
     is_generated = code.co_qualname.endswith("<lambda>") and code.co_name != "<lambda>"
     return is_generated and all(step.kind in _READS for step in steps[:-1])
 
 
 def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
-    """Whether a mention may run once the code has come to `position`: it stands behind, or a loop leads back."""
+    """Return whether `mention` may run after `position`: its offset is higher, or a loop jumps back to it."""
     if mention.inner or mention.offset > position:
         return True
     return any(back.argval <= mention.offset for back in _jumps_back(code, position))
 
 
 def is_in_loop(code: CodeType, position: int) -> bool:
-    """Whether a loop leads back to a position in the code."""
+    """Return whether a position in the code is inside of a loop."""
     return any(back.argval <= position for back in _jumps_back(code, position))
 
 
 def names_after(code: CodeType, position: int) -> set[str]:
-    """The names of variables and attributes that code may speak of once it has come to `position`.
+    """Return the names of variables and attributes that `code` may use after `position`.
 
     >>> sorted(names_after((lambda log: log.size()).__code__, 0))
     ['log', 'size']
@@ -284,14 +284,14 @@ def names_after(code: CodeType, position: int) -> set[str]:
 
 
 def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
-    """The ends of loops behind a position."""
+    """Yield the backward jumps after `position`, which end loops."""
     for back in _instructions(code):
         if back.opname.startswith("JUMP_BACKWARD") and back.offset > position:
             yield back
 
 
 def named_beside(mention: Mention) -> set[str]:
-    """The variables that the line of a mention reads: among them is the function that is called with it."""
+    """Return the variables that the line of a mention reads, among them any function that it calls."""
     steps = _steps_of(mention.code)
     return {
         str(step.value) for step in steps if step.line == mention.line and step.kind in ("variable", "fast")
@@ -301,9 +301,9 @@ def named_beside(mention: Mention) -> set[str]:
 def compares(
     code: CodeType, names: Set[str] | None = None, after: int = -1, besides: Set[CodeType] = frozenset()
 ) -> bool:
-    """Whether code asks if one object is another, of which one may be in one of the variables; all if there are none.
+    """Return whether `code` compares identities where one operand may be in one of `names` (any, if None).
 
-    Only what may run once the code has come to the position `after` counts, and not the code `besides`.
+    Only comparisons that may run after the position `after` count. The code objects `besides` do not count.
 
     >>> compares((lambda a, b: a is b).__code__, {"a"}), compares((lambda a, b: a is None).__code__, {"a"})
     (True, False)
@@ -327,7 +327,7 @@ def compares(
 
 
 def alters_parameters(code: CodeType) -> bool:
-    """Whether a function changes something that it is given.
+    """Return whether a function changes one of its arguments.
 
     >>> alters_parameters((lambda log: log.append(1)).__code__), alters_parameters((lambda log: log[0]).__code__)
     (True, False)
@@ -337,7 +337,8 @@ def alters_parameters(code: CodeType) -> bool:
 
 
 def stored_after(code: CodeType, position: int, item: int = 0) -> str:
-    """The variable into which code puts what the call at `position` gives, or an item of it; "" if there is none."""
+    """Return the variable that stores the result (or its `item`) of the call at `position`; "" if there is
+    none."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
     step = next(following, None)
     if step is not None and step.opname == "UNPACK_SEQUENCE" and item < step.argval:
@@ -347,7 +348,7 @@ def stored_after(code: CodeType, position: int, item: int = 0) -> str:
 
 
 def returns(code: CodeType, name: str, position: int) -> bool:
-    """Whether code goes on to return what is in a variable."""
+    """Return whether `code` returns the variable `name` after `position`."""
     following = [step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE]
     return any(
         then.opname == "RETURN_VALUE" and step.opname.startswith("LOAD_") and step.argval == name
@@ -356,13 +357,13 @@ def returns(code: CodeType, name: str, position: int) -> bool:
 
 
 def returned_after(code: CodeType, position: int) -> bool:
-    """Whether code returns what the call at `position` gives, as it is."""
+    """Return whether `code` returns the result of the call at `position` unchanged."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
     return next((step.opname for step in following), "") == "RETURN_VALUE"
 
 
 def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
-    """Whether code that may run after a position asks if an object has the attribute `name`, without speaking of it.
+    """Return whether code that may run after `after` inspects attributes of an object without naming `name`.
 
     >>> may_ask_for((lambda o: getattr(o, "a", 0)).__code__, "b"), may_ask_for((lambda o: vars(o)).__code__, "b")
     (False, True)
@@ -383,7 +384,7 @@ def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
 
 
 def chains(code: CodeType) -> list[tuple[list[str], int]]:
-    """The global variables that code reads, each with the attributes that follow, and their lines.
+    """Return the global variables that `code` reads, each with the attributes that follow, and their lines.
 
     >>> chains((lambda: tf.random.uniform([]).shape).__code__)[0][0]
     ['tf', 'random', 'uniform']
@@ -404,7 +405,7 @@ def _read_chains(code: CodeType) -> Iterator[tuple[list[str], int]]:
 
 
 def looks_at_order(code: CodeType, name: str, after: int = -1) -> bool:
-    """Whether code that may run after a position uses the dict `name` other than by its keys.
+    """Return whether code that may run after `after` uses the dict `name` in another way than by key.
 
     >>> looks_at_order((lambda d: d.get("a")).__code__, "d"), looks_at_order((lambda d: list(d)).__code__, "d")
     (False, True)
@@ -419,7 +420,7 @@ def looks_at_order(code: CodeType, name: str, after: int = -1) -> bool:
 
 
 def goes_through(code: CodeType) -> bool:
-    """Whether code goes through the items of something, in their order."""
+    """Return whether `code` iterates over something in order."""
     return any(
         not _ITERATES.isdisjoint(inner.co_code[::2]) or not _IN_ORDER.isdisjoint(inner.co_names)
         for inner in nested_code_objects(code)
@@ -427,7 +428,7 @@ def goes_through(code: CodeType) -> bool:
 
 
 def updates_in_place(code: CodeType) -> set[str]:
-    """The variables and attributes that code changes by an operator such as `+=`; "" where it is an item.
+    """Return the variables and attributes that operators such as `+=` update; "" stands for an item.
 
     >>> def f(a, o):
     ...     a += 1
@@ -450,14 +451,14 @@ def updates_in_place(code: CodeType) -> set[str]:
 
 
 def _appends(steps: list[_Step], at: int) -> bool:
-    """Whether what was read is only appended to: `log.append`, `logs['loss'].append`."""
+    """Return whether the value that was read is only appended to: `log.append`, `logs['loss'].append`."""
     while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":
         at += 2
     return _kind(steps, at) == "attribute" and steps[at].value in APPENDERS
 
 
 def _indexed(steps: list[_Step], at: int) -> str:
-    """'subscript' or 'item' if what was read has an item read or assigned: `log[0]`."""
+    """Return 'subscript' or 'item' if an item of the value that was read is read or assigned: `log[0]`."""
     if _kind(steps, at) not in ("constant", "variable", "fast"):
         return ""
     kind = _kind(steps, at + 1)
@@ -465,7 +466,7 @@ def _indexed(steps: list[_Step], at: int) -> str:
 
 
 def _alters(steps: list[_Step], at: int) -> bool:
-    """Whether what is read there is changed: `net.x = 1`, `net.x += 1`, `log.clear()`, `ag__.put(1, log, 0)`."""
+    """Return whether the value is changed: `net.x = 1`, `net.x += 1`, `log.clear()`, `ag__.put(1, log, 0)`."""
     kind, then = _kind(steps, at + 1), _kind(steps, at + 2)
     if kind == "set" or (kind == "copy" and then == "attribute"):
         return True
@@ -506,7 +507,7 @@ def _kind_of(opname: str, shown: str) -> str:
         return "attribute"
     if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
         return "constant"
-    if opname == "LOAD_FAST_AND_CLEAR":  # it keeps a variable for behind a comprehension
+    if opname == "LOAD_FAST_AND_CLEAR":  # saves a variable that a comprehension hides
         return "other"
     if opname.startswith("LOAD_FAST"):
         return "fast"

@@ -1,10 +1,10 @@
-"""What a flow graph is: nodes, ways between them, and sets of variables as ints with one bit for each.
+"""Control-flow graph: nodes, edges, and sets of variables as bit masks.
 
     a = f(b)      node 3    use {f, b}   bind {a}   ──▶ 4      (escape: to the handler, should `f` raise)
     del b         node 4    use {b}      unbind {b} ──▶ 5
 
-A node first reads variables, then it binds or unbinds some. Each `if` and loop leaves its landmarks in `blocks`, for
-the analyses to be asked there."""
+A node first reads variables, then binds or unbinds some. `blocks` holds the landmark nodes of each `if` and loop, at
+which the analyses read their results."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from .scopes import Reading
 
 
 class Node(NamedTuple):
-    """A piece of straight-line code."""
+    """One node of the graph: straight-line code with its uses and definitions."""
 
-    use: int  # the variables that it reads
+    use: int  # the variables that the node reads
     bind: int
-    may: int  # those that it binds perhaps
+    may: int  # variables that the node may bind
     unbind: int
-    next: list[int]  # the nodes that may follow
-    escape: int  # the one that follows if it raises; -1 is out of the function
+    next: list[int]  # successors
+    escape: int  # the successor if the node raises; -1 leaves the function
 
 
 class Landmarks(NamedTuple):
     """The nodes around an `if` or a loop."""
 
-    before: int  # just before the branch is taken (of an `if`: the same as `body`), or the loop entered
-    body: int  # start of the body; for a loop its header, to which each iteration comes back
+    before: int  # before the branch (of an `if`: the same as `body`) or the loop
+    body: int  # start of the body; for a loop its header, the target of the back edge
     orelse: int  # start of the other branch (of a loop: the same as `body`)
-    after: int  # where the ways meet again
-    escape: int  # where an exception goes from here; -1 is out of the function
+    after: int  # where control flow joins again
+    escape: int  # where an exception goes from here; -1 leaves the function
 
 
 @dataclass
 class Block:
-    """An `if` or a loop: where it is in the graph, and which variables it assigns and reads."""
+    """An `if` or a loop: its landmarks in the graph, and the variables and locations that it assigns."""
 
     statement: Any
     parent: Block | None
     landmarks: list[Landmarks] = field(default_factory=list)
     assigned: int = 0
-    rebound: int = 0  # assigned in other ways than by `ag__.put`
+    rebound: int = 0  # assigned other than by `ag__.put`
     places: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
-    puts: list[gast.Subscript] = field(default_factory=list)  # items of variables assigned by `ag__.put`
+    puts: list[gast.Subscript] = field(default_factory=list)  # items of variables, assigned by `ag__.put`
 
 
 class ControlFlowGraph:
-    """The nodes, in the order in which they were added, and what the analyses ask about them."""
+    """The nodes in the order of their creation, and the tables that the analyses read."""
 
     def __init__(self) -> None:
         self.index: dict[str, int] = {}  # name → number of its bit
@@ -63,15 +63,15 @@ class ControlFlowGraph:
         self.readings: list[tuple[int, Reading, Block | None]] = []
         self.blocks: dict[int, Block] = {}
         self._names: list[str] = []  # the names of `index`, for `members`
-        # Where building has come to
-        self._ends: list[int] = []  # the nodes whose next node is yet to come
-        self._target = -1  # where an exception goes
+        # State of the construction
+        self._ends: list[int] = []  # nodes whose successor is not created yet
+        self._target = -1  # the node that an exception goes to
         self._block: Block | None = None
-        self._assigned = 0  # in this block, so far
+        self._assigned = 0  # in this block so far
         self._rebound = 0
 
     def mask(self, names: Iterable[str]) -> int:
-        """The set with those of the names that the function knows."""
+        """Return the set of those `names` that occur in the function."""
         total = 0
         for name in names:
             if name in self.index:
@@ -79,8 +79,8 @@ class ControlFlowGraph:
         return total
 
     def members(self, mask: int) -> list[str]:
-        """The names in a set, in the order in which the function mentions them."""
-        if not self._names:  # all of the function is known when the first is asked for
+        """Return the names in a set, in the order of their first occurrence in the function."""
+        if not self._names:  # `index` is complete before the first call
             self._names = [*self.index]
         found = []
         while mask:
@@ -93,7 +93,7 @@ class ControlFlowGraph:
         return 1 << self.index.setdefault(name, len(self.index))
 
     def _node(self, use: int = 0, bind: int = 0, may: int = 0, unbind: int = 0, quiet: bool = False) -> int:
-        """Add a node after those at which building has ended; a quiet one raises nothing."""
+        """Add a node after the current ends. With `quiet`, the node raises nothing."""
         node = len(self.nodes)
         self.nodes.append(Node(use, bind, may, unbind, [], -1 if quiet else self._target))
         self._link(self._ends, node)
@@ -104,11 +104,11 @@ class ControlFlowGraph:
         return node
 
     def _mark(self) -> int:
-        """A node that does nothing: a point to go to, or to ask about."""
+        """Add an empty node, which serves as a landmark or jump target."""
         return self._node(quiet=True)
 
     def _aside(self) -> int:
-        """A marker that nothing leads to yet."""
+        """Add an empty node without predecessors."""
         ends, self._ends = self._ends, []
         node = self._mark()
         self._ends = ends

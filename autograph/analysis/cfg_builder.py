@@ -1,4 +1,4 @@
-"""The control flow graph of one function, exceptions included.
+"""The control-flow graph of one function, exceptions included.
 
     while c:                  1 ▶ 2 c ──▶ 3 f(x) ─╮          landmarks of the loop:
         f(x)                      ▲  ╰────╮       │          before 1, body and orelse 2, after 4
@@ -6,8 +6,8 @@
                                           ▼
                                           4 ▶ 5 g()
 
-In order of meaning: a graph (`cfg.py`), straight-line code in it (`basic_blocks.py`), ways out of that
-(`cfg_exits.py`), and here the choices between statements, which make it a whole function."""
+The classes build on one another: the graph (`cfg.py`), straight-line code (`basic_blocks.py`), exits
+(`cfg_exits.py`), and here branches and loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .scopes import Found, scan
 
 
 class Flow(CfgExits):
-    """The graph of a function from its `entry` to its `exit`."""
+    """The control-flow graph of a function from its `entry` to its `exit`."""
 
     def __init__(self, function: Any, ag: str, changing: Container[int] = ()) -> None:
         super().__init__(ag, changing)
@@ -34,12 +34,12 @@ class Flow(CfgExits):
         self.entry = self._node(bind=self.parameters, quiet=True)
         self._statements(function.body)
         self.exit = self._node(quiet=True)
-        # Names that the function shares with a scope around it.
+        # Names that the function shares with an enclosing scope.
         self.elsewhere = ((1 << len(self.index)) - 1) & ~self._assigned | self.mask(self.declared)
 
     @contextmanager
     def _within(self, statement: gast.stmt) -> Iterator[Block]:
-        """What is added meanwhile belongs to the block of the statement."""
+        """Assign the nodes that are added in the `with` block to the block of `statement`."""
         outer, assigned, rebound = self._block, self._assigned, self._rebound
         block = self.blocks.get(id(statement))
         if block is None:
@@ -50,7 +50,7 @@ class Flow(CfgExits):
         block.rebound |= self._rebound
         self._block, self._assigned, self._rebound = outer, self._assigned | assigned, self._rebound | rebound
 
-    # Choices
+    # Branches
 
     def _If(self, node: Any) -> None:
         first = len(self.readings)
@@ -126,7 +126,7 @@ class Flow(CfgExits):
     _AsyncFor = _For
 
     def _round(self, node: Any, header: int) -> Frame:
-        """A loop's body, and the way back."""
+        """Add the body of a loop and its back edge."""
         frame = Frame("loop", header)
         with self._framed(frame):
             self._statements(node.body)
@@ -134,7 +134,7 @@ class Flow(CfgExits):
         return frame
 
     def _leave(self, node: Any, block: Block, frame: Frame, before: int, leaving: list[int]) -> None:
-        """What follows a loop: its `else` block where it was exhausted, and then where its breaks go."""
+        """Add the `else` block, which follows exhaustion, then the join node, which the breaks reach too."""
         self._ends = leaving
         self._statements(node.orelse)
         self._ends += frame.exits

@@ -1,4 +1,4 @@
-"""Ways out, in the flow graph: jumps, exceptions, and the `with` and `try` that they pass.
+"""Exits in the control-flow graph: jumps, exceptions, and the `with` and `try` statements that they pass.
 
     try:                      1 f()  ──▶ 2 store a ──▶ 5 (after)
         a = f()               │          │
@@ -6,7 +6,7 @@
         g(e)                       ▼
     h(a)                      3 store e ─▶ 4 g(e), unbind e ──▶ 5 h(a)
 
-A `finally` block stands in the graph twice: once for the normal way, once for exceptions and jumps."""
+A `finally` block is in the graph twice: once for normal completion, once for exceptions and jumps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import gast
 
 from .basic_blocks import BasicBlocks
 
-# Context managers that never swallow an exception, by the last part of their names.
+# Context managers that never suppress an exception, by the last part of their names.
 TRANSPARENT = frozenset(
     {
         "open",
@@ -35,16 +35,16 @@ TRANSPARENT = frozenset(
 
 
 class Frame:
-    """What a jump passes on its way out: a loop, a `finally`, or a handler that will unbind its name."""
+    """A construct that a jump passes on its way out: a loop, a `finally`, or a handler that unbinds its name."""
 
     def __init__(self, kind: str, node: int = -1, unbinds: int = 0) -> None:
         self.kind, self.node, self.unbinds = kind, node, unbinds
-        self.exits: list[int] = []  # of a loop: where its breaks come from
-        self.pending: set[str] = set()  # of a `finally`: the jumps that go on after it
+        self.exits: list[int] = []  # of a loop: the ends of its breaks
+        self.pending: set[str] = set()  # of a `finally`: the jumps that continue after it
 
 
 class CfgExits(BasicBlocks):
-    """Adds what leaves the normal way, and what is passed then."""
+    """Base class that adds jumps, exceptions, and the `with` and `try` statements that they pass."""
 
     def __init__(self, ag: str, changing: Container[int] = ()) -> None:
         super().__init__(ag, changing)
@@ -58,7 +58,7 @@ class CfgExits(BasicBlocks):
 
     @contextmanager
     def _escaping_to(self, target: int) -> Iterator[None]:
-        """Exceptions go to the target meanwhile."""
+        """Send exceptions to `target` while the `with` block runs."""
         outer, self._target = self._target, target
         self.heads.add(target)
         yield
@@ -81,7 +81,7 @@ class CfgExits(BasicBlocks):
         self._jump("continue")
 
     def _jump(self, kind: str) -> None:
-        """Lead the way out to the first frame that stops it, or out of the function."""
+        """Link the current ends to the first frame that stops the jump, or leave the function."""
         for frame in reversed(self._frames):
             if frame.kind == "finally":
                 self._link(self._ends, frame.node)
@@ -143,7 +143,7 @@ class CfgExits(BasicBlocks):
     _TryStar = _Try
 
     def _guarded(self, node: Any) -> list[int]:
-        """A `try` without its `finally`; the nodes at which it ends."""
+        """Add a `try` without its `finally`; return the nodes at which it ends."""
         if not node.handlers:
             self._statements(node.body)
             self._statements(node.orelse)
@@ -163,7 +163,7 @@ class CfgExits(BasicBlocks):
         return ends
 
     def _handler(self, handler: Any) -> None:
-        """The body of an `except`, which binds its name and unbinds it on every way out."""
+        """Add the body of an `except` clause, which binds its name and unbinds it on every exit."""
         if handler.name is None:
             self._statements(handler.body)
             return
@@ -175,7 +175,7 @@ class CfgExits(BasicBlocks):
             self._node(unbind=bit, quiet=True)
 
     def _unless_caught(self, sources: list[int]) -> None:
-        """From here an exception goes on to whoever catches it further out."""
+        """Link `sources` to the next enclosing handler, if there is one in the function."""
         if self._target >= 0:
             self._link(sources, self._target)
 

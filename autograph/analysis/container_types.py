@@ -1,10 +1,10 @@
-"""Which local variables of a function can only hold Python's own containers.
+"""Find the local variables of a function that hold only Python containers.
 
-    d = {}                     `d` holds a dict, whatever happens
+    d = {}                     `d` holds a dict on every path
     if c: d = dict(a=1)
     xs = f()                   `xs` may hold anything, as does every parameter
 
-Most functions have no such variable, so what takes a look at the whole function waits until it is asked for."""
+Most functions have no such variable, so the analyses that walk the whole function run lazily."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ import gast
 from ..syntax.tree_queries import inside, parameters
 from .scopes import Found, scan
 
-# What gives a new container, whatever it is given: built-in functions, and classes of `collections`.
+# Calls that return a new container for any argument: built-in functions, and classes of `collections`.
 LISTS = frozenset({"list", "sorted"})
 MAKERS = frozenset({"dict", "set", "frozenset", "tuple", "bytearray", *LISTS})
 COLLECTIONS = frozenset({"defaultdict", "deque", "Counter", "OrderedDict", "ChainMap"})
 LIST_DISPLAYS = (gast.List, gast.ListComp)
 DISPLAYS = (gast.Dict, gast.Set, gast.Tuple, gast.DictComp, gast.SetComp, *LIST_DISPLAYS)
 
-# A variable, and the expression that it is bound to, if it is just that.
+# A variable and the expression that it is bound to, or None if the binding is not a plain assignment.
 Binding = tuple[str, gast.AST | None]
 
 
 class Containers:
-    """The variables of one function."""
+    """The bindings of one function's variables."""
 
     def __init__(self, function: Any, is_builtin: Callable[[str], bool]) -> None:
         self._body: list[gast.stmt] = function.body
@@ -47,12 +47,12 @@ class Containers:
 
     @property
     def captured(self) -> set[str]:
-        """The variables that functions inside this one look at."""
+        """The variables that nested functions capture."""
         return self._found.captured
 
     @cached_property
     def local(self) -> set[str]:
-        """The variables that nobody but the function binds."""
+        """The variables that no other function binds."""
         declared: set[str] = set()
         for node in inside(self._body):
             if isinstance(node, (gast.Global, gast.Nonlocal)):
@@ -61,17 +61,17 @@ class Containers:
 
     @cached_property
     def python(self) -> set[str]:
-        """Those of the `local` ones that hold containers only."""
+        """The `local` variables that hold containers only."""
         return {name for name in self.local if all(map(self.is_container, self.bindings[name]))}
 
     def is_container(self, value: gast.AST | None) -> bool:
-        """Whether an expression gives a container of Python's in any case."""
+        """Return whether an expression always evaluates to a Python container."""
         if isinstance(value, gast.Call) and _called(value) in COLLECTIONS:
             return True
         return isinstance(value, DISPLAYS) or self._calls_builtin(value, MAKERS)
 
     def is_list(self, value: gast.AST | None) -> bool:
-        """Whether an expression gives a new list in any case."""
+        """Return whether an expression always evaluates to a new list."""
         return isinstance(value, LIST_DISPLAYS) or self._calls_builtin(value, LISTS)
 
     def _calls_builtin(self, value: gast.AST | None, names: frozenset[str]) -> bool:
@@ -93,7 +93,7 @@ def _parameters(function: Any) -> Iterator[Binding]:
 
 
 def _paired(node: Any) -> Iterator[tuple[gast.Name, gast.AST | None]]:
-    """The names that an assignment binds, with what each is bound to: also of `xs, ys = [], []`."""
+    """Yield the names that an assignment binds, each with its value; also for `xs, ys = [], []`."""
     single = len(node.targets) == 1
     for target in node.targets:
         if isinstance(target, gast.Name):
@@ -108,7 +108,7 @@ def _paired(node: Any) -> Iterator[tuple[gast.Name, gast.AST | None]]:
 
 
 def _bindings(body: list[gast.stmt]) -> Iterator[Binding]:
-    """Every binding of a name by the statements of a function, and by what stands in them."""
+    """Yield every binding of a name by the statements of a function and by their parts."""
     plain: set[int] = set()
     for node in inside(body):
         if type(node) not in _BINDING:

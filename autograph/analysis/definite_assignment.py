@@ -1,4 +1,4 @@
-"""Whether a variable has a value, at each node of the flow graph: surely, perhaps, or surely not.
+"""Definite assignment: whether a variable is bound, maybe bound or unbound at each node of the control-flow graph.
 
 if c:
     y = 1      bound after this
@@ -13,24 +13,24 @@ from .cfg_builder import Flow
 
 
 class Definedness(NamedTuple):
-    """For each node, the variables that may be bound, and those that may be unbound, on arrival."""
+    """For each node, the variables that may be bound, and those that may be unbound, on entry."""
 
     bound: list[int]
     unbound: list[int]
 
 
 def definedness(flow: Flow) -> Definedness:
-    """Follow every way from the start of the function, where only the parameters are bound."""
+    """Return the definedness at each node, by a forward fixpoint in which `entry` binds only the parameters."""
     width = len(flow.index)
     everything = (1 << width) - 1
-    # What a nested function assigns may be bound at any time; other scopes' variables are not ours to judge.
+    # A nested function may bind its variables at any time. Variables of other scopes are not analyzed.
     elsewhere = flow.elsewhere
-    # One set for both: what may be bound, and `width` bits further what may be unbound. Each variable is one of them,
-    # so the set of a node that is reached is not empty.
+    # One mask holds both sets: bits below `width` are maybe bound, bits from `width` on are maybe unbound.
+    # Each variable is in one of the sets, so the mask of a reachable node is never 0.
     start = flow.mask(flow.rebound) | elsewhere | (everything & ~elsewhere) << width
     arriving, seen = [0] * len(flow.nodes), [0] * len(flow.nodes)
     arriving[flow.entry] = start
-    goes_back = True  # what comes behind a node is looked at in the same round
+    goes_back = True  # a forward edge needs no new pass, since its target comes later in this one
     while goes_back:
         goes_back = False
         for number, (_, bind, may, unbind, next_nodes, escape) in enumerate(flow.nodes):
@@ -46,6 +46,6 @@ def definedness(flow: Flow) -> Definedness:
             if escape >= 0 and (before | after) & ~arriving[escape]:
                 arriving[escape] |= before | after
                 goes_back |= escape <= number
-    # Code that never runs finds nothing.
+    # Unreachable nodes keep the state of the entry.
     bound, unbound = [held & everything for held in arriving], [(held or start) >> width for held in arriving]
     return Definedness(bound, unbound)

@@ -1,16 +1,16 @@
-"""Which functions of a module are traced, as far as its text says so.
+"""Find the functions of a module that are traced, as far as its source shows.
 
     import agc.runtime as tf
 
-    @tf.function                entries: step            asked to become a graph
+    @tf.function                entries: step            decorated as a traced function
     def step(x):
-        return half(x)          reached: step, half      runs while a graph is made
+        return half(x)          reached: step, half      runs during a trace
 
     def half(x): …
     def main(): …               none of them
 
-The caller says what traces, here `agc.runtime.function`. Names are looked up by their text: a function is known by
-its name if only one in the module has that name.
+The caller passes the full names of the tracing functions, such as `agc.runtime.function`. Calls are resolved by name:
+a name resolves to a function only if exactly one function of the module has it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ class Definition(NamedTuple):
 
     node: Any
     owner: gast.ClassDef | None
-    outer: Any  # the function around it, if there is one
+    outer: Any  # the enclosing function, if there is one
 
 
 class Entries:
-    """`definitions` lists all functions, in the order of the text. Three sets hold ids of such nodes: `entries`,
-    `within` for these and the functions inside them, and `reached` for these and what they call."""
+    """The traced functions of a module.
+
+    `definitions` lists all functions in source order. Three sets hold ids of such nodes: `entries`, `within` for these
+    and the functions inside of them, and `reached` for these and the functions that they call."""
 
     def __init__(self, tree: gast.Module, tracers: Collection[str]) -> None:
         self.tracers = tracers
@@ -48,7 +50,7 @@ class Entries:
         self._find(tree)
 
     def full_name(self, node: gast.AST) -> str | None:
-        """`agc.runtime.function` for `tf.function`, as the module's imports have it."""
+        """Return the full name of `node` by the module's imports: `agc.runtime.function` for `tf.function`."""
         called = node.func if isinstance(node, gast.Call) else node
         text = dotted(called)
         if text is None:
@@ -76,7 +78,7 @@ class Entries:
                     pending += self._meant(node, definition.owner)
 
     def _meant(self, node: gast.AST, owner: gast.ClassDef | None) -> list[Definition]:
-        """The function that a name, or the method that `self.name`, stands for."""
+        """Return the function that a name refers to, or the method that `self.name` refers to."""
         if isinstance(node, gast.Name):
             known = [known for known in self.named.get(node.id, ()) if known.owner is None]
         elif isinstance(node, gast.Attribute) and isinstance(node.value, gast.Name):
@@ -91,7 +93,7 @@ class Entries:
 
 
 def _imports(tree: gast.Module) -> Iterator[tuple[str, str]]:
-    """name in the module → full name"""
+    """Yield each imported name with its full name."""
     for node in gast.walk(tree):
         if isinstance(node, gast.Import):
             for alias in node.names:

@@ -1,4 +1,4 @@
-"""Which variables of a function hold lists of its own, so that a staged block may work on a copy of them.
+"""Escape analysis: find the lists that do not escape a function, so that a staged block may work on copies.
 
     out = []
     for x in xs:
@@ -6,8 +6,8 @@
             out.append(x)          `out` is state of the `if` and of the loop, as if it were assigned
     return tf.stack(out)
 
-A list is the function's own when it is made here, and nobody else gets hold of it before it has its final contents:
-no closure shares it, and it is given away, if at all, after the last change."""
+A list is the function's own if the function creates it and it does not escape before its last change: no closure
+captures it, and it is passed on, if at all, after that change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .container_types import LIST_DISPLAYS, LISTS, Containers
 
 CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
 QUESTIONS = frozenset({"copy", "count", "index"})
-# Built-in functions that keep nothing of a list that they are given. Libraries are trusted not to.
+# Built-in functions that keep no reference to a list argument. Libraries are trusted to keep none.
 HARMLESS = frozenset(
     {
         "len",
@@ -63,13 +63,14 @@ _TESTS = (gast.If, gast.While, gast.Assert, gast.UnaryOp)
 
 
 class _Use(NamedTuple):
-    place: int  # in the order of the text
-    loops: tuple[gast.AST, ...]  # those around it
+    place: int  # in source order
+    loops: tuple[gast.AST, ...]  # the enclosing loops
 
 
 class UnescapedLists:
-    """`own`: the variables; `reads`: the names at which a list of these is changed in place; `changing`: their
-    ids."""
+    """The variables that hold unescaped lists.
+
+    `own` holds the variables, `reads` the names at which such a list is changed in place, and `changing` their ids."""
 
     def __init__(
         self,
@@ -84,8 +85,8 @@ class UnescapedLists:
         self._names = self._variables(function) if _assigns_list(function.body) else set()
         self._changes: dict[str, list[_Use]] = {}
         self._gifts: dict[str, list[_Use]] = {}
-        self._made: dict[str, list[_Use]] = {}  # directly in the body of a loop
-        self._lazily: set[str] = set()  # changed where a lambda may come to stand
+        self._made: dict[str, list[_Use]] = {}  # assigned directly in the body of a loop
+        self._lazily: set[str] = set()  # changed in an expression that may move into a lambda
         self._count = 0
         self._found: dict[int, gast.Name] = {}
         if self._names:
@@ -96,7 +97,7 @@ class UnescapedLists:
         self.changing = set(map(id, self.reads))
 
     def _variables(self, function: Any) -> set[str]:
-        """The local variables that can only hold lists, and that no other function sees."""
+        """Return the local variables that can only hold lists and that no other function captures."""
         containers = Containers(function, self._is_builtin)
         names = {
             name
@@ -106,7 +107,7 @@ class UnescapedLists:
         return names & containers.local - containers.captured if names else names
 
     def _is_list(self, value: gast.expr | None, name: str, containers: Containers) -> bool:
-        """Whether a binding makes a new list, or leaves the variable its list."""
+        """Return whether a binding creates a new list or keeps the variable's list."""
         if value is None:
             return False
         if is_call_of(value, self.ag, "put", "put_updated"):
@@ -124,18 +125,18 @@ class UnescapedLists:
         return all(self._is_final(name, change, gift) for change in self._changes[name] for gift in gifts)
 
     def _is_final(self, name: str, change: _Use, gift: _Use) -> bool:
-        """Whether the list that is given away is not changed there any more."""
+        """Return whether the list that escapes at `gift` is not affected by `change`."""
         common = [loop for loop in change.loops if loop in gift.loops]
-        # A round of the loop that starts with a new list does not meet the list of the round before.
+        # An iteration that starts with a new list does not reach the list of the previous iteration.
         made = self._made.get(name, ())
         is_new = not common or any(use.place < change.place and use.loops == tuple(common) for use in made)
         return is_new and change.place < gift.place
 
-    # The walk: `above` are the nodes around, from the outermost on.
+    # The walk: `above` holds the enclosing nodes, outermost first.
 
     def _visit(self, node: Any, above: tuple[Any, ...], loops: tuple[gast.AST, ...], lazy: bool) -> None:
         if isinstance(node, (*FUNCTIONS, gast.ClassDef)):
-            return  # what they capture is out of the question already
+            return  # captured variables are excluded already
         if isinstance(node, gast.Name):
             if node.id in self._names:
                 self._name(node, above, loops, lazy)
@@ -169,7 +170,7 @@ class UnescapedLists:
         return is_call_of(parent, self.ag, "put", "put_updated") and isinstance(node.ctx, gast.Load)
 
     def _gives_away(self, node: Any, above: tuple[Any, ...]) -> bool:
-        """Whether somebody may keep the list that is read here."""
+        """Return whether other code may keep a reference to the list that is read here."""
         parent, around = above[-1], above[-2]
         if isinstance(parent, gast.Attribute):
             return parent.attr not in QUESTIONS or not isinstance(around, gast.Call)
@@ -196,8 +197,9 @@ class UnescapedLists:
 
 
 def _assigns_list(body: Statements) -> bool:
-    """Whether some statement seems to bind a variable to a new list. Most functions have none, and the statements are
-    a small part of what is in a function."""
+    """Return whether some statement seems to bind a variable to a new list.
+
+    Most functions have no such statement, so this cheap check over statements comes first."""
     for statement in body:
         kind = type(statement)
         if kind in COMPOUND:
@@ -211,7 +213,7 @@ def _assigns_list(body: Statements) -> bool:
 
 
 def _seems_list(value: gast.expr | None) -> bool:
-    """Whether an expression gives a new list if its names mean what they seem to mean."""
+    """Return whether an expression creates a new list, provided that no name in it is rebound."""
     if isinstance(value, gast.BinOp):
         return _seems_list(value.left) or _seems_list(value.right)
     if isinstance(value, gast.Call):
@@ -220,7 +222,7 @@ def _seems_list(value: gast.expr | None) -> bool:
 
 
 def _is_lazy(node: Any, child: Any, above: tuple[Any, ...]) -> bool:
-    """Whether `child` of `node` is evaluated perhaps, or again and again."""
+    """Return whether `child` of `node` is evaluated conditionally or repeatedly."""
     match node:
         case gast.IfExp(test=first) | gast.BoolOp(values=[first, *_]):
             return child is not first

@@ -1,17 +1,16 @@
-"""What each staged block takes and gives: the plan from which `stage_blocks` writes functions.
+"""Live-in and live-out variables of each staged block, from which `stage_blocks` generates functions.
 
     y = 1
-    if c:              parameters: y      read in the block, and assigned there
-        y = y + x      results:    y, z   assigned in the block, and needed after it
-        z = y          (x is only read: a closure does that)
+    if c:              parameters: y      live-in, and assigned in the block
+        y = y + x      results:    y, z   assigned in the block, and live-out
+        z = y          (x is only read: the closure captures it)
     else:
         z = 0
     print(y, z)
 
-A variable that must stay one cell, because a closure, an exception handler or another scope looks at it, is
-neither: the generated function assigns the cell itself. A variable without a value, where a block takes or
-reads it, is set to `ag__.Undefined` first; reads of it that cannot be proved safe are *unproven*, and will
-be checked."""
+A variable that a closure, an exception handler or another scope reads must stay one cell. It is neither parameter nor
+result: the generated function assigns the cell itself. A variable that may be unbound where a block takes or reads it
+is set to `ag__.Undefined` first. Reads that are not provably bound are *unproven* and get a check."""
 
 from __future__ import annotations
 
@@ -32,35 +31,35 @@ from .liveness import live
 
 @dataclass(frozen=True)
 class Plan:
-    """How one staged block becomes functions."""
+    """The parameters, results and cells of one staged block."""
 
     parameters: list[str]
     results: list[str]
     cells: list[str]
     places: list[gast.expr]
-    undefined: list[str]  # to be set just before the block
-    lists: list[str]  # parameters that hold lists of the function's own
+    undefined: list[str]  # variables to set to `Undefined` just before the block
+    lists: list[str]  # parameters that hold unescaped lists
 
 
 @dataclass
 class FunctionPlan:
-    """The plans of a function's staged blocks, and what is to be done around them."""
+    """The plans of a function's staged blocks, and the declarations and checks that these require."""
 
     blocks: dict[int, Plan] = field(default_factory=dict)
-    undefined: list[str] = field(default_factory=list)  # to be set at the start of the function
+    undefined: list[str] = field(default_factory=list)  # to set to `Undefined` at the start of the function
     guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
-    unproven: set[int] = field(default_factory=set)  # ids of the names whose reads must be checked
-    unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to be local
-    # Name → 'global' or 'nonlocal', as the user declared.
+    unproven: set[int] = field(default_factory=set)  # ids of the names whose reads need a check
+    unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to stay local
+    # Name → 'global' or 'nonlocal', as the user code declares it.
     scopes: dict[str, str] = field(default_factory=dict)
     captured: frozenset[str] = frozenset()
-    hoisted: list[gast.stmt] = field(default_factory=list)  # declarations that stand in a block
+    hoisted: list[gast.stmt] = field(default_factory=list)  # declarations inside of a block
 
 
 def plan(
     function: Any, staging: BindingTimes, generated: set[str], ag: str, lists: UnescapedLists | None = None
 ) -> FunctionPlan:
-    """The plan of one function; `lists` are those that it may copy."""
+    """Return the plan of one function. `lists` holds the lists that staged blocks may copy."""
     if lists is None:
         return _Planner(Flow(function, ag), staging, generated).plan()
     return _Planner(Flow(function, ag, lists.changing), staging, generated, lists.own).plan()
@@ -75,7 +74,7 @@ class _Planner:
         self.live = live(flow)
         self.defined = definedness(flow)
         index, unbound = flow.index, self.defined.unbound
-        # The readings of variables that may have no value there, with the bits of the variables.
+        # Reads of variables that may be unbound there, with the bits of the variables.
         self.unsafe = [
             (1 << index[reading.node.id], reading, owner)
             for node, reading, owner in flow.readings
@@ -85,7 +84,7 @@ class _Planner:
         self.elsewhere = flow.elsewhere
         self.captured = flow.mask(flow.captured) & ~self.elsewhere
         self.generated = flow.mask(generated)
-        self.shaky: dict[int, int] = dict.fromkeys(self.staged, 0)  # unproven reads in a block
+        self.shaky: dict[int, int] = dict.fromkeys(self.staged, 0)  # block → unproven reads
         self.parameters: dict[int, int] = {}
         self.results: dict[int, int] = {}
         self.cells: dict[int, int] = {}
@@ -96,7 +95,8 @@ class _Planner:
         for key, block in self.staged.items():
             guarded |= self.divide(key, block)
             assigned |= block.assigned
-        # What only blocks assign would be no local of the function any more, and its reads another error.
+        # A variable that only blocks assign would stop being a local of the function, and reads of it would
+        # raise another error.
         lost = outside & assigned & ~guarded
         guarded = (guarded | lost) & ~(self.captured | self.elsewhere)
         start = (lazily | lost) & guarded
@@ -107,7 +107,7 @@ class _Planner:
             start |= need & bound
             undefined[key] = need & ~bound
             unbound_cells |= self.cells[key] & self.captured & unbound
-        start &= ~self.flow.parameters  # a parameter without value was deleted, and that left an Undefined
+        start &= ~self.flow.parameters  # a parameter is unbound only after `del`, which left `Undefined`
         members = self.flow.members
         result = FunctionPlan(
             undefined=members(start),
@@ -131,7 +131,7 @@ class _Planner:
         return result
 
     def note_readings(self) -> tuple[int, int]:
-        """Fill `shaky`; give the unproven reads outside of blocks: those in a lambda to be, and all."""
+        """Fill `shaky`; return the unproven reads outside of staged blocks: the lazy ones, and all."""
         lazily = outside = 0
         for bit, reading, owner in self.unsafe:
             inside = self._staged(owner)
@@ -144,7 +144,7 @@ class _Planner:
         return lazily, outside
 
     def divide(self, key: int, block: Block) -> int:
-        """Settle what is parameter, result or cell of a block; give the variables to guard for it."""
+        """Determine parameters, results and cells of a block; return the variables that it needs guarded."""
         inputs = outputs = watched = 0
         lacking_in = lacking_out = before = 0
         for marks in block.landmarks:
@@ -169,7 +169,8 @@ class _Planner:
         )
 
     def needs(self, key: int, block: Block, guarded: int) -> tuple[int, int, int]:
-        """The variables to set to Undefined for a block; then what may be unbound, and bound, before."""
+        """Return the variables to set to `Undefined` for a block, then those maybe unbound and maybe bound
+        before it."""
         unbound = bound = 0
         for marks in block.landmarks:
             unbound |= self.defined.unbound[marks.before]
@@ -177,13 +178,13 @@ class _Planner:
         need = guarded & unbound & (self.parameters[key] | self.cells[key] | self.shaky[key])
         outer = self.around(block)
         if outer is not None:
-            # What the block around takes in, or only reads, was seen to there.
+            # The enclosing block already sets its own parameters and the variables that it only reads.
             around = id(outer.statement)
             need &= outer.assigned & ~(self.parameters[around] | self.cells[around])
         return need, unbound, bound
 
     def places(self, block: Block) -> list[gast.expr]:
-        """The assigned attributes and items whose base and index the block does not assign."""
+        """Return the assigned attributes and items whose base and index the block does not assign."""
         if not block.places and not block.puts:
             return []
         assigned = set(self.flow.members(block.assigned))
@@ -202,7 +203,7 @@ class _Planner:
         return result
 
     def _chosen_items(self, block: Block, assigned: set[str], rebound: set[str]) -> list[Any]:
-        """The variables of which a block assigns items whose keys it chooses itself."""
+        """Return the variables with items that a block assigns at keys computed in the block."""
         variables = {}
         for target in block.puts:
             base = variable_of(target)
@@ -213,17 +214,17 @@ class _Planner:
         return [*variables.values()]
 
     def find_unproven(self, guarded: int, unproven: set[int]) -> None:
-        assigned = 0  # the cells that a backend may leave undefined
+        assigned = 0  # cells that a backend may leave undefined
         for cells in self.cells.values():
             assigned |= cells
         for bit, reading, owner in self.unsafe:
-            # A shared cell that has no value is an error of its own kind in the functions that read it.
+            # Functions that read an unbound shared cell raise their own kind of error.
             moved = self._staged(owner) is not None or reading.lazy or bit & assigned
             if bit & guarded or (bit & self.captured and moved and not reading.inner):
                 unproven.add(id(reading.node))
 
     def around(self, block: Block) -> Block | None:
-        """The staged block that a block stands in."""
+        """Return the staged block that encloses `block`."""
         return self._staged(block.parent)
 
     def _staged(self, block: Block | None) -> Block | None:
@@ -233,14 +234,14 @@ class _Planner:
 
 
 def variable_of(target: Any) -> str:
-    """The variable in which an attribute or item is; empty when there is none."""
+    """Return the variable at the base of an attribute or item; "" if the base is another expression."""
     while isinstance(target, (gast.Attribute, gast.Subscript)):
         target = target.value
     return target.id if isinstance(target, gast.Name) else ""
 
 
 def _is_fixed(target: gast.AST, assigned: set[str], rebound: set[str]) -> bool:
-    """Whether base and index of a place stay what they are when a block has begun."""
+    """Return whether base and index of a location are the same during the whole block."""
     variable = variable_of(target)
     return variable not in rebound and not (_names_of(target) - {variable}) & assigned
 

@@ -1,4 +1,4 @@
-"""Which variables may still be read, at each node of the flow graph.
+"""Live-variable analysis: the variables that may still be read, at each node of the control-flow graph.
 
 n = f()        n is live here
 n = g(n)
@@ -11,7 +11,7 @@ from .cfg_builder import Flow
 
 
 def live(flow: Flow) -> list[int]:
-    """For each node, the set of variables that some way from its start reads before binding them."""
+    """Return the live-in set of each node: the variables that some path from it reads before binding them."""
     result = [0] * len(flow.nodes)
     backwards = [*enumerate(flow.nodes)][::-1]
     changed = True
@@ -23,7 +23,7 @@ def live(flow: Flow) -> list[int]:
                 before |= result[following]
             before = (before & ~(bind | unbind)) | use
             if escape >= 0:
-                # The exception may come before the node has bound anything.
+                # The node may raise before it has bound anything.
                 before |= result[escape]
             if before != result[number]:
                 result[number] = before

@@ -1,13 +1,13 @@
-"""Calls that use state of the process: by TensorFlow's rules they happen once, while a function is traced.
+"""Calls that use process state: by TensorFlow's rules they run once, while a function is traced.
 
 random.random()          the global random numbers, of Python and of NumPy
 os.environ["A"] = "1"    the environment
 open("log.txt")          files
 time.time()              the clock
 decimal.getcontext()     the context of decimal numbers
-functools.lru_cache      what a function remembers
+functools.lru_cache      the cache of a function
 
-A graph runs none of these again."""
+The graph does not run them again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Use(NamedTuple):
-    """A kind of state, and what to do instead."""
+    """A kind of process state, and the suggested fix."""
 
     kind: str
     fix: str
@@ -51,7 +51,7 @@ _NAMES = {
     "decimal.localcontext": DECIMAL,
 }
 _PACKAGES = frozenset(name.partition(".")[0] for name in _NAMES)
-# What makes objects of their own, or computes with what it is given.
+# These create independent objects, or compute from their arguments only.
 _OTHERS = frozenset(
     {"random.Random", "random.SystemRandom", "numpy.random.default_rng", "numpy.random.RandomState"}
     | {"numpy.random.Generator", "numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.MT19937"}
@@ -69,7 +69,8 @@ def may_use(name: str) -> bool:
 
 
 def use_of(name: str) -> Use | None:
-    """What a function or object of the standard library or of NumPy, by its full name, uses of the process.
+    """Return the process state that a function or object of the standard library or NumPy uses, by its full
+    name.
 
     >>> use_of("random.choice").kind, use_of("os.environ.get").kind, use_of("random.Random"), use_of("os.path")
     ('random', 'environment', None, None)

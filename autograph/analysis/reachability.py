@@ -1,4 +1,4 @@
-"""Where control ends: which statements never come to their end, and which have a jump inside.
+"""Reachability of the end of a statement, and the statements that contain a jump.
 
     if c:                     for x in xs:              while True:
         return 1                  if x:                     g()
@@ -6,8 +6,8 @@
         raise E(c)
     h()
 
-Left: the `if` ends in every branch, so `h()` is never reached. Middle: `find_jumps(…, gast.Break)` gives the
-`break` and the `if` that it stands in. Right: no `break`, so the loop never comes to its end."""
+Left: every branch of the `if` jumps, so `h()` is unreachable. Middle: `find_jumps(…, gast.Break)` finds the `break`
+and the `if` around it. Right: there is no `break`, so the end of the loop is unreachable."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ PATTERNS = (gast.MatchAs, gast.MatchStar, gast.MatchMapping)
 
 
 class Reachability:
-    """Answers for one tree; what was found out about a statement is kept."""
+    """Cached reachability of the ends of statements in one tree."""
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
 
     def of_list(self, body: Statements) -> bool:
-        """Whether control never comes to the end of the statements."""
+        """Return whether control never reaches the end of the statements."""
         return any(self.of(statement) for statement in body)
 
     def of(self, statement: gast.stmt) -> bool:
-        """Whether control never comes to the end of the statement."""
+        """Return whether control never reaches the end of the statement."""
         if isinstance(statement, (*JUMPS, gast.Raise)):
             return True
         if not isinstance(statement, (gast.If, gast.While, *TRIES, gast.Match)):
@@ -65,15 +65,15 @@ class Reachability:
 
 
 def _is_complete(match: gast.Match) -> bool:
-    """Whether the last case takes whatever is left."""
+    """Return whether the last case matches everything."""
     last = match.cases[-1]
     return last.guard is None and isinstance(last.pattern, gast.MatchAs) and last.pattern.pattern is None
 
 
 def find_jumps(body: Statements, kind: type) -> set[int]:
-    """The ids of the jumps of one kind that leave `body`, and of the statements that they stand in."""
+    """Return the ids of the jumps of one kind that leave `body`, and of the statements that contain them."""
     found: set[int] = set()
-    targets = () if kind is gast.Return else LOOPS  # no jump of this kind leaves their bodies
+    targets = () if kind is gast.Return else LOOPS  # jumps of this kind do not leave the bodies of these
 
     def search(statements: Statements) -> bool:
         hit = False
@@ -94,7 +94,7 @@ def find_jumps(body: Statements, kind: type) -> set[int]:
 
 
 def leaves_context(body: Statements, jumping: set[int]) -> bool:
-    """Whether a jump leaves a `with`, or a `try` with a `finally`, on its way out of `body`."""
+    """Return whether a jump leaves a `with`, or a `try` with a `finally`, on its way out of `body`."""
     for statement in body:
         if id(statement) in jumping:
             if isinstance(statement, WITHS) or (isinstance(statement, TRIES) and statement.finalbody):
@@ -105,7 +105,8 @@ def leaves_context(body: Statements, jumping: set[int]) -> bool:
 
 
 def shapes_function(statement: gast.stmt) -> bool:
-    """Whether a statement counts even if it never runs: it makes a name local, or the function a generator."""
+    """Return whether a statement matters even if it never runs: it makes a name local or the function a
+    generator."""
     return contains(statement, (*BINDERS, *PATTERNS, *SUSPENSIONS, gast.Global, gast.Nonlocal)) or any(
         isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
         for node in inside(statement)

@@ -1,11 +1,11 @@
-"""Which names an expression or a function reads, binds and hides.
+"""Scope analysis: the names that an expression or a function reads, binds and hides.
 
-    scan(node)          the names that evaluating `node` reads and binds in the function around it, in order
-    free(function)      the names that a nested function takes from the functions around it
+    scan(node)          the names that `node` reads and binds in its function, in order
+    free(function)      the free variables of a nested function
 
-Comprehension targets, parameters and names of a class body belong to nobody else. A generator expression
-and a lambda are evaluated later, so what they read is *captured*, unless a builtin such as `any` or
-`sorted` uses them up at once."""
+Comprehension targets, parameters and names of a class body are local to these. A generator expression and a lambda are
+evaluated later, so the names that they read are *captured*. The exception is a generator expression or lambda that a
+builtin such as `any` or `sorted` consumes at once."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ import gast
 
 from ..syntax.tree_queries import COMPREHENSIONS, FUNCTIONS, INNER, inside, parameters
 
-# Builtins that are done with a generator expression (or a `key` function) when they return.
+# Builtins that have consumed a generator expression (or a `key` function) when they return.
 CONSUMERS = frozenset(
     {"any", "all", "sum", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted", "join"}
 )
 
 
 class Reading(NamedTuple):
-    """One name in the code, where it is read (or deleted)."""
+    """One name in the code at which a variable is read or deleted."""
 
     node: gast.Name
-    inner: bool  # read by the code of a comprehension or class body, which Python runs in a frame of its own
-    lazy: bool  # read only if an operand before it does not decide
+    inner: bool  # read by a comprehension or class body, which Python runs in a frame of its own
+    lazy: bool  # read only if the operands before it do not decide the result
 
 
 class Found:
-    """What `scan` has found so far."""
+    """The result of `scan` so far."""
 
     __slots__ = ("captured", "conditional", "deleted", "functions", "reads", "rebound", "stores", "walrus")
 
     def __init__(self) -> None:
         self.reads: list[Reading] = []
         self.stores: list[str] = []
-        self.conditional: list[str] = []  # bound perhaps: a walrus inside a comprehension
+        self.conditional: list[str] = []  # conditionally bound, such as by a walrus inside of a comprehension
         self.deleted: list[gast.Name] = []
         self.captured: set[str] = set()
-        self.rebound: set[str] = set()  # captured, and assigned by the function that captures
+        self.rebound: set[str] = set()  # captured names that the capturing function assigns
         self.functions: list[gast.AST] = []
         self.walrus = False
 
@@ -51,7 +51,7 @@ _NONE: frozenset[str] = frozenset()
 def scan(
     node: Any, found: Found, hidden: frozenset[str] = _NONE, inner: bool = False, lazy: bool = False
 ) -> None:
-    """Add to `found` what evaluating `node` does to its function's names; `hidden` names are others'."""
+    """Add to `found` the names that evaluating `node` reads and binds; `hidden` names belong to inner scopes."""
     kind = type(node)
     if kind is gast.Name:
         context = type(node.ctx)
@@ -80,7 +80,7 @@ def scan(
 
 
 def _later_operands(node: Any, found: Found, hidden: frozenset[str], inner: bool, lazy: bool) -> None:
-    """`and`, `or`: the first operand is evaluated in any case. A chain of comparisons: the first two."""
+    """Scan operands; the first one (of a comparison, the first two) is always evaluated, later ones are lazy."""
     if isinstance(node, gast.Compare):
         scan(node.left, found, hidden, inner, lazy)
         operands = node.comparators
@@ -148,7 +148,7 @@ def _comprehension(
 
 
 def _signature(node: Any, found: Found, hidden: frozenset[str], inner: bool, lazy: bool) -> None:
-    """Defaults and annotations, which the function around evaluates."""
+    """Scan defaults and annotations, which the enclosing function evaluates."""
     args = node.args
     for default in (*args.defaults, *args.kw_defaults):
         if default is not None:
@@ -245,12 +245,12 @@ _SPECIAL: dict[type, Any] = {
 
 
 def free(function: gast.AST) -> frozenset[str]:
-    """The names that a function reads or declares `nonlocal`, and that are not its own."""
+    """Return the free variables of a function: names that it reads or declares `nonlocal`, and does not bind."""
     return _free(function)[0]
 
 
 def bound(function: gast.AST) -> frozenset[str]:
-    """The names that are local to a function."""
+    """Return the local names of a function."""
     return _own(function)[1]
 
 
@@ -262,7 +262,8 @@ def _free(function: gast.AST) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _own(function: Any) -> tuple[Found, frozenset[str], frozenset[str]]:
-    """What a function's own code does, its locals, and the names that it declares `nonlocal`."""
+    """Return the names that a function's own code uses, its locals, and the names that it declares
+    `nonlocal`."""
     found = Found()
     body = [function.body] if isinstance(function, gast.Lambda) else function.body
     outer: set[str] = set()
@@ -277,7 +278,7 @@ def _own(function: Any) -> tuple[Found, frozenset[str], frozenset[str]]:
 
 
 def _declarations(body: list[gast.stmt], glob: set[str], outer: set[str]) -> None:
-    """Collect the names of `global` and `nonlocal` statements, which may stand in any block."""
+    """Collect the names of `global` and `nonlocal` statements, which may be nested in any block."""
     for node in inside(body):
         if isinstance(node, gast.Global):
             glob.update(node.names)
@@ -286,7 +287,8 @@ def _declarations(body: list[gast.stmt], glob: set[str], outer: set[str]) -> Non
 
 
 def mentions_choice(function: Any) -> bool:
-    """Whether some operand may be left out: of `and`, `or`, a ternary, a chain or an `assert`."""
+    """Return whether some operand is conditional: of `and`, `or`, a ternary, a chained comparison or an
+    `assert`."""
     kinds = (gast.BoolOp, gast.IfExp, gast.Assert)
     return any(
         isinstance(node, kinds) or (isinstance(node, gast.Compare) and len(node.ops) > 1)
