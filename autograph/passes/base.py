@@ -1,12 +1,12 @@
-"""What every pass is made of: a post-order walk that gives new nodes and never changes old ones.
+"""Base classes of the AST passes: a post-order walk that creates new nodes and never mutates old ones.
 
     class LowerBreak(Pass):
         name = "lower_break"
 
         def function(self, node): …          # called for each user function, inner ones first
 
-A pass is made for one run over one tree. `context` is what the caller knows; `names` gives names that are
-free in the outermost function that is being rewritten."""
+A pass object serves one run over one tree. `context` describes the code. `names` generates names that are unused in
+the outermost function."""
 
 from __future__ import annotations
 
@@ -41,47 +41,49 @@ NO_FEATURES: frozenset[Feature] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the caller of the pipeline knows about the code."""
+    """The properties of the code that the caller of the pipeline provides."""
 
     filename: str = "<unknown>"
-    source: str = ""  # whole text of the file, for carets in errors
-    is_library: Callable[[str], bool] = lambda name: False  # is this global a module that is not converted?
-    # Does this global name mean the builtin?
+    source: str = ""  # source of the file, for carets in error messages
+    is_library: Callable[[str], bool] = lambda name: (
+        False
+    )  # does this global name a module that is not converted?
+    # Does this global name refer to the builtin?
     is_builtin: Callable[[str], bool] = lambda name: name in BUILTINS
-    # Does this name, or chain of attributes, stand for `set_loop_options`?
+    # Does this name, or chain of attributes, refer to `set_loop_options`?
     is_directive: Callable[[str], bool] = lambda dotted: looks_like_directive(dotted)
     features: frozenset[Feature] = NO_FEATURES
-    ag: str = "ag__"  # what generated code calls the module of operators
+    ag: str = "ag__"  # name of the operator module in generated code
 
 
 def looks_like_directive(dotted: str) -> bool:
-    """Whether a name reads like that of `set_loop_options`, when it is not known what it stands for."""
+    """Return whether an unresolved name reads like that of `set_loop_options`."""
     return dotted == "set_loop_options" or dotted.endswith("experimental.set_loop_options")
 
 
 class Names:
-    """Fresh names for one outermost function, and which names were made so."""
+    """The generator of fresh names for one outermost function, and facts about its code."""
 
     def __init__(self, function: gast.AST) -> None:
         below = walk(function)[1:]
-        self.kinds = {*map(type, below)}  # of the nodes that it had, or that passes have made
+        self.kinds = {*map(type, below)}  # node types in the function, initially or created by passes
         self.used, self.bound = _names_in([function, *below])
         self.generated: set[str] = set()
-        self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
-        self._last: dict[str, int] = {}  # the number that a base got last
-        # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
+        self.lists: dict[int, gast.AST] = {}  # names at which a list is read, by id
+        self._last: dict[str, int] = {}  # last suffix of each base
+        # Most functions neither suspend themselves nor read their own frame; passes then skip the check.
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
-        self.movable = self.plain and not self.walrus  # into functions and lambdas, all of it
+        self.movable = self.plain and not self.walrus  # all code may move into functions and lambdas
         self.items = "[]=" in self.used
-        self.has_functions = not self.kinds.isdisjoint(DEFINITIONS)  # inside it
-        # Without one of these it has no list that it may have made itself.
+        self.has_functions = not self.kinds.isdisjoint(DEFINITIONS)  # nested functions
+        # Without these the function cannot have created a list.
         self.makes_lists = self.items or not (
             self.used.isdisjoint(LISTS) and self.kinds.isdisjoint((*LIST_DISPLAYS, gast.Match))
         )
 
     def fresh(self, base: str) -> str:
-        """`base`, or `base_1`, `base_2`, … if that is taken."""
+        """Return `base`, or `base_1`, `base_2`, … if that name is taken."""
         number = self._last.get(base, 0)
         name = f"{base}_{number}" if number else base
         while name in self.used:
@@ -93,7 +95,7 @@ class Names:
         return name
 
     def release(self, name: str) -> None:
-        """Give back a name that came out unused."""
+        """Release a fresh name that is not used."""
         self.used.discard(name)
         self.generated.discard(name)
         base, _, number = name.rpartition("_")
@@ -104,9 +106,9 @@ class Names:
 
 
 class Registry:
-    """The `Names` of each outermost function, which is known by its position from pass to pass.
+    """The `Names` of each outermost function, keyed by its source position, which all passes keep.
 
-    Also which blocks of a function are staged, as long as no pass has changed it."""
+    The registry also caches the binding times of each function, as long as no pass has changed it."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Names] = {}
@@ -114,7 +116,7 @@ class Registry:
 
     def staging(self, function: gast.AST, plain: bool) -> BindingTimes:
         known = self._staging.get(id(function))
-        if known is None:  # the node is kept, so that its id stays its own
+        if known is None:  # keep the node, so that its id is not reused
             known = self._staging[id(function)] = function, BindingTimes(function, plain)
         return known[1]
 
@@ -126,7 +128,7 @@ class Registry:
 
 
 class _Methods(dict[type, Callable[[Any, Any], Any]]):
-    """By the kind of a node, the method with which a class of passes visits it; also for a list of nodes."""
+    """A cache from node type to the visitor method of a class of passes; it also covers lists of nodes."""
 
     def __init__(self, owner: type[Pass]) -> None:
         super().__init__({list: owner.visit_all})
@@ -138,15 +140,17 @@ class _Methods(dict[type, Callable[[Any, Any], Any]]):
 
 
 class Pass:
-    """Rebuilds a tree from the leaves up; nodes that do not change are shared with the old tree."""
+    """A tree rewriter that works bottom-up; unchanged nodes are shared with the old tree."""
 
     name: ClassVar[str]
     erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
-    # There is nothing to do without one of these; empty: unknown.
+    # The pass has nothing to do in a function without one of these; empty: unknown.
     concerns: ClassVar[frozenset[type]] = frozenset()
-    # Of the kinds that concern other passes, those that it makes.
+    # Node types in the `concerns` of other passes that this pass creates.
     emits: ClassVar[frozenset[type]] = frozenset()
-    passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
+    passed_over: ClassVar[frozenset[type]] = frozenset(
+        {gast.Constant}
+    )  # leaves that the pass skips, with all below
     _methods: ClassVar[_Methods]
 
     def __init__(self, context: Context, registry: Registry) -> None:
@@ -165,15 +169,15 @@ class Pass:
         return tree if body is tree.body else evolve(tree, body=body)
 
     def is_concerned(self) -> bool:
-        """Whether a pass has anything to do in an outermost function."""
+        """Return whether the pass may have to change the current outermost function."""
         return not self.concerns or not self.names.kinds.isdisjoint(self.concerns)
 
     def visit(self, node: Any) -> Any:
-        """The new node, a list of nodes in place of a statement, or the node itself."""
+        """Return the new node, a list of nodes that replaces a statement, or the node itself."""
         return self._methods[type(node)](self, node)
 
     def children(self, node: Any) -> Any:
-        """The node with its children visited."""
+        """Return the node with its children visited."""
         changes: dict[str, Any] = {}
         values, methods, passed_over = node.__dict__, self._methods, self.passed_over
         for field in INNER[type(node)]:
@@ -186,12 +190,12 @@ class Pass:
         return evolve(node, **changes) if changes else node
 
     def visit_all(self, nodes: list[Any]) -> list[Any]:
-        """The list with each node visited; the very same list if nothing changed."""
+        """Return the list with each node visited; the same list if nothing changed."""
         methods, passed_over = self._methods, self.passed_over
         if passed_over.issuperset(map(type, nodes)):
             return nodes
         new = [node if type(node) in passed_over else methods[type(node)](self, node) for node in nodes]
-        if new == nodes:  # nodes are compared by identity
+        if new == nodes:  # nodes compare by identity
             return nodes
         result: list[Any] = []
         for part in new:
@@ -201,19 +205,19 @@ class Pass:
     def fail(
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
     ) -> NoReturn:
-        """Refuse the code at `node`."""
+        """Raise a conversion error for the code at `node`."""
         raise ConversionError(self.diagnostic(node, code, title, label, why, fix))
 
     def diagnostic(
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
     ) -> Diagnostic:
-        """What is wrong with the code at `node`."""
+        """Return the diagnostic for the code at `node`."""
         where = where_of(node, self.context.filename, self.context.source)
         return Diagnostic(code, title, where, label=label, why=why, fix=fix)
 
 
 class FunctionPass(Pass):
-    """A pass over statements only: `function` gets each user function, after the functions inside it."""
+    """A pass over statements only: `function` is called with each user function, inner ones first."""
 
     def run(self, tree: gast.Module) -> gast.Module:
         body = self.statements(tree.body, outermost=True)
@@ -224,7 +228,7 @@ class FunctionPass(Pass):
         return body if new == body else new
 
     def statement_of(self, statement: Any, outermost: bool) -> Any:
-        """A statement of which the functions are done that it is, or that are in it."""
+        """Apply the pass to every function definition in `statement`."""
         if isinstance(statement, DEFINITIONS):
             return statement if left_alone(statement) else self.definition(statement, outermost)
         if type(statement) not in BLOCK_FIELDS:
@@ -252,12 +256,12 @@ class FunctionPass(Pass):
         raise NotImplementedError
 
     def staging(self, function: Any) -> BindingTimes:
-        """Which blocks of the function are staged."""
+        """Return the binding times of the function's blocks."""
         return self.registry.staging(function, self.names.plain)
 
 
 def left_alone(function: gast.AST) -> bool:
-    """Whether a decorator says `do_not_convert`, with whatever prefix or arguments."""
+    """Return whether a decorator is `do_not_convert`, with any prefix or arguments."""
     for decorator in function.decorator_list:
         mark = decorator.func if isinstance(decorator, gast.Call) else decorator
         name = mark.attr if isinstance(mark, gast.Attribute) else getattr(mark, "id", None)
@@ -267,11 +271,10 @@ def left_alone(function: gast.AST) -> bool:
 
 
 def _names_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
-    """Every identifier that the nodes of a function mention, nested functions included, and those that are bound.
+    """Return all identifiers in the nodes of a function, nested functions included, and those that are bound.
 
-    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
-    '[]=' for an item that is assigned.
-    """
+    Markers record other properties: 'await' for anything that suspends the function, ':=' for a walrus, '[]='
+    for an assigned item."""
     names: set[str] = set()
     bound: set[str] = set()
     for node in nodes:

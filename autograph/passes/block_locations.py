@@ -1,17 +1,17 @@
-"""Name what a block assigns where it is: the `places=` of a call, and the setters that these need.
+"""Describe the locations that a staged block assigns: the `places=` of a call, and the setters it needs.
 
     self.n = x          ag__.attr(lambda: self, 'n')
     d[k] = x            ag__.item(lambda: d, lambda: k)
     self.w[i] = x       ag__.item(lambda: self.w, lambda: i, of=ag__.attr(lambda: self, 'w'))
-    d[f(x)] = x         ag__.items(lambda: d)              all items, as the block chooses the key itself
-    out.append(x)       ag__.own_list(lambda: out)         no place: `out` is state, and a list of the function's
-    total = x           ag__.cell(lambda: total, set_total)      if a closure looks at `total` as well
+    d[f(x)] = x         ag__.items(lambda: d)              all items, because the block computes the key itself
+    out.append(x)       ag__.own_list(lambda: out)         no location: `out` is state, an unescaped list
+    total = x           ag__.cell(lambda: total, set_total)      if a closure captures `total` as well
 
-                        def set_total(value):                    stands at the start of the function,
-                            nonlocal total                       or before the block whose own the cell is
+                        def set_total(value):                    defined at the start of the function,
+                            nonlocal total                       or before the block that owns the cell
                             total = value
 
-What becomes of them is told in `autograph/side_effects/locations.py` and `carried_state.py`."""
+The operators use these as described in `autograph/side_effects/locations.py` and `carried_state.py`."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ FUNCTION = Template("""
 
 
 class Places:
-    """The places of one function's blocks, and its setters so far."""
+    """The locations that one function's blocks assign, and the setters generated so far."""
 
     def __init__(self, plan: FunctionPlan, names: Names, ag: str) -> None:
         self.plan = plan
         self.names = names
         self.ag = ag
-        self.setters: dict[str, str] = {}  # of variables of the whole function
-        self.local_setters: dict[str, str] = {}  # of those that are cells for the block being written
+        self.setters: dict[str, str] = {}  # for variables of the whole function
+        self.local_setters: dict[str, str] = {}  # for variables that are cells of the current block only
 
     def enter(self, found: Plan) -> dict[str, str]:
-        """Name the setters of a block's own cells; give those of the block around it, for `leave`."""
+        """Name the setters of a block's own cells; return those of the enclosing block, for `leave`."""
         around, self.local_setters = self.local_setters, {}
         for name in found.cells:
             if not self.is_shared(name):
-                # The block around assigns the same cell, or else has a variable of its own.
+                # Reuse the setter of the enclosing block if it assigns the same cell.
                 self.local_setters[name] = around.get(name) or self.names.fresh(f"set_{name}")
         return around
 
     def leave(self, around: dict[str, str], origin: Any) -> Statements:
-        """The setters that the block brought."""
+        """Restore the setters of the enclosing block; return the definitions of the block's own setters."""
         own, self.local_setters = self.local_setters, around
         return [
             new
@@ -62,15 +62,15 @@ class Places:
         ]
 
     def shared_setters(self, origin: Any) -> Statements:
-        """Those of variables of the whole function."""
+        """Return the definitions of the setters of the whole function's variables."""
         return [new for name, setter in self.setters.items() for new in self.setter(setter, name, origin)]
 
     def is_shared(self, name: str) -> bool:
-        """Whether a cell is a variable of the whole function, or of one around it."""
+        """Return whether a cell is a variable of the whole function or of an enclosing one."""
         return name in self.plan.captured or name in self.plan.scopes
 
     def of(self, found: Plan, before: Statements, origin: Any) -> gast.Tuple | None:
-        """`places=` of a block's call, if it has any; setters that only it needs go to `before`."""
+        """Return the `places=` of a block's call, if it needs one; setters only for this call go to `before`."""
         places = [self.cell(name) for name in found.cells]
         places += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]
         places += [self.place(target, before, origin) for target in found.places]
@@ -86,21 +86,22 @@ class Places:
         return self.call("cell", lambda_of([], load(name)), load(setter))
 
     def place(self, target: Any, before: Statements, origin: Any) -> gast.expr:
-        """An attribute or item."""
+        """Return the expression that describes an attribute or item."""
         if isinstance(target, gast.Name):
             return self.call("items", lambda_of([], as_load(target)))
         if isinstance(target, gast.Subscript):
             return self.item(target, before, origin)
         if not target.attr.startswith("__") or target.attr.endswith("__"):
             return self.call("attr", lambda_of([], as_load(target.value)), text(target.attr))
-        # Only code, not a text, gets the private name that Python makes of `self.__x` in a class.
+        # Python mangles the name of `self.__x` in a class only in code, not in a string.
         setter = self.names.fresh(f"set_{target.attr.strip('_')}")
         assign = at(gast.Assign([target], load("value"), None), origin)
         before += FUNCTION(origin, name=setter, parameters=[parameter("value")], body=[assign])
         return self.call("cell", lambda_of([], as_load(target)), load(setter))
 
     def item(self, target: Any, before: Statements, origin: Any) -> gast.expr:
-        """An item; where the base may be a value that never changes, also the place of the base."""
+        """Return the description of an item. If the base may be an immutable value, include the location of
+        the base."""
         call: Any = self.call("item", lambda_of([], as_load(target.value)), lambda_of([], target.slice))
         if not isinstance(target.value, gast.Name) and not is_text(target.slice):
             call.keywords.append(gast.keyword("of", self.place(target.value, before, origin)))

@@ -1,8 +1,8 @@
-"""Spell out `super()` where code moves into a generated function, which has no `self` of its own.
+"""Add explicit arguments to `super()` in code that moves into a generated function, which has no `self`.
 
     super().call(x)   ==>   super(__class__, self).call(x)
 
-`__class__` is the cell that Python gives to the methods of a class.
+`__class__` is the implicit closure cell of methods.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUPER = Template("super(__class__, $first)")
 
 
 class SpellOutSuper(Pass):
-    """Visit what belongs to one function; `first` is the name of that function's first parameter."""
+    """A pass over the code of one function; `first` is the name of that function's first parameter."""
 
     name = "spell_out_super"
     first: str = ""

@@ -1,7 +1,7 @@
-"""The walk that the passes over expressions share: it changes what functions and lambdas evaluate.
+"""Base class of the passes over expressions. They change the code of functions and lambdas only.
 
-Code at the top of a module and in the body of a class runs once, when it is defined, and stays as it is. So
-do decorators, annotations, and functions under `do_not_convert`."""
+Code at module level and in class bodies runs once, at definition, and stays unchanged. The same holds for decorators,
+annotations, and functions decorated with `do_not_convert`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .base import Pass, left_alone
 
 
 class ExpressionPass(Pass):
-    """`active` is true inside a function."""
+    """A pass over expressions; `active` is true inside of a function."""
 
     passed_over = frozenset(
         {gast.Constant, gast.Name, gast.Import, gast.ImportFrom, gast.Global, gast.Nonlocal, gast.Pass}
         | {gast.TypeAlias}
     )
     active = False
-    first: str | None = None  # first parameter of the function around
+    first: str | None = None  # first parameter of the enclosing function
 
     def visit_FunctionDef(self, node: Any) -> Any:
         if left_alone(node):
@@ -65,7 +65,7 @@ class ExpressionPass(Pass):
         return _changed(node, {"bases": bases, "keywords": keywords, "body": body})
 
     def signature(self, args: Any) -> Any:
-        """The defaults are evaluated by the function around; annotations stay."""
+        """Visit the defaults, which the enclosing function evaluates; annotations stay unchanged."""
         if not args.defaults and not args.kw_defaults:
             return args
         defaults = self.visit_all(args.defaults)
@@ -78,7 +78,7 @@ class ExpressionPass(Pass):
 
 
 def _changed(node: Any, fields: dict[str, Any]) -> Any:
-    """The node with these fields; itself if they are what it has."""
+    """Return the node with these fields; the node itself if nothing changes."""
     values = node.__dict__
     for field, value in fields.items():
         if values.get(field) is not value:

@@ -1,4 +1,4 @@
-"""An `if` as a person would write it, when statements have moved from one branch to the other.
+"""Simplify an `if` after statements have moved between its branches.
 
 if x is None:                 if x is not None:
     pass             ==>          A
@@ -19,14 +19,14 @@ NEGATED = Template("not $test")
 
 
 def choice(statement: gast.If, body: Statements, orelse: Statements) -> gast.If:
-    """The `if` with new branches; turned round when nothing is left of the first."""
+    """Return the `if` with new branches; negate the test if the first branch is empty."""
     if body or not orelse:
         return evolve(statement, body=body or nothing(statement), orelse=orelse)
     return evolve(statement, test=negated(statement.test), body=orelse, orelse=[])
 
 
 def negated(test: gast.expr) -> gast.expr:
-    """`not test`; `is` and `in` have opposites of their own."""
+    """Return `not test`, simplified for `not`, `is` and `in`."""
     if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
         return test.operand
     if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITES:
@@ -35,5 +35,5 @@ def negated(test: gast.expr) -> gast.expr:
 
 
 def nothing(origin: gast.AST) -> Statements:
-    """What stands where Python wants a statement and none is left."""
+    """Return a `pass` statement for an otherwise empty block."""
     return [at(gast.Pass(), origin)]

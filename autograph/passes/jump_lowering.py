@@ -1,4 +1,4 @@
-"""How a jump to the end of a block becomes structure: one algorithm for `return`, `break` and `continue`.
+"""Lowering of jumps to the end of a block: one algorithm for `return`, `break` and `continue`.
 
     if c:                     if c:                     if a:                   skip = False
         A                         A                         if b:               if a:
@@ -9,9 +9,8 @@
                                                                                 if not skip:
                                                                                     rest
 
-Left: one way out of the `if` jumps, so the rest belongs to the other way. Right: both ways go on to the
-rest, and one of them may have jumped inside; only then a flag is needed. Statements that are not on the way
-of a jump are untouched."""
+Left: one branch of the `if` jumps, so the rest moves into the other branch. Right: both branches continue with the
+rest, and one of them may have jumped; only then is a flag needed. Statements that contain no jump stay unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from .base import FunctionPass
 from .if_simplification import choice, nothing
 from .reject import FINALLY_JUMP, refuse
 
-# Nested deeper than this, flags take the place of structure: Python cannot read code indented 100 levels.
+# At this depth, flags replace nesting: Python cannot parse code indented 100 levels.
 MAX_DEPTH = 20
 
 EMITS = frozenset({gast.If, gast.UnaryOp, gast.BoolOp})  # for flags
@@ -52,15 +51,15 @@ TAKEN_BACK = Template("""
 
 
 class FlagState(NamedTuple):
-    """What is known of the flag where some statements stand."""
+    """The properties of the flag at some statements."""
 
-    flagged: bool = False  # somebody looks at it after them
-    ready: bool = False  # it is false before them
-    depth: int = 0  # so many levels of structure are around them
+    flagged: bool = False  # the flag is read after the statements
+    ready: bool = False  # the flag is false before the statements
+    depth: int = 0  # levels of nesting around the statements
 
     @property
     def is_set(self) -> bool:
-        """Whether the flag needs no setting up: somebody did it further out, or just before."""
+        """Return whether the flag is already initialized."""
         return self.flagged or self.ready
 
     def deeper(self) -> FlagState:
@@ -72,35 +71,36 @@ WATCHED = FlagState(flagged=True, ready=True)
 
 
 class Jumps:
-    """Takes the jumps of one kind out of statements. Subclasses say what a jump becomes, and perhaps a loop."""
+    """Base class that removes the jumps of one kind. Subclasses define the replacement of a jump and of a
+    loop."""
 
     def __init__(self, owner: FunctionPass, jumping: set[int], fresh_flag: Callable[[], str]) -> None:
         self.owner = owner
-        self.jumping = jumping  # ids of the jumps, and of the statements with one inside
+        self.jumping = jumping  # ids of the jumps, and of the statements that contain one
         self.endings = Reachability()
         self._fresh_flag = fresh_flag
         self._flag: str | None = None
-        self._copies: Statements = []  # kept, so that no other node gets the id of one
+        self._copies: Statements = []  # kept alive, so that their ids stay unique
 
     @property
     def flag(self) -> str:
-        """The name of the variable that is true once a jump has been made."""
+        """The name of the variable that is true after a jump."""
         if self._flag is None:
             self._flag = self._fresh_flag()
         return self._flag
 
     def jump(self, statement: gast.stmt, flagged: bool) -> Statements:
-        """What stands in place of a jump; `flagged` if somebody looks at the flag later."""
+        """Return the replacement of a jump; `flagged` if the flag is read later."""
         raise NotImplementedError
 
     def setup(self, origin: gast.stmt) -> Statements:
-        """What stands before a statement that may set the flag."""
+        """Return the statements that initialize the flag before `origin`."""
         return RESET(on_first_line(origin, self.owner.context.source), flag=self.flag)
 
     def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
-        """A loop with jumps inside, and what follows it when no jump was made.
+        """Return a loop with jumps inside, and the statements after it that run if there was no jump.
 
-        Its own `break` and `continue` are not among the jumps; only its `else` block can hold one."""
+        The loop's own `break` and `continue` are not among the jumps; only its `else` block can contain them."""
         return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []
 
     def jumps_in(self, body: Statements) -> bool:
@@ -109,7 +109,7 @@ class Jumps:
     # Statements in a row
 
     def lower(self, body: Statements, watch: FlagState = UNWATCHED) -> Statements:
-        """The statements without jumps."""
+        """Return the statements without jumps."""
         for position, statement in enumerate(body):
             before, rest = body[:position], body[position + 1 :]
             if id(statement) in self.jumping:
@@ -119,7 +119,7 @@ class Jumps:
         return body
 
     def first_jump(self, statement: gast.stmt, rest: Statements, watch: FlagState) -> Statements:
-        """A statement that jumps, or has a jump inside, and the rest after it."""
+        """Lower a statement that is or contains a jump, and the rest after it."""
         after: Statements = []
         if self.endings.of(statement):
             after, rest = self.dead(rest), []
@@ -132,13 +132,13 @@ class Jumps:
         return self.passage(statement, rest, watch) + after
 
     def dead(self, rest: Statements) -> Statements:
-        """What is never reached; it goes, unless the function would be another one without it."""
+        """Return the replacement of unreachable statements; some must stay, because they shape the function."""
         if not any(shapes_function(statement) for statement in rest):
             return []
         return NEVER(rest[0], body=self.lower(rest, WATCHED))
 
     def flat(self, body: Statements, watch: FlagState) -> Statements:
-        """Each jump's statement and those before it are a group; each group has its own test of the flag."""
+        """Lower into groups that each end with a jumping statement; each group tests the flag."""
         result = [] if watch.is_set else self.setup(body[0])
         group: Statements = []
         for statement in body:
@@ -153,7 +153,7 @@ class Jumps:
     def flagged(
         self, origin: gast.stmt, lowered: gast.stmt, rest: Statements, watch: FlagState
     ) -> Statements:
-        """A lowered statement that may set the flag, and the rest, for when it did not."""
+        """Return a lowered statement that may set the flag, and the rest under a test of the flag."""
         before = [] if watch.is_set else self.setup(origin)
         after = self.lower(rest, FlagState(watch.flagged, True, watch.depth + 1))
         return [*before, lowered, *UNLESS(rest[0] if rest else origin, flag=self.flag, body=after)]
@@ -161,14 +161,14 @@ class Jumps:
     # Statements with a jump inside
 
     def branch(self, statement: gast.If, rest: Statements, watch: FlagState) -> Statements:
-        """An `if`: as drawn above."""
+        """Lower an `if`, as in the module docstring."""
         body, orelse = statement.body, statement.orelse
         if self.endings.of_list(body):
             orelse = orelse + rest
         elif self.endings.of_list(orelse):
             body = body + rest
         elif rest and _is_small(rest) and self.jumps_in(rest):
-            # Two copies of `return x` say more than a flag.
+            # Two copies of `return x` are clearer than a flag.
             again = copied(rest[0])
             self.jumping.add(id(again))
             self._copies.append(again)
@@ -180,7 +180,7 @@ class Jumps:
         return [choice(statement, self.lower(body, below), self.lower(orelse, below))]
 
     def passage(self, statement: gast.stmt, rest: Statements, watch: FlagState) -> Statements:
-        """A `with`, `try`, `match` or loop."""
+        """Lower a `with`, `try`, `match` or loop."""
         if isinstance(statement, LOOPS):
             lowered, after = self.loop(statement)
             return self.flagged(statement, lowered, after + rest, watch)
@@ -199,16 +199,18 @@ class Jumps:
         return self.flagged(statement, lowered, rest, watch)
 
     def parts(self, statement: gast.stmt, watch: FlagState) -> gast.stmt:
-        """A `with` or `match`."""
+        """Lower a `with` or `match`."""
         parts = [self.lower(part, watch) or nothing(statement) for part in blocks(statement)]
         if watch.flagged and isinstance(statement, WITHS) and leaves_context(statement.body, self.jumping):
-            # The manager may swallow an exception that comes up on the way out; then nothing was left.
+            # The context manager may suppress an exception during the jump, which cancels the jump.
             parts = [TAKEN_BACK(statement, flag=self.flag, body=parts[0])]
         return with_blocks(statement, parts)
 
     def attempt(self, statement: gast.Try, watch: FlagState) -> gast.Try:
-        """A `try`. A jump in its body skips its `else`, so that looks at the flag; and an exception that
-        comes up on the way out, in a `with` or `finally` that the jump leaves, takes the jump back."""
+        """Lower a `try`.
+
+        A jump in the body skips the `else` block, so that block tests the flag. An exception during the jump,
+        raised by a `with` or `finally` that the jump leaves, cancels the jump."""
         body = self.lower(statement.body, watch)
         orelse = self.lower(statement.orelse, watch)
         jumps = self.jumps_in(statement.body)
@@ -229,7 +231,7 @@ class Jumps:
         return evolve(statement, body=body or nothing(statement), handlers=handlers, orelse=orelse)
 
     def completes_plainly(self, statement: gast.Try) -> bool:
-        """Whether the only way out of a `try`, other than a jump, is its body's (or `else` block's) end."""
+        """Return whether the end of the body (or `else` block) is the only exit of a `try` other than a jump."""
         return (
             bool(statement.handlers)
             and not statement.finalbody
@@ -239,7 +241,7 @@ class Jumps:
 
 
 def _is_small(rest: Statements) -> bool:
-    """Whether the rest is one `return`, of nothing more than a name or a constant."""
+    """Return whether the rest is one `return` of a name or a constant."""
     if len(rest) != 1 or not isinstance(rest[0], gast.Return):
         return False
     return rest[0].value is None or isinstance(rest[0].value, (gast.Name, gast.Constant))

@@ -1,11 +1,11 @@
-"""`set_loop_options` stands at the head of a loop's body, where it becomes an option of the staged loop.
+"""Check `set_loop_options`: as the first statement of a loop's body it sets an option of the staged loop.
 
     while n > 0:                                       ag__.while_loop(
         set_loop_options(maximum_iterations=9)   ==>       …, options=lambda n: {'maximum_iterations': 9})
         n -= 1
 
-This pass sees that it stands there; `stage_blocks` takes it along. A loop that stays Python keeps the call, which
-does nothing."""
+This pass checks the position; `stage_blocks` extracts the options. A loop that stays Python keeps the call, which does
+nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CheckOptions(FunctionPass):
     name = "check_options"
 
     def run(self, tree: gast.Module) -> gast.Module:
-        # The text is asked first: hardly any program has it.
+        # A search in the source comes first, because few programs use the directive.
         return super().run(tree) if "set_loop_options" in self.context.source else tree
 
     def function(self, node: Any) -> Any:
@@ -55,7 +55,7 @@ class CheckOptions(FunctionPass):
 
 
 def directive(statement: Any, context: Context) -> Any:
-    """The call of `set_loop_options` that a statement is; None for others."""
+    """Return the call of `set_loop_options` in a statement; None for other statements."""
     if not isinstance(statement, gast.Expr) or not isinstance(statement.value, gast.Call):
         return None
     name = dotted(statement.value.func)
@@ -63,7 +63,7 @@ def directive(statement: Any, context: Context) -> Any:
 
 
 def options_of(call: Any) -> gast.Dict | None:
-    """The options as a dict; None if they are not spelled out."""
+    """Return the options as a dict; None if they are not literal keywords or positional arguments."""
     given = dict(zip(NAMES, call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords}
     is_plain = len(call.args) <= len(NAMES) and not any(isinstance(arg, gast.Starred) for arg in call.args)

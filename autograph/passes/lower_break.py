@@ -1,4 +1,4 @@
-"""Lower `break` to a flag that the loop consults before going round again.
+"""Lower `break` to a flag that the loop tests before each iteration.
 
     for x in xs:              stop = False
         if f(x):              for x in ag__.until(xs, lambda: stop):
@@ -9,7 +9,7 @@
                               if not stop:
                                   h()
 
-An `else` block without a `break` is simply what follows the loop.
+An `else` block without a `break` simply follows the loop.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Stops(Jumps):
 
 
 def consulting(loop: Any, flag: str, ag: str) -> Any:
-    """The loop, ending as soon as the flag is true."""
+    """Return the loop with an exit test of the flag."""
     if isinstance(loop, gast.For):
         return evolve(loop, iter=UNTIL.expression(loop.iter, ag=ag, items=loop.iter, flag=flag))
     if isinstance(loop.test, gast.Constant) and loop.test.value:

@@ -1,11 +1,11 @@
-"""Lower `continue` to structure: what is skipped moves into the other branch.
+"""Lower `continue` to structure: the skipped statements move into the other branch.
 
     for x in xs:                  for x in xs:
         if x < 0:                     if not x < 0:
             continue      ==>             total += x
         total += x
 
-A flag `skip` appears only where ways meet again, as drawn in `jump_lowering.py`.
+A flag `skip` is needed only where control flow joins, as shown in `jump_lowering.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LowerContinue(FunctionPass):
         if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
             return statement
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
-        # Loops further inside are done, so each `continue` that is left is this loop's.
+        # Inner loops are lowered already, so each remaining `continue` belongs to this loop.
         jumps = find_jumps(new.body, gast.Continue) if isinstance(new, LOOPS) else set()
         if not jumps & staging.crossing:
             return new

@@ -1,4 +1,4 @@
-"""A `match` that a tensor may decide about becomes a chain of `if`.
+"""Lower a `match` that may depend on a tensor to a chain of `if` statements.
 
     match x:                          if x == 0:
         case 0:                           A
@@ -11,9 +11,9 @@
             D                         else:
                                           D
 
-What no tensor meets stays: a `match` of texts, classes and mappings; and such cases beside others, as a `match`
-whose last case is the rest of the chain. Where one question is not enough, tests are nested, and a flag says whether
-the case was chosen:
+A `match` of strings, classes and mappings stays, because no tensor matches those. Where such cases are mixed with
+others, they form a `match` whose last case holds the rest of the chain. A case that needs several tests in order
+becomes nested tests, with a flag for whether the case was chosen:
 
     match x:                          matched = False
         case (0, y) if y > z:         if ag__.has_length(x, 2):
@@ -26,7 +26,7 @@ the case was chosen:
                                       if not matched:
                                           B
 
-The subject is evaluated once, and everything in the order of Python's own `match`."""
+The subject is evaluated once, and all tests run in the order of Python's `match`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class LowerMatch(FunctionPass):
 
 
 class _Chain:
-    """Writes the chain for one `match`."""
+    """The generator of the chain for one `match`."""
 
     def __init__(self, owner: LowerMatch, match: Any, function: Any) -> None:
         self.owner = owner
@@ -113,19 +113,20 @@ class _Chain:
     # The subject
 
     def stable(self, node: Any) -> Subject:
-        """The subject, in a variable of its own unless nothing can change it while patterns are tried."""
+        """Return the subject, in a fresh variable if anything may change it while patterns are tested."""
         if isinstance(node, gast.Tuple) and all(map(_takes_apart, self.match.cases)):
             return Subject(evolve(node, elts=[self.kept_item(element, node) for element in node.elts]))
         return Subject(self.kept(node, "subject"))
 
     def kept_item(self, node: Any, items: Any) -> Any:
-        """An item of the subject. Nothing may read it, so a name that may be unbound is read here, as in Python."""
+        """Return an item of the subject. A name that may be unbound is read here, as in Python, since no
+        pattern may read it."""
         if isinstance(node, gast.Name) and (contains(items, gast.NamedExpr) or not self.has_value(node.id)):
             return self.put(node, "item")
         return self.kept(node, "item")
 
     def has_value(self, name: str) -> bool:
-        """Whether a variable is a parameter or assigned further up at the top of the function, and never deleted."""
+        """Return whether a name is a parameter or assigned earlier at the top level, and never deleted."""
         for node in inside(self.function.body):
             handled = node.name if isinstance(node, gast.ExceptHandler) else None
             deleted = isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del)
@@ -143,13 +144,13 @@ class _Chain:
         return self.put(node, base)
 
     def put(self, node: Any, base: str) -> Any:
-        """The value of an expression in a variable of its own."""
+        """Assign the value of an expression to a fresh variable."""
         name = self.names.fresh(base)
         self.before += ASSIGN(node, name=name, value=node)
         return at(load(name), node)
 
     def is_safe(self, name: str) -> bool:
-        """Whether a name means the same while the patterns are tried."""
+        """Return whether a name keeps its value while the patterns are tested."""
         shared = any(
             name in node.names
             for node in gast.walk(self.function)
@@ -159,7 +160,7 @@ class _Chain:
             return False
         captured = [case for case in self.match.cases if name in captures(case.pattern)]
         if captured == self.match.cases[-1:] and is_irrefutable(captured[0].pattern):
-            # `case x` at the end of `match x` binds nothing new, unless it is all that makes `x` a local name.
+            # `case x` at the end of `match x` rebinds nothing, unless it alone makes `x` a local name.
             captured = [] if self.has_value(name) else captured
         guards = [case.guard for case in self.match.cases if case.guard is not None]
         return not captured and not any(contains(guard, gast.NamedExpr) for guard in guards)
@@ -167,7 +168,7 @@ class _Chain:
     # The cases
 
     def rest(self, cases: list[Any]) -> Statements:
-        """These cases, when none before them was chosen."""
+        """Return the code for these cases, which runs if no earlier case was chosen."""
         if not cases:
             return []
         case, *later = cases
@@ -190,7 +191,7 @@ class _Chain:
         return self.nested(case, later)
 
     def arm(self, case: Any, found: PatternTest, tests: list[gast.expr], later: list[Any]) -> Statements:
-        """One `if` of the chain, or the end of it."""
+        """Return one `if` of the chain, or its end."""
         body = [*self.bindings(case, found), *case.body]
         if not tests:
             return body
@@ -209,7 +210,8 @@ class _Chain:
         return [*found.unpacking, *assignments]
 
     def is_private(self, case: Any, found: PatternTest) -> bool:
-        """Whether what the case binds is read in cases that bind it only, so that it need not be bound to ask."""
+        """Return whether only cases that bind the captures read them, so that the guard can test the subject
+        instead."""
         if contains(case.guard, (*FUNCTIONS, *COMPREHENSIONS, gast.NamedExpr)):
             return False
         return all(
@@ -218,14 +220,14 @@ class _Chain:
         )
 
     def native(self, cases: list[Any]) -> Statements:
-        """Cases that no tensor meets, as a `match`; the others are in its last case."""
+        """Keep cases that no tensor matches as a `match`; its last case contains the others."""
         count = next((i for i, case in enumerate(cases) if not _is_native(case)), len(cases))
         subject = self.subject.at(self.match)
         rest = self.rest(cases[count:])
         last = [gast.match_case(at(gast.MatchAs(None, None), self.match), None, rest)] if rest else []
         return [at(gast.Match(subject, [*cases[:count], *last]), self.match)]
 
-    # A case that takes more than one question
+    # A case that needs several tests in order
 
     def nested(self, case: Any, later: list[Any]) -> Statements:
         ends = self.endings.of_list(case.body)
@@ -246,14 +248,14 @@ class _Chain:
 
 
 def _is_native(case: Any) -> bool:
-    """Whether a case is about classes or mappings only."""
+    """Return whether a case contains class or mapping patterns and does not depend on a tensor."""
     return not may_stage(case) and any(
         isinstance(node, (gast.MatchClass, gast.MatchMapping)) for node in gast.walk(case.pattern)
     )
 
 
 def _takes_apart(case: Any) -> bool:
-    """Whether a case never asks for the subject as a whole."""
+    """Return whether a case never uses the subject as a whole."""
     pattern = case.pattern
     parts = pattern.patterns if isinstance(pattern, gast.MatchOr) else [pattern]
     return all(
@@ -263,7 +265,7 @@ def _takes_apart(case: Any) -> bool:
 
 
 def _is_read_outside(name: str, function: Any) -> bool:
-    """Whether a name occurs anywhere but in cases that bind it."""
+    """Return whether a name occurs outside of the cases that bind it."""
     pending: list[Any] = [function]
     while pending:
         node = pending.pop()
@@ -278,7 +280,7 @@ def _is_read_outside(name: str, function: Any) -> bool:
 
 
 class _Substitution(Pass):
-    """Reads of what a case binds become reads of the subject."""
+    """A pass that replaces reads of captured names by reads of the subject."""
 
     name = "substitution"
 

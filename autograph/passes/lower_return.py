@@ -1,4 +1,4 @@
-"""Lower a `return` that leaves a staged block: every path sets `result`, which one `return` gives.
+"""Lower a `return` that leaves a staged block: every path sets `result`, and one final `return` returns it.
 
     if x < 0:                     if x < 0:
         return 0                      result = 0
@@ -13,7 +13,7 @@
                                           result = x
                                   return result
 
-A `return` in blocks that stay Python is left alone.
+A `return` in blocks that stay Python is kept.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class LowerReturn(FunctionPass):
         return evolve(node, body=self.closed(node.body, returns, top=True))
 
     def closed(self, body: Statements, returns: _Returns, top: bool) -> Statements:
-        """A list of statements outside of staged blocks. It keeps its native returns up to the first
-        statement with one that leaves a staged block; from there on one `return` at the end stands for
-        all."""
+        """Lower a list of statements outside of staged blocks.
+
+        Returns before the first statement with a `return` that leaves a staged block are kept. From there on, one
+        `return` at the end replaces all."""
         result: Statements = []
         for position, statement in enumerate(body):
             if id(statement) not in returns.staging.crossing & returns.jumping:
@@ -86,7 +87,8 @@ class LowerReturn(FunctionPass):
         return result
 
     def closes(self, statement: gast.stmt, returns: _Returns) -> bool:
-        """Whether every list with a lowered return ends there, so that a native `return` can follow."""
+        """Return whether every list with a lowered return ends in a jump, so that a native `return` can
+        follow."""
         return not isinstance(statement, LOOPS) and all(
             returns.endings.of_list(part)
             for part in blocks(statement)
@@ -123,8 +125,8 @@ class _Returns(Jumps):
         return done + (RETURNED(statement, flag=self.flag) if flagged else [])
 
     def loop(self, loop: Any) -> tuple[gast.stmt, Statements]:
-        """A staged loop looks at `returned` before it goes round. A loop that has a `break` of its own, or
-        stays Python, is left by `break`."""
+        """Lower a loop. A staged loop tests `returned` before each iteration; any other loop exits by
+        `break`."""
         if loop in self.staging and not find_jumps(loop.body, gast.Break):
             lowered = evolve(loop, body=self.lower(loop.body, WATCHED), orelse=[])
             return consulting(lowered, self.flag, self.ag), loop.orelse
@@ -132,7 +134,7 @@ class _Returns(Jumps):
         return evolve(loop, body=self.leaving(loop.body), orelse=orelse), []
 
     def leaving(self, body: Statements) -> Statements:
-        """A loop's body in which every `return` sets the flag and is then a `break`."""
+        """Return a loop body in which every `return` sets the flag and then breaks."""
         result: Statements = []
         for statement in body:
             if id(statement) not in self.jumping:
@@ -150,7 +152,7 @@ class _Returns(Jumps):
 
 
 def _valued(body: Statements) -> bool:
-    """Whether some `return` gives a value other than None."""
+    """Return whether some `return` has a value other than None."""
     for statement in body:
         if isinstance(statement, gast.Return):
             value = statement.value

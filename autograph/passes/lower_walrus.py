@@ -1,11 +1,11 @@
-"""Take assignments out of the test of a staged `while`, so that the variable can be state of the loop.
+"""Move assignments out of the test of a staged `while`, so that the variable can be loop state.
 
     while (line := read()):           test = line := read()
         use(line)             ==>     while test:
                                           use(line)
                                           test = line := read()
 
-An operand of `and` or `or` that assigns becomes a block, which a backend can decide about:
+An operand of `and` or `or` that assigns becomes a block, which a backend can stage:
 
     if x > 0 and (y := f(x)):         test = x > 0
         use(y)                ==>     if test:
@@ -13,7 +13,7 @@ An operand of `and` or `or` that assigns becomes a block, which a backend can de
                                       if test:
                                           use(y)
 
-Else an `if` needs nothing: its test is evaluated before the block, in the same function.
+Other tests of an `if` stay: they are evaluated before the block, in the same function.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ class LowerWalrus(FunctionPass):
 
 
 def assigns_late(test: Any) -> bool:
-    """Whether the test is an `and` or `or` with a walrus in an operand that may not be evaluated."""
+    """Return whether the test is an `and` or `or` with a walrus in an operand that may be skipped."""
     return isinstance(test, gast.BoolOp) and contains(test.values[1:], gast.NamedExpr)
 
 
 def as_truth(test: Any) -> Any:
-    """The test as a truth value, so that the variable has one type whichever operand decides."""
+    """Return the test converted to bool, so that the variable has the same type for each deciding operand."""
     if isinstance(test, (gast.Compare, gast.UnaryOp)) or assigns_late(test):
         return test
     if isinstance(test, gast.BoolOp) and all(
@@ -87,7 +87,7 @@ def as_truth(test: Any) -> Any:
 
 
 def evaluated(name: str, test: Any) -> Statements:
-    """Statements that give the variable `name` the value of `test`."""
+    """Return statements that assign the value of `test` to the variable `name`."""
     if not assigns_late(test):
         return TEST(test, name=name, test=as_truth(test) if isinstance(test, gast.BoolOp) else test)
     first, *rest = test.values

@@ -1,15 +1,15 @@
-"""Write the functions that blocks become: state in, results out.
+"""Outlining: generate the functions that blocks become, with state as parameters and results.
 
     y = y + x                     def if_true(y):
                                       y = y + x
                           ==>         return (y,)
 
-    total = 0                     def if_false():            `total` is a cell: a closure shares it
+    total = 0                     def if_false():            `total` is a cell: a closure captures it
     stop = True                       nonlocal total
                           ==>         total = 0
-                                      return (True,)         `stop` is generated: nobody else reads it
+                                      return (True,)         `stop` is generated: no other code reads it
 
-In a method, `super()` is spelled out on the way."""
+In a method, `super()` gets explicit arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .explicit_super import SpellOutSuper
 
 
 class BlockFunctions:
-    """Writes the generated functions of one user function."""
+    """The generator of the outlined functions of one user function."""
 
     def __init__(self, owner: Pass, node: Any, places: Places) -> None:
         self.names = owner.names
@@ -49,7 +49,7 @@ class BlockFunctions:
     def function(
         self, name: str, takes: list[str], body: Statements, cells: list[str], origin: gast.stmt
     ) -> gast.stmt:
-        """`def name(takes): body`, with the cells that it assigns declared."""
+        """Return `def name(takes): body`, with declarations of the cells that it assigns."""
         body = [_without_annotation(child, cells) for child in body if not isinstance(child, gast.Pass)]
         head = [at(self.places.declaration(cell), origin) for cell in cells]
         (function,) = FUNCTION(
@@ -61,15 +61,16 @@ class BlockFunctions:
         return function
 
     def giving(self, body: Statements, results: list[str]) -> Statements:
-        """The body with its results returned; what a block inside gives, or a generated variable is set to,
-        is not assigned just to be returned."""
+        """Return the body with a `return` of its results at the end.
+
+        Results of an inner block, and a value assigned to a generated variable, are returned without an assignment."""
         last = body[-1] if body else None
         if not results or isinstance(last, gast.Raise):
             return body
         values = group([load(name) for name in results])
         if last is None:
             return [returning(values)]
-        values = at(values, last)  # a lambda may need them alone
+        values = at(values, last)  # the values may become the body of a lambda
         if self.assigns_call(last, results):
             return [*body[:-1], at(returning(last.value), last)]
         if self.assigns_generated(last, results):
@@ -78,14 +79,14 @@ class BlockFunctions:
         return [*body, at(returning(values), last)]
 
     def assigns_call(self, last: Any, results: list[str]) -> bool:
-        """Whether a statement assigns just these results of an operator: `(y, z) = ag__.cond(…)`."""
+        """Return whether a statement assigns exactly these results of an operator: `(y, z) = ag__.cond(…)`."""
         if not isinstance(last, gast.Assign) or not isinstance(last.targets[0], gast.Tuple):
             return False
         names = [element.id for element in last.targets[0].elts if isinstance(element, gast.Name)]
         return is_call_of(last.value, self.ag) and names == results
 
     def assigns_generated(self, last: Any, results: list[str]) -> bool:
-        """Whether a statement assigns a generated variable that is returned once: `stop = True`."""
+        """Return whether a statement assigns a generated variable that is returned once: `stop = True`."""
         return (
             isinstance(last, gast.Assign)
             and isinstance(last.targets[0], gast.Name)
@@ -95,14 +96,14 @@ class BlockFunctions:
         )
 
     def moved(self, code: Any) -> Any:
-        """Code on its way into a generated function."""
+        """Prepare code that moves into a generated function."""
         if self.supers is None:
             return code
         return self.supers.visit_all(code) if isinstance(code, list) else self.supers.visit(code)
 
 
 def only_gives(body: Statements) -> bool:
-    """Whether a branch does nothing but give names and constants; then a lambda is enough."""
+    """Return whether a branch only returns names and constants, so that a lambda is enough."""
     if len(body) != 1 or not isinstance(body[0], gast.Return):
         return False
     values = body[0].value
@@ -112,7 +113,7 @@ def only_gives(body: Statements) -> bool:
 
 
 def _without_annotation(statement: Any, cells: list[str]) -> Any:
-    """`x: int = 1` as `x = 1` where `x` is a cell: Python allows no annotation beside `nonlocal`."""
+    """Return `x: int = 1` as `x = 1` if `x` is a cell: Python forbids an annotation together with `nonlocal`."""
     if cells and is_compound(statement):
         parts = ([_without_annotation(child, cells) for child in part] for part in blocks(statement))
         return with_blocks(statement, parts)

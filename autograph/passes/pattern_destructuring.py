@@ -1,16 +1,16 @@
-"""Questions behind questions: a pattern whose parts must be taken out before they can be asked.
+"""Destructuring of nested patterns, whose parts must be extracted before they can be tested.
 
     [0, y]                if ag__.has_length(x, 2):
                               item, y_1 = x
                     ==>       if item == 0:
-                                  …                          y is bound to `y_1` once all has been answered
+                                  …                          y is bound to `y_1` after all tests have passed
 
     Point(x=0, y=b)       match x:
                               case Point(x=item, y=b_1):
                     ==>           if item == 0:
                                       …
 
-Each pattern is opened around what comes after it, so the order is Python's own."""
+The code for a pattern encloses the code that follows, so the tests run in Python's order."""
 
 from __future__ import annotations
 
@@ -40,19 +40,20 @@ Inner = Callable[[], Statements]
 
 
 class Destructuring:
-    """Opens patterns; what they bind is put aside until all questions have been answered."""
+    """The generator of nested tests; captures go to temporaries until all tests have passed."""
 
     def __init__(self, questions: PatternTests, names: Names) -> None:
         self.questions = questions
         self.names = names
 
     def renamed(self, origin: Any, names: dict[str, str]) -> Statements:
-        """Bind what has been put aside."""
+        """Bind the captured names to their temporaries."""
         pairs = names.items()
         return [new for name, value in pairs for new in ASSIGN(origin, name=name, value=load(value))]
 
     def opened(self, pattern: Any, subject: Subject, names: dict[str, str], inner: Inner) -> Statements:
-        """`inner()` behind all that the pattern asks; `names` collects which variable has what it binds."""
+        """Return `inner()` nested in the tests of the pattern; `names` collects the temporary of each
+        capture."""
         found = self.questions.asked(pattern, subject)
         if found is not None and not found.unpacking:
             aside = self.put_aside(pattern, found.names, names)
@@ -72,7 +73,7 @@ class Destructuring:
         return self.parts(pattern, subject, names, inner)
 
     def put_aside(self, origin: Any, found: dict[str, Subject], names: dict[str, str]) -> Statements:
-        """Note which variables have what is to be bound."""
+        """Record the variable of each capture, and return assignments for those that need a temporary."""
         result: Statements = []
         for name, subject in found.items():
             if isinstance(subject.node, gast.Name):
@@ -83,7 +84,7 @@ class Destructuring:
         return result
 
     def asking(self, pattern: Any, tests: list[gast.expr], body: Statements) -> Statements:
-        """`if` the tests are true; an `if` that stands alone in the body joins it."""
+        """Return an `if` with the tests; a body that is a single `if` is merged into it."""
         if not tests:
             return body
         inner = body[0] if len(body) == 1 else None
@@ -139,7 +140,7 @@ class Destructuring:
         names: dict[str, str],
         inner: Inner,
     ) -> Statements:
-        """Beside a nameless star, each item is taken out just before its pattern is tried."""
+        """Extract each item just before its pattern is tested; the star has no name."""
         if not pairs:
             return inner()
         (part, item), *others = pairs
@@ -157,7 +158,7 @@ class Destructuring:
         return self.opened(part, subject, names, lambda: self.each(others, names, inner))
 
     def parts(self, pattern: Any, subject: Subject, names: dict[str, str], inner: Inner) -> Statements:
-        """A class or a mapping: Python's own `match` takes it apart, and its parts are asked one by one."""
+        """Match a class or mapping by Python's `match`, and test its parts one after another."""
         pairs: list[tuple[Any, Subject]] = []
         fields: dict[str, Any] = {}
         for field in ("patterns", "kwd_patterns"):
@@ -177,7 +178,7 @@ class Destructuring:
         return at(gast.MatchAs(None, name), pattern)
 
     def hole(self, pattern: Any) -> str:
-        """A variable for what a part of a pattern meets; none for `_`."""
+        """Return a variable for the value that a part of a pattern matches; "" for `_`."""
         if is_irrefutable(pattern):
             return self.names.fresh(pattern.name) if pattern.name else ""
         return self.names.fresh("item")

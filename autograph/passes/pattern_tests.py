@@ -1,6 +1,6 @@
-"""What a pattern of `match` asks of its subject, and which names it binds.
+"""Translate a `match` pattern into tests of its subject and the names it binds.
 
-    pattern               asks                                  binds
+    pattern               tests                                 binds
     0                     x == 0
     Color.RED | 7         x == Color.RED or x == 7
     True                  ag__.is_(x, True)
@@ -8,8 +8,8 @@
     [first, *rest]        ag__.has_length(x, 1, more=True)      first, *rest = x
     (0, b) of `y, z`      y == 0                                b = z
 
-Python asks in this order, left to right, and binds when all has been answered. `asked` gives None for a pattern
-that one expression cannot ask: one with a class or a mapping, or with parts that must be taken out first."""
+Python tests in this order, left to right, and binds after all tests have passed. `asked` returns None for a pattern
+that one expression cannot test: one with a class or a mapping, or with parts that must be extracted first."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ ASSIGN = Template("$name = $value")
 ITEM = Template("$subject[$index]")
 ITEM_FROM_END = Template("$subject[$length - $index]")
 LENGTH = Template("len($subject)")
-OWN_LENGTH = Template("$subject.__len__()")  # where `len` is something else
+OWN_LENGTH = Template("$subject.__len__()")  # used where `len` is not the builtin
 
 
 class Subject:
-    """An expression that gives the same value wherever it is written: a name, or names in a tuple."""
+    """An expression without side effects that can be repeated: a name, or a tuple of names."""
 
     def __init__(self, node: gast.expr) -> None:
         self.node = node
@@ -43,7 +43,7 @@ class Subject:
         self.unread = True
 
     def at(self, origin: gast.AST) -> Any:
-        """The expression. Where it is read first it is on the line of the `match`, then on that of `origin`."""
+        """Return the expression. Its first use has the location of the `match`, later ones that of `origin`."""
         if self.items is not None:
             return at(group([item.at(origin) for item in self.items]), origin)
         if self.unread:
@@ -52,14 +52,14 @@ class Subject:
         return at(load(self.node.id), origin) if isinstance(self.node, gast.Name) else copied(self.node)
 
     def forget(self) -> None:
-        """What has been asked is not used."""
+        """Discard the tests generated so far: the next use is the first again."""
         self.unread = True
         for item in self.items or ():
             item.forget()
 
 
 class PatternTest(NamedTuple):
-    """What must be true of the subject, and what follows when it is."""
+    """The tests of a pattern, and the bindings after they pass."""
 
     tests: list[gast.expr]
     names: dict[str, Subject]
@@ -71,13 +71,13 @@ class PatternTest(NamedTuple):
 
 
 class PatternTests:
-    """Asks subjects what patterns want to know."""
+    """The generator of the tests of patterns."""
 
     def __init__(self, context: Context, names: Names) -> None:
         self.context = context
         self.ag = context.ag
         self.names = names
-        self.unused = ""  # a variable for items that nobody wants
+        self.unused = ""  # a variable for items that the pattern ignores
 
     def asked(self, pattern: Any, subject: Subject) -> PatternTest | None:
         match pattern:
@@ -129,7 +129,7 @@ class PatternTests:
         return PatternTest(tests, names, [])
 
     def paired(self, pattern: Any, items: list[Subject]) -> list[tuple[Any, Subject]] | None:
-        """Which part of a sequence pattern meets which item; None where their number differs."""
+        """Return pairs of a sequence pattern's parts and the items they match; None if the lengths differ."""
         star = star_of(pattern)
         parts = list(pattern.patterns)
         if star is not None and len(parts) - 1 <= len(items):
@@ -140,7 +140,7 @@ class PatternTests:
         return list(zip(parts, items, strict=True)) if len(parts) == len(items) else None
 
     def sequence(self, pattern: Any, subject: Subject) -> PatternTest:
-        """A sequence pattern whose parts take anything."""
+        """Return the test of a sequence pattern with irrefutable parts."""
         test = self.length(pattern, subject)
         targets = {index: part.name for index, part in enumerate(pattern.patterns) if part.name}
         return PatternTest([test], {}, self.unpacking(pattern, subject, targets))
@@ -152,7 +152,7 @@ class PatternTests:
         return shape.expression(pattern, ag=self.ag, subject=subject.at(pattern), count=count)
 
     def unpacking(self, pattern: Any, subject: Subject, targets: dict[int, str]) -> Statements:
-        """Give the items at these places to variables, in the way that Python's own `match` takes them out."""
+        """Assign the items at these positions to variables, in the order of Python's `match`."""
         star = star_of(pattern)
         if not targets:
             return []
@@ -184,14 +184,14 @@ class PatternTests:
 
 
 def all_of(tests: Sequence[gast.expr], origin: gast.AST) -> gast.expr:
-    """The tests as one; true without any."""
+    """Return the conjunction of the tests; `True` if there are none."""
     if not tests:
         return at(gast.Constant(True, None), origin)
     return tests[0] if len(tests) == 1 else at(gast.BoolOp(gast.And(), list(tests)), origin)
 
 
 def flat(tests: list[gast.expr]) -> list[gast.expr]:
-    """The tests without an `and` inside."""
+    """Return the tests with nested `and` flattened."""
     return [
         part
         for test in tests
@@ -202,7 +202,7 @@ def flat(tests: list[gast.expr]) -> list[gast.expr]:
 
 
 def star_of(pattern: Any) -> int | None:
-    """Where the starred part of a sequence pattern stands."""
+    """Return the index of the starred part of a sequence pattern."""
     return next((i for i, part in enumerate(pattern.patterns) if isinstance(part, gast.MatchStar)), None)
 
 
@@ -213,7 +213,7 @@ def is_irrefutable(pattern: Any) -> bool:
 
 
 def captures(pattern: gast.AST) -> Iterator[str]:
-    """The names that a pattern binds."""
+    """Yield the names that a pattern binds."""
     for node in gast.walk(pattern):
         name = node.rest if isinstance(node, gast.MatchMapping) else getattr(node, "name", None)
         if name is not None and isinstance(node, (gast.MatchAs, gast.MatchStar, gast.MatchMapping)):
@@ -221,7 +221,8 @@ def captures(pattern: gast.AST) -> Iterator[str]:
 
 
 def may_stage(case: Any) -> bool:
-    """Whether a tensor may decide about a case. None meets texts, None, classes and mappings of these."""
+    """Return whether a case may depend on a tensor. No tensor matches strings, None, or classes and mappings
+    of these."""
     if case.guard is not None and not static(case.guard):
         return True
     return any(map(_meets_tensors, gast.walk(case.pattern)))

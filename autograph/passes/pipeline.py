@@ -1,10 +1,10 @@
-"""The passes, in the order in which they run: jumps become structure, then blocks become functions.
+"""The pass pipeline: jumps become structured control flow, then blocks become functions.
 
     stage_equality → check_options → lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
            → stage_items → stage_blocks → stage_within → stage_comprehensions
            → stage_asserts → stage_logic → stage_calls
 
-Every tree on the way is runnable Python with the same meaning.
+The tree after each pass is runnable Python with the same meaning.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ PIPELINE: tuple[type[Pass], ...] = (
 
 
 class StageLogicAndCalls(StageLogic, StageCalls):
-    """The last two in one walk: no kind of nodes is the business of both, and neither asks what the other makes."""
+    """A fusion of the last two passes into one walk. They handle disjoint node types and do not depend on
+    each other."""
 
     name = StageCalls.name
     concerns = frozenset()
@@ -59,13 +60,13 @@ class StageLogicAndCalls(StageLogic, StageCalls):
 
 @functools.cache
 def _together(steps: tuple[type[Pass], ...]) -> tuple[type[Pass], ...]:
-    """What runs if nobody wants to see the tree in between."""
+    """Return the pipeline with the last passes fused, for runs that do not stop at a pass."""
     logic, calls = steps.index(StageLogic), steps.index(StageCalls)
     return (*steps[:logic], StageLogicAndCalls, *steps[calls + 1 :])
 
 
 def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.Module:
-    """The tree after all passes, or after the pass called `after`. The given tree is not changed."""
+    """Return the tree after all passes, or after the pass named `after`. The given tree is not mutated."""
     if after is not None and after not in (names := [step.name for step in PIPELINE]):
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
     registry = Registry()

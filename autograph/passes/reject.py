@@ -1,4 +1,4 @@
-"""Refuse what cannot be converted faithfully. Each row says what, why, and what to write instead."""
+"""Reject code that cannot be converted faithfully. Each row of the table has what, why, and a fix."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Reject(FunctionPass):
 
 
 class Survey(Reject):
-    """Lists all that would be refused, where `Reject` stops at the first."""
+    """A variant of `Reject` that collects all diagnostics; `Reject` stops at the first."""
 
     def __init__(self, context: Context, registry: Registry) -> None:
         super().__init__(context, registry)
@@ -59,5 +59,5 @@ class Survey(Reject):
 
 
 def refuse(owner: FunctionPass, node: gast.AST, row: Rejection) -> None:
-    """Raise the error of a row at a node."""
+    """Raise the error of a row for a node."""
     owner.fail(node, row.code, row.what, why=row.why, fix=row.fix)

@@ -1,8 +1,8 @@
-"""Let a backend see the test of an `assert`.
+"""Let a backend check the test of an `assert`.
 
     assert x > 0, f(x)     ==>     assert ag__.check(x > 0, lambda: f(x)), f(x)
 
-On Python's own values `check` gives the test back, so the statement does what it always did.
+For Python values `check` returns the test, so the statement behaves as in Python.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StageAsserts(ExpressionPass):
             return evolve(node, test=CHECK.expression(node.test, ag=ag, test=node.test))
         return evolve(node, test=CHECK_SAYING.expression(node.test, ag=ag, test=node.test, message=node.msg))
 
-    # Nothing below an expression can be an assert.
+    # An expression cannot contain an assert.
     def visit_Expr(self, node: Any) -> Any:
         return node
 

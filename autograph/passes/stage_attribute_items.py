@@ -1,11 +1,11 @@
-"""Assign items of an attribute in a way that works for values that never change.
+"""Rewrite assignments to items of an attribute so that they also work for immutable values.
 
     self.w[i] = v             ==>     ag__.within(self, 'w')[i] = v
     self.w[i] += 1            ==>     ag__.within(self, 'w')[i] += 1
     self.w[i][j] = v          ==>     ag__.within(self, 'w', i)[j] = v
-    self.w['name'] = v        stays: a text is no key of such a value
+    self.w['name'] = v        stays: a string is never a key of such a value
 
-In plain Python `within` gives `self.w` itself. Items of variables are the business of `stage_items`."""
+In plain Python `within` returns `self.w` itself. `stage_items` handles items of variables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class StageWithin(ExpressionPass):
         return evolve(new, value=within)
 
     def is_left_alone(self, base: gast.Attribute) -> bool:
-        """A private name, which only code can spell, and what belongs to a library."""
+        """Return whether `base` is a private name, which Python mangles in code only, or belongs to a
+        library."""
         name = root(base)
         is_private = base.attr.startswith("__") and not base.attr.endswith("__")
         return is_private or (

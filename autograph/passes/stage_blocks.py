@@ -1,4 +1,4 @@
-"""Turn `if`, `while` and `for` into functions of their state, and a call that decides which of them runs.
+"""Outline `if`, `while` and `for` into functions of their state, called through an operator that stages.
 
     if x > 0:                     def if_true(y):
         y = y + x                     y = y + x
@@ -9,9 +9,9 @@
                                       return (y,)
                                   (y,) = ag__.cond(x > 0, if_true, if_false, (y,))
 
-What is state is decided in `analysis/live_in_out.py`. Blocks that are provably Python stay
-(`analysis/binding_time.py`). The functions are written in `outlining.py`; what they assign in place, such
-as `self.y`, is named for the call in `block_locations.py`."""
+`analysis/live_in_out.py` determines the state. Blocks that are provably static stay (`analysis/binding_time.py`).
+`outlining.py` generates the functions. `block_locations.py` describes the locations that they assign in place, such as
+`self.y`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class StageBlocks(FunctionPass):
 
 
 class _Writer:
-    """Writes the new body of one function."""
+    """The generator of the new body of one function."""
 
     def __init__(self, owner: StageBlocks, node: Any, found: FunctionPlan) -> None:
         self.node = node
@@ -115,7 +115,7 @@ class _Writer:
         return before + [at(new, place) for new in staged]
 
     def decides_nothing(self, statement: Any) -> bool:
-        """Whether what a lowered jump has left is `if not returned: pass`."""
+        """Return whether a lowered jump left only `if not returned: pass`."""
         if not isinstance(statement, gast.If):
             return False
         test = statement.test.operand if isinstance(statement.test, gast.UnaryOp) else statement.test
@@ -126,7 +126,7 @@ class _Writer:
         )
 
     def native(self, statement: Any) -> Statements:
-        """A statement that stays, with blocks inside staged and unproven reads checked."""
+        """Return a statement that stays Python, with inner blocks staged and unproven reads checked."""
         checks = self.plan.unproven or self.plan.guarded
         if not is_compound(statement):
             new = self.guard.visit(statement) if checks else statement
@@ -163,11 +163,11 @@ class _Writer:
         return [*functions, *self.call("cases", pairs, keywords, found, statement)]
 
     def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
-        """The `if` and the `elif`s that can be arms of one call; then what is in the last `else`."""
+        """Return the `if` and the `elif`s that can be branches of one call, and the last `else` block."""
         arms, otherwise = [statement], statement.orelse
         places = {dotted(target) for target in found.places}
         if self.binds(statement.test):
-            return arms, otherwise  # tests become lambdas, which cannot bind our variables
+            return arms, otherwise  # tests become lambdas, which cannot bind variables of the function
         while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
             following = self.plan.blocks.get(id(otherwise[0]))
             if (
@@ -182,13 +182,13 @@ class _Writer:
         return arms, otherwise
 
     def binds(self, test: gast.expr) -> bool:
-        """Whether a test binds a variable of the function."""
+        """Return whether a test binds a variable of the function."""
         return self.names.walrus and contains(test, gast.NamedExpr)
 
     def branch(
         self, base: str, part: Statements, found: Plan, functions: Statements, origin: gast.stmt
     ) -> gast.expr:
-        """What a call gets for one branch; the function that this may need goes to `functions`."""
+        """Return the argument for one branch; append the function that it may need to `functions`."""
         takes, gives = found.parameters, found.results
         name = self.names.fresh(base)
         body = self.body(part)
@@ -219,7 +219,7 @@ class _Writer:
         keywords: dict[str, gast.expr] = {}
         if is_call_of(items, self.ag, "until"):
             items, flag = items.args[0], items.args[1].body
-            if flag.id in state:  # otherwise nothing in the loop sets it
+            if flag.id in state:  # otherwise the loop never sets the flag
                 keywords["until"] = text(flag.id)
         name = self.names.fresh("loop_body")
         options, body = self.options(statement, state)
@@ -240,7 +240,8 @@ class _Writer:
     # Pieces
 
     def options(self, loop: Any, state: list[str]) -> tuple[dict[str, gast.expr], Statements]:
-        """What `set_loop_options` at the head of a loop says, for the call; then the rest of the body."""
+        """Return the options in `set_loop_options` at the start of a loop, for the call, and the rest of the
+        body."""
         call = directive(loop.body[0], self.context)
         said = None if call is None else options_of(call)
         if said is None:
@@ -256,8 +257,7 @@ class _Writer:
         found: Plan,
         origin: Any,
     ) -> Statements:
-        """The call of an operator, with its results assigned; before it, the setters that its places
-        need."""
+        """Return the call of an operator, with its results assigned, after the setters that it needs."""
         before: Statements = []
         places = self.places.of(found, before, origin)
         if places is not None:

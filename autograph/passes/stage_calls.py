@@ -1,15 +1,15 @@
-"""Convert what is called, when it is called.
+"""Wrap callees, so that functions are converted when they are called.
 
     step(x)        ==>     ag__.converted(step)(x)
     range(n)       ==>     ag__.converted(range)(n)         a builtin that backends overload
     print(x)       ==>     ag__.print_(x)                   with Feature.BUILTIN_FUNCTIONS
     np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
-    sys._getframe(1)       ==>     ag__.converted(sys._getframe)(1)     it looks at frames
+    sys._getframe(1)       ==>     ag__.converted(sys._getframe)(1)     it reads frames
     frame.f_back           ==>     ag__.f_back(frame)
     log.info(m, stacklevel=2)      ==>     ag__.converted(ag__.leveled(log.info))(m, stacklevel=2)
 
-`converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay
-as they are."""
+`converted` returns the callable itself when there is nothing to convert, so the call and its arguments stay as they
+are."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..syntax.template import Template
 from ..syntax.tree_queries import evolve, is_call_of, root, stored_names
 from .expression_pass import ExpressionPass
 
-# Builtins that a backend may have its own version of.
+# Builtins that a backend may overload.
 OVERLOADED = frozenset(
     {"abs", "bool", "complex", "divmod", "float", "int", "len", "max", "min", "pow", "range", "round", "sum"}
     | {"all", "any", "enumerate", "filter", "iter", "map", "next", "reversed", "sorted", "zip"}
 )
-# Those of which the same holds when they are given something to go through.
+# Builtins that a backend may overload when they have an iterable argument.
 COPIES = frozenset({"list", "tuple"})
-# Functions of the standard library that look at frames: frames.py has stand-ins for them.
+# Functions of the standard library that read frames; frames.py has replacements.
 FRAME_LOOKERS = frozenset({"_getframe", "_getframemodulename", "warn"})
 FRAME_LOOKERS |= {"settrace", "gettrace", "setprofile", "getprofile"}
 LITERALS = (
@@ -80,12 +80,12 @@ class StageCalls(ExpressionPass):
         return new if callee is new.func else evolve(new, func=callee)
 
     def is_builtin(self, callee: gast.expr, name: str) -> bool:
-        """Whether a callee is the built-in function of this name, and no variable."""
+        """Return whether a callee is the builtin of this name, and not a variable."""
         is_it = isinstance(callee, gast.Name) and callee.id == name and self.context.is_builtin(name)
         return is_it and name not in self.names.bound and name not in self.assigned
 
     def copies(self, call: gast.Call) -> bool:
-        """Whether a call is `list(x)` or `tuple(x)`, where `x` is nothing that Python makes itself."""
+        """Return whether a call is `list(x)` or `tuple(x)`, where `x` is not a Python literal or generator."""
         return any(
             len(call.args) == 1
             and not isinstance(call.args[0], (*LITERALS, gast.GeneratorExp, gast.Starred))
@@ -111,7 +111,7 @@ class StageCalls(ExpressionPass):
 
 
 def _assigned_at_top(tree: gast.Module) -> frozenset[str]:
-    """The names that a module binds itself, other than by imports."""
+    """Return the names that a module binds other than by imports."""
     names: set[str] = set()
     pending = list(tree.body)
     while pending:

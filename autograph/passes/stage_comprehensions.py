@@ -1,4 +1,4 @@
-"""Let a backend go through the items of a comprehension, and decide which are in it.
+"""Let a backend iterate over the items of a comprehension and evaluate its conditions.
 
     [f(x) for x in t]            ==>  ag__.listed(t)(lambda items: [f(x) for x in items])
     [f(x) for x in t if x > 0]   ==>  ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
@@ -7,9 +7,9 @@
     sum(f(x) for x in t)         ==>  sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
     {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
-What is provably Python stays: items that are spelled out or texts, conditions that only Python decides, and
-comprehensions that a lambda cannot hold (`:=`, `await`). Sets and dicts cannot hold what a backend computes: there a
-backend's items and conditions are refused."""
+Provably static parts stay: items that are literals or strings, conditions that only Python decides, and comprehensions
+that a lambda cannot contain (`:=`, `await`). Sets and dicts cannot hold values that a backend computes: there, staged
+items and conditions are errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PART = Template("$ag.part($test, lambda: $inner)")
 KNOWN = Template("$ag.known($items, $kind)")
 DECIDED = Template("$ag.decided($test, $kind)")
 
-# Functions and methods that give Python's own items or texts, and questions that only texts and files answer.
+# Functions and methods that return Python items or strings, and tests that apply to strings and files only.
 PYTHON_ITEMS = frozenset({"items", "keys", "values", "dict"})
 TEXTS = frozenset(
     {"keys", "split", "splitlines", "listdir", "iterdir", "glob", "readlines", "walk", "fields"}
@@ -53,7 +53,7 @@ QUESTIONS = frozenset(
     }
     | {"is_dir", "hasattr", "callable", "issubclass", "isinstance"}
 )
-# Built-in functions that use a generator up, and those that make a list of it.
+# Builtins that consume a generator, and those that make a list of it.
 USERS = frozenset({"sum", "any", "all", "min", "max", "sorted"})
 MAKERS = frozenset({"list", "tuple"})
 ORDERINGS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq)
@@ -111,7 +111,7 @@ class StageComprehensions(ExpressionPass):
         return evolve(new, iter=items, ifs=ifs)
 
     def is_staged(self, node: Any) -> bool:
-        """Whether a backend may have a say in the comprehension."""
+        """Return whether a backend may stage the comprehension."""
         parts = [node.elt, *node.generators]
         if any(generator.is_async for generator in node.generators):
             return False
@@ -124,7 +124,7 @@ class StageComprehensions(ExpressionPass):
         return any(_may_be_staged(each.iter) for each in node.generators)
 
     def written(self, node: Any, before: list[Any], plain: Template) -> Any:
-        """The comprehension (or generator) as a call; `before` is what its `for` parts were."""
+        """Return the comprehension (or generator) as a call; `before` holds the original `for` parts."""
         first, *others = node.generators
         tests = first.ifs
         test = None
@@ -143,7 +143,7 @@ class StageComprehensions(ExpressionPass):
     def built(self, shape: Template, node: Any, element: gast.expr, ifs: list[gast.expr]) -> Any:
         generator = node.generators[0]
         name = self.names.fresh("items")
-        self.names.release(name)  # the lambda's own
+        self.names.release(name)  # the lambda's own parameter
         inner = evolve(generator, iter=at(load(name), generator.iter), ifs=ifs)
         build = lambda_of([name], evolve(node, elt=element, generators=[inner]))
         return shape.expression(node, ag=self.context.ag, items=generator.iter, build=build)
@@ -154,7 +154,7 @@ def _chooses(generator: Any) -> bool:
 
 
 def _may_decide(test: gast.expr, items: gast.expr) -> bool:
-    """Whether a condition may be a backend's: it compares values, or asks for the truth of one."""
+    """Return whether a backend may evaluate a condition: it compares values, or tests the truth of one."""
     if static(test):
         return False
     return any(

@@ -3,8 +3,8 @@
     x == y          ==>     ag__.eq(x, y)
     x != None       ==>     ag__.ne(x, None)
 
-Without it they are Python's: of tensors, the elements are compared, and against a text or None it is no tensor's
-business. A chain such as `x == y == z` stays as it is."""
+Without the feature both stay Python: tensors compare element-wise, and a comparison with a string or None is static. A
+chain such as `x == y == z` stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assign items in a way that works for values that never change, such as tensors.
+"""Rewrite assignments to items so that they also work for immutable values, such as tensors.
 
     x[i] = f(a)                   x = ag__.put(f(a), x, i)
     x[a:b] = 0                    x = ag__.put(0, x, ag__.at[a:b])
@@ -7,10 +7,10 @@
                                   x = ag__.put(item, x, i)
                         ==>       x = ag__.put(item_1, x, j)
 
-In plain Python that is the same assignment, and `x` the same object after it. What is assigned comes first in the
-call because Python evaluates it first. Variables that hold containers of Python's for certain stay as they are, and
-so do items whose key is a text, and variables of other scopes. A parameter stays as well when the function only
-changes it for its caller: a new value would be lost, so a tensor refuses."""
+In plain Python the assignment is the same, and `x` stays the same object. The value is the first argument because
+Python evaluates it first. Not rewritten are variables that always hold Python containers, items with a string key, and
+variables of other scopes. A parameter of which the function only assigns items is not rewritten either: its new value
+would be lost, so a tensor raises an error."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class StageItems(FunctionPass):
             return [statement]
         if len(statement.targets) == 1:
             return self.stored(statement.targets[0], statement.value, statement)
-        # `a = x[i] = value`: the value is evaluated once, the targets are assigned from left to right.
+        # `a = x[i] = value`: the value is evaluated once, and targets are assigned from left to right.
         value, before = self.once(statement.value, statement)
         parts = [self.stored(target, value, statement) for target in statement.targets]
         return before + [new for part in parts for new in part]
@@ -104,7 +104,7 @@ class StageItems(FunctionPass):
         return load(name), [at(gast.Assign([store(name)], value, None), origin)]
 
     def stored(self, target: Any, value: gast.expr, origin: Any) -> Statements:
-        """Statements that assign `value` to `target`."""
+        """Return statements that assign `value` to `target`."""
         if isinstance(target, (gast.Tuple, gast.List)) and self.mentions(target):
             return self.unpacked(target, value, origin)
         base, keys = self.path(target)
@@ -115,7 +115,7 @@ class StageItems(FunctionPass):
         )
 
     def unpacked(self, target: Any, value: gast.expr, origin: Any) -> Statements:
-        """Unpack into variables from the first item on, and then assign in Python's order."""
+        """Unpack into temporaries from the first item target on, then assign in Python's order."""
         elements: list[gast.expr] = []
         after: Statements = []
         for element in target.elts:
@@ -143,10 +143,10 @@ class StageItems(FunctionPass):
             keys=keys,
         )
 
-    # What is meant
+    # Targets
 
     def mentions(self, target: Any) -> bool:
-        """Whether there is something to rewrite in a target."""
+        """Return whether a target contains an item assignment to rewrite."""
         if isinstance(target, gast.Starred):
             return self.mentions(target.value)
         if isinstance(target, (gast.Tuple, gast.List)):
@@ -154,7 +154,7 @@ class StageItems(FunctionPass):
         return self.path(target)[0] is not None
 
     def path(self, target: Any) -> tuple[gast.Name | None, list[gast.expr]]:
-        """The variable and the keys of `x[i]…`; None when that may stay as it is."""
+        """Return the variable and the keys of `x[i]…`; None and no keys if the target stays unchanged."""
         keys: list[gast.expr] = []
         base = target
         while isinstance(base, gast.Subscript):
@@ -165,7 +165,7 @@ class StageItems(FunctionPass):
         return base, [self.key(key) for key in keys]
 
     def is_ours(self, name: str, keys: list[gast.expr]) -> bool:
-        """Whether an assignment to an item of this variable is rewritten."""
+        """Return whether an assignment to an item of this variable is rewritten."""
         if name not in self.containers.local or is_text(keys[-1]):
             return False
         if len(keys) == 1:
@@ -174,14 +174,14 @@ class StageItems(FunctionPass):
         return name not in self.lost and all(isinstance(key, SIMPLE) for key in keys)
 
     def key(self, key: Any) -> gast.expr:
-        """A key as an argument: `ag__.at[a:b]` for one that can only stand in brackets."""
+        """Return a key as an argument: `ag__.at[a:b]` for one that is only valid in brackets."""
         if not contains(key, (gast.Slice, gast.Starred)):
             return key
         return gast.Subscript(AT.expression(key, ag=self.context.ag), key, gast.Load())
 
 
 def _lost(function: Any) -> set[str]:
-    """The parameters whose new value nobody would get to know: nothing but their items is ever used."""
+    """Return the parameters whose new value would be lost: the function uses nothing but their items."""
     if contains(function.body, (gast.Yield, gast.YieldFrom)) or any(
         isinstance(node, gast.Return) and node.value is not None for node in inside(function.body)
     ):

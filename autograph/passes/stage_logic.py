@@ -1,4 +1,4 @@
-"""Let a backend decide `and`, `or`, `not`, chained comparisons and conditional expressions.
+"""Let a backend evaluate `and`, `or`, `not`, chained comparisons and conditional expressions.
 
     a and b                ==>     ag__.and_(a, lambda: b)
     not a                  ==>     ag__.not_(a)
@@ -7,8 +7,8 @@
     x in (1, 2, 3)         ==>     ag__.in_(x, (1, 2, 3))          but `key in table` stays
     y if x > 0 else z      ==>     ag__.if_exp(x > 0, lambda: y, lambda: z)
 
-What Python alone decides (`x is None and …`) stays, and so does an operand that a lambda cannot hold
-(`yield`, `:=`, `locals()`)."""
+Static tests (`x is None and …`) stay, and so does an operand that a lambda cannot contain (`yield`, `:=`,
+`locals()`)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StageLogic(ExpressionPass):
         shape = AND if isinstance(node.op, gast.And) else OR
         first, rest = new.values[0], [self.later(value) for value in new.values[1:]]
         if shape is AND and is_call_of(first, self.context.ag, "and_"):
-            # A chained comparison before the first `and` becomes one row with what follows.
+            # A chained comparison before the first `and` is merged with the operands that follow.
             return evolve(first, args=[*first.args, *rest])
         return shape.expression(node, ag=self.context.ag, first=first, rest=rest)
 
@@ -65,7 +65,7 @@ class StageLogic(ExpressionPass):
         new = self.children(node)
         if not self.active or not isinstance(node.op, gast.Not):
             return new
-        # Of `not not x` the inner one is decided already: to look at its operand again takes quadratic time.
+        # In `not not x` the inner operand is analyzed already; a second analysis would take quadratic time.
         inner = isinstance(node.operand, gast.UnaryOp) and isinstance(node.operand.op, gast.Not)
         if (not is_call_of(new.operand, self.context.ag, "not_")) if inner else static(node.operand):
             return new
@@ -102,14 +102,14 @@ class StageLogic(ExpressionPass):
         return COMPARE.expression(node, ag=self.context.ag, left=new.left, links=links)
 
     def membership(self, node: Any, container: gast.expr) -> Any:
-        """`x in (1, 2)`, for a backend to decide; the container as it was before the pass."""
+        """Return `x in (1, 2)` as an operator call; `container` is the container before the pass."""
         if not isinstance(node.ops[0], (gast.In, gast.NotIn)) or not holds_numbers(container):
             return node
         shape = IN if isinstance(node.ops[0], gast.In) else NOT_IN
         return shape.expression(node, ag=self.context.ag, item=node.left, container=node.comparators[0])
 
     def movable(self, operands: Sequence[gast.expr]) -> bool:
-        """Whether all operands mean the same inside a lambda."""
+        """Return whether all operands mean the same inside of a lambda."""
         if self.names.movable:
             return True
         if contains(operands, (*SUSPENSIONS, gast.NamedExpr)) or reads_own_frame(list(operands)):

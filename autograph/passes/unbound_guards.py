@@ -6,7 +6,7 @@
     del y         ==>     y = ag__.Undefined('y')
     print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
 
-What a backend leaves undefined in a graph is checked in the same way, when the graph runs.
+Variables that a backend leaves undefined in a graph are checked in the same way when the graph runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNBINDING = Template("""
 
 
 class Guard(Pass):
-    """Rewrites expressions and single statements of one function."""
+    """A pass over expressions and single statements of one function."""
 
     name = "guard"
 
@@ -41,8 +41,8 @@ class Guard(Pass):
     ) -> None:
         super().__init__(context, registry)
         self.unproven = unproven
-        self.guarded = guarded  # what may be unbound here by assigning Undefined
-        self.undefinable = guarded  # what may hold Undefined
+        self.guarded = guarded  # `del` of these assigns `Undefined`
+        self.undefinable = guarded  # may hold `Undefined`
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
         if id(node) not in self.unproven or not isinstance(node.ctx, gast.Load):
@@ -68,13 +68,13 @@ class Guard(Pass):
         return result
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """Of a nested function, decorators and defaults are evaluated here; its body has names of its own."""
+        """Visit decorators and defaults of a nested function; its body has names of its own."""
         return evolve(node, decorator_list=self.visit_all(node.decorator_list), args=self.visit(node.args))
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: Any) -> Any:
-        """A class body reads our variables, but what it binds and unbinds is its own."""
+        """Visit a class body, which reads the function's variables but binds and unbinds its own."""
         guarded, self.guarded = self.guarded, frozenset()
         body = self.visit_all(node.body)
         self.guarded = guarded
@@ -88,7 +88,7 @@ class Guard(Pass):
         )
 
     def handler(self, node: Any, body: Statements) -> Any:
-        """An `except … as e` whose `e` is guarded: what Python unbinds at its end must become Undefined."""
+        """Rewrite `except … as e` with a guarded `e`: at its end the name must become `Undefined`."""
         if node.name is None or node.name.id not in self.guarded:
             return evolve(node, body=body)
         error = evolve(node.name, id=self.names.fresh("error"))
@@ -107,7 +107,7 @@ class Guard(Pass):
         return UNDEFINED(origin, name=name, ag=self.context.ag, text=_text(name, origin))
 
     def outside_blocks(self, statement: Any) -> Any:
-        """A compound statement with its expressions checked, and its statement lists as they are."""
+        """Return a compound statement with its expressions checked, and its statement lists unchanged."""
         own = BLOCK_FIELDS[type(statement)]
         changes = {}
         for field in statement._fields:
