@@ -1,9 +1,9 @@
-"""What generated code calls. Each operator asks whose value decides, and hands the work to that backend.
+"""The operators that generated code calls. Each one dispatches on the type of the deciding value to a backend.
 
     (n,) = ag__.cond(n % 2 == 0, if_true, if_false, (n,), names=('n',))
 
-With a plain value that is Python itself: `if_true(n)` or `if_false(n)` is called, and nothing else happens.
-An exception on its way through an operator leaves no trace of it in the traceback.
+For a plain Python value the backend is Python itself: `cond` calls `if_true(n)` or `if_false(n)` and nothing else.
+Operators remove their frames from the traceback of an exception that passes through them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
 ]  # fmt: skip
 
-# `f` or what stands for it in converted code: see conversion.py.
+# `converted(f)` returns `f` or its converted version: see conversion.py.
 converter = Converter(sys.modules[__name__])
 converted = converter.converted
 

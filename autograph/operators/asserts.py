@@ -1,4 +1,4 @@
-"""`assert`."""
+"""The operator for `assert`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ..staging import PYTHON, backends
 
 
 def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
-    """The test of an `assert` statement. A staged test is checked when the graph runs, so here it passes.
+    """Return the test of an `assert` statement. A staged test is checked when the graph runs, so here it
+    passes.
 
     >>> check([]), check(3)
     ([], 3)

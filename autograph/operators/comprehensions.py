@@ -1,4 +1,4 @@
-"""Comprehensions over what may belong to a backend.
+"""Operators for comprehensions over values that a backend may own.
 
     [f(x) for x in t]               ag__.listed(t)(lambda items: [f(x) for x in items])
     [f(x) for x in t if x > 0]      ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
@@ -6,8 +6,8 @@
     sum(f(x) for x in t)            sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
     {f(x) for x in t}               {f(x) for x in ag__.known(t, 'set')}
 
-In plain Python the comprehension runs as it stands. For a backend it becomes a loop that appends to a list; then
-`items` is one item at a time. A few items whose number is known are laid out one by one, as Python would do it.
+In plain Python the comprehension runs unchanged. For a backend it becomes a loop that appends to a list, with one item
+at a time as `items`. If the number of items is known and small, the loop is unrolled as in Python.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .variables import own_list
 
 Build = Callable[[Iterable[Any]], Any]
 
-_FEW = 32  # so many items are laid out; more would make the graph long
+_FEW = 32  # maximum number of items to unroll, to keep the graph small
 _LEFT_OUT: Any = object()
 
 
 class _Perhaps:
-    """An element that a backend decides about: a list with it or without it, whose length the backend knows."""
+    """An element with a staged condition: a list with or without it, of a length that the backend tracks."""
 
     def __init__(self, elements: Any) -> None:
         self.elements = elements
 
 
 def only(test: Any, element: Callable[[], Any]) -> Any:
-    """An element of a comprehension with `if test`."""
+    """Return an element of a comprehension with `if test`."""
     backend = backends[type(test)]
     try:
         if backend is PYTHON or not backend.owns(test):
@@ -53,7 +53,7 @@ def only(test: Any, element: Callable[[], Any]) -> Any:
 
 
 def part(test: Any, inner: Callable[[], Any]) -> Any:
-    """What the inner `for` of a comprehension gives for one item of the outer one, with `if test` between them."""
+    """Return the list of the inner `for` for one item of the outer one, with `if test` between them."""
     backend = backends[type(test)]
     try:
         if backend is PYTHON or not backend.owns(test):
@@ -66,7 +66,8 @@ def part(test: Any, inner: Callable[[], Any]) -> Any:
 
 
 def listed(items: Iterable[Any]) -> Callable[[Build], Any]:
-    """What calls `build` with the items for the list that it makes of them. In plain Python that is C.
+    """Return a function that calls `build` with the items and returns its list. In plain Python this runs in
+    C.
 
     >>> listed([1, 2, 3])(lambda items: [x * x for x in items])
     [1, 4, 9]
@@ -80,7 +81,7 @@ def listed(items: Iterable[Any]) -> Callable[[Build], Any]:
 
 
 def gone_through(items: Iterable[Any]) -> Callable[[Build], Any]:
-    """The same for a generator that a function uses up, which may ask for the truth of the elements."""
+    """Return the same function for a generator that is consumed, and that may test the truth of its elements."""
     backend = backends[type(items)]
     if backend is not PYTHON and backend.owns(items):
         return partial(_looped, items)
@@ -88,7 +89,7 @@ def gone_through(items: Iterable[Any]) -> Callable[[Build], Any]:
 
 
 def selected(items: Iterable[Any], build: Build) -> Any:
-    """The same for a comprehension or generator with a condition, whose elements come from `only`.
+    """Return the list or generator of a comprehension with a condition, with elements that `only` returns.
 
     >>> selected([1, 2, 3], lambda items: [only(x > 1, lambda: x * x) for x in items])
     [4, 9]
@@ -97,7 +98,7 @@ def selected(items: Iterable[Any], build: Build) -> Any:
 
 
 def joined(items: Iterable[Any], build: Build) -> Any:
-    """The same for a comprehension or generator with more than one `for`, whose elements are lists.
+    """Return the list or generator of a comprehension with several `for` parts, with lists as elements.
 
     >>> joined([1, 2], lambda items: [[x, -x] for x in items])
     [1, -1, 2, -2]
@@ -118,7 +119,7 @@ def _collected(items: Iterable[Any], build: Build, elements: Callable[[Any], Any
 
 
 def _looped(items: Iterable[Any], build: Build, elements: Callable[[Any], Any] | None = None) -> Any:
-    comprehension: list[Any] = []  # errors call it so
+    comprehension: list[Any] = []  # the name in error messages
 
     def step(item: Any, comprehension: Any) -> tuple[Any]:
         return (_extended(comprehension, build((item,)), elements or _single),)
@@ -127,7 +128,7 @@ def _looped(items: Iterable[Any], build: Build, elements: Callable[[Any], Any] |
     return result
 
 
-# What one turn of the comprehension adds to the list: elements, or a list that a backend holds.
+# Each function returns the elements that one iteration adds to the list, or a list that a backend owns.
 
 
 def _single(found: Any) -> tuple[Any, ...]:
@@ -149,7 +150,7 @@ def _as_list(found: Any) -> Any:
 
 
 def _extended(out: Any, turns: Iterable[Any], elements: Callable[[Any], Any]) -> Any:
-    """The list with what the turns add to it."""
+    """Return the list extended by the elements of each iteration."""
     for turn in turns:
         added = elements(turn)
         if backends[type(added)] is PYTHON:
@@ -160,7 +161,7 @@ def _extended(out: Any, turns: Iterable[Any], elements: Callable[[Any], Any]) ->
 
 
 def _lazily(turns: Iterator[Any], elements: Callable[[Any], Any]) -> Any:
-    """What a generator's turns give, one by one; a list if it begins with one that a backend holds."""
+    """Yield the elements of a generator's iterations; return a list if the first one gives a backend's list."""
     for turn in turns:
         added = elements(turn)
         if backends[type(added)] is not PYTHON:
@@ -179,11 +180,11 @@ def _flowing(parts: Iterator[Iterable[Any]]) -> Iterator[Any]:
         raise
 
 
-# Sets and dicts, which only Python makes.
+# Sets and dicts, which only Python can create
 
 
 def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
-    """The items of a set or dict comprehension, whose number must be known."""
+    """Return the items of a set or dict comprehension; raise an error if their number is not known."""
     backend = backends[type(items)]
     if backend is PYTHON or not backend.owns(items) or _number(items) is not None:
         return items
@@ -191,7 +192,7 @@ def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
 
 
 def decided(test: Any, kind: str) -> Any:
-    """The condition of a set or dict comprehension, which must be Python's."""
+    """Return the condition of a set or dict comprehension; raise an error if it is staged."""
     backend = backends[type(test)]
     if backend is PYTHON or not backend.owns(test):
         return test
@@ -222,6 +223,6 @@ _REWRITES = {
 
 
 def _number(items: Any) -> int | None:
-    """How many items a backend's value has, if that is known."""
+    """Return the number of items in a backend's value; None if it is not known."""
     number = length_hint(items, -1)
     return None if number < 0 else number

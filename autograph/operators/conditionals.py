@@ -1,4 +1,4 @@
-"""`if`, and chains of `if` and `elif`."""
+"""Operators for `if`, and for chains of `if` and `elif`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def cond(
     names: tuple[str, ...] | None = None,
     places: tuple[PlaceMaker, ...] = (),
 ) -> Any:
-    """`if`: call one branch with `*state`; its results are the values of the variables `names`.
+    """Call one branch of an `if` with `*state`; its results are the values of the variables `names`.
 
-    The names are left out where they are the parameters of the branches.
+    `names` is omitted if they are the parameters of the branches.
 
     >>> cond(3 > 2, lambda y: (y + 1,), keep, (5,))
     (6,)
@@ -53,7 +53,7 @@ def _staged(
     gives: Sequence[str],
     places: tuple[PlaceMaker, ...],
 ) -> State:
-    """A choice that a backend makes; `takes` and `gives` are the variables of the state and of the results."""
+    """Stage an `if` in `backend`; `takes` and `gives` are the variables of the state and of the results."""
     held = held_back(places, state, takes, gives)
 
     def run(carried: CarriedState) -> State:
@@ -70,7 +70,7 @@ def _staged(
 
 
 def _names_of(*branches: Branch) -> tuple[str, ...]:
-    """The parameters of the first branch that is not `keep`, which takes anything."""
+    """Return the parameters of the first branch other than `keep`, which accepts anything."""
     return next((parameters_of(branch) for branch in branches if branch is not keep), ())
 
 
@@ -81,7 +81,8 @@ def cases(
     names: tuple[str, ...] | None = None,
     places: tuple[PlaceMaker, ...] = (),
 ) -> Any:
-    """`if`, `elif` …, `else`: call the branch of the first arm whose test is true. The rest is as for `cond`.
+    """Call the branch of the first arm whose test is true (`if`, `elif` …, `else`). The rest is as for
+    `cond`.
 
     >>> cases((lambda: 1 > 2, lambda y: (y,)), (lambda: 2 > 1, lambda y: (y * 10,)), orelse=keep, state=(5,))
     (50,)
@@ -106,7 +107,7 @@ def cases(
 
 
 def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:
-    """The arms behind one that a backend decides about, as the other branch of that one."""
+    """Run the arms after a staged one, as the other branch of that one."""
     return cases(*arms, orelse=orelse, state=state, names=names, places=places)
 
 
@@ -118,7 +119,7 @@ def _long(
     names: tuple[str, ...],
     places: tuple[PlaceMaker, ...],
 ) -> State:
-    """A chain with so many arms that they must not stand inside one another."""
+    """Stage a chain with too many arms for nested conditionals."""
     branches = [*(branch for _, branch in arms), orelse]
     takes = next((parameters_of(branch) for branch in branches if branch is not keep), names)
 
@@ -137,11 +138,11 @@ def _long(
 
 
 def keep(*state: Any) -> State:
-    """The branch that changes nothing."""
+    """Return the state unchanged, as the empty branch."""
     return state
 
 
 def parameters_of(body: Branch) -> tuple[str, ...]:
-    """The user's names of a block's state: what the block calls its parameters."""
+    """Return the variables of a block's state: the names of its parameters."""
     code = body.__code__
     return code.co_varnames[: code.co_argcount]

@@ -1,10 +1,10 @@
-"""The contents of a list or dict as a place: for blocks that assign items whose keys they choose themselves.
+"""The contents of a list or dict as a location, for blocks that compute the keys of the items they assign.
 
     if c:                          places=(ag__.items(lambda: xs),)
         k = f()           ==>
-        xs[k] = y                  initial = [xs[0], xs[1], …];  after the block xs[:] = what the backend gave
+        xs[k] = y                  initial = [xs[0], xs[1], …];  after the block xs[:] = the backend's result
 
-Lists and dicts in the list or dict are taken along; they stay the objects that they are.
+Nested lists and dicts are carried too; they stay the same objects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..staging import is_chosen
 
 
 class Contents:
-    """All items of `base()`, which is looked up once, when the block starts."""
+    """All items of `base()`, which is evaluated once, when the block starts."""
 
     name = "items"
 
@@ -25,7 +25,7 @@ class Contents:
         self._container = _Container(self.base)
 
     def at(self, base: Any) -> Contents:
-        """The same place in another object."""
+        """Return the same location in another object."""
         return Contents(lambda: base)
 
     def read(self) -> Any:
@@ -36,14 +36,14 @@ class Contents:
 
 
 class _Container:
-    """A list or dict, and those inside it; anything else has no contents that could be carried."""
+    """A list or dict with its nested lists and dicts; other values have no contents to carry."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.inner = {key: _Container(item) for key, item in _items(value) if _is_container(item)}
 
     def read(self) -> Any:
-        """A copy of the contents."""
+        """Return a copy of the contents."""
         found = {key: self._inside(key, item) for key, item in _items(self.value)}
         return list(found.values()) if isinstance(self.value, list) else found
 
@@ -64,7 +64,7 @@ class _Container:
 
 
 def _is_container(item: Any) -> bool:
-    """Whether an item is a list or dict, and no other one stands for it."""
+    """Return whether an item is a list or dict, and not a proxy for one of several objects."""
     return isinstance(item, (list, dict)) and not is_chosen(type(item))
 
 

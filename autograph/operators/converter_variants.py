@@ -1,9 +1,9 @@
-"""Converters for other options than the usual ones.
+"""Converters for options other than the defaults.
 
-    convert(f, optional_features=Feature.BUILTIN_FUNCTIONS)      `ag__` in what f becomes is a variant of the
-                                                                 operators, whose `converted` has these options
+    convert(f, optional_features=Feature.BUILTIN_FUNCTIONS)      `ag__` in the converted `f` is a variant of the
+                                                                 operators with a `converted` of these options
 
-So a callee inherits the options of its caller: it is converted by the `ag__.converted` that the caller has.
+A callee thus inherits the options of its caller, because the caller's `ag__.converted` converts it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _converters: dict[Options, Converter] = {Options(): operators.converter}
 
 
 def converter_for(options: Options) -> Converter:
-    """The converter that has these options."""
+    """Return the converter that has these options."""
     found = _converters.get(options)
     if found is None:
         with _lock:

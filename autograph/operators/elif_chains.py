@@ -1,10 +1,10 @@
-"""Long chains of `if` and `elif` that a backend decides about, without an `else` inside an `else` inside an `else`.
+"""Long staged chains of `if` and `elif`, without nesting each `else` in the previous one.
 
-    if a: …                arm = 0 if a else 1 if b else … else 16            a few tests at a time, in turn
+    if a: …                arm = 0 if a else 1 if b else … else 16            a few tests at a time, in order
     elif b: …      ==>     arm = (16 if q else … else 32) if arm >= 16 else arm
-    …                      the arms below a middle one, or those above it     halved until one is left
+    …                      the arms below a middle one, or those above it     bisected until one is left
 
-All tests before the first true one are made, in order, and no other.
+All tests up to the first true one are evaluated, in order, and no others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..staging import PYTHON, State, backend_of
 
-AT_ONCE = 16  # arms; so many may stand inside one another
+AT_ONCE = 16  # maximum number of arms that may be nested
 
 Test = Callable[[], Any]
 Number = Callable[[], tuple[Any]]
@@ -24,7 +24,8 @@ ChooseBranch = Callable[[Any, Branch, Branch, State], State]
 
 
 def arm_of(first: Any, tests: Sequence[Test], choose: ChooseNumber) -> Any:
-    """The number of the first arm whose test is true, `len(tests)` if none is; `first` is what the first gave."""
+    """Return the number of the first arm with a true test, `len(tests)` if none is; `first` is the first
+    test's value."""
     tests = [lambda: first, *tests[1:]]
     arm: Any = 0
     for start in range(0, len(tests), AT_ONCE):
@@ -33,14 +34,14 @@ def arm_of(first: Any, tests: Sequence[Test], choose: ChooseNumber) -> Any:
 
 
 def _from(start: int, arm: Any, tests: Sequence[Test], choose: ChooseNumber) -> Any:
-    """The arm that is found already, or else the first true one of the next few."""
+    """Return the arm that is found already, or else the first true one of the next few."""
     return choose(arm >= start, lambda: (_first_true(start, tests, choose),), lambda: (arm,))
 
 
 def _first_true(start: int, tests: Sequence[Test], choose: ChooseNumber) -> Any:
     if not tests:
         return start
-    test, *rest = tests  # whoever looks at what a block refers to shall not find the other tests
+    test, *rest = tests  # keep other tests out of the closure, which is searched for effects
     going = test()
 
     def later() -> tuple[Any]:
@@ -54,7 +55,7 @@ def _first_true(start: int, tests: Sequence[Test], choose: ChooseNumber) -> Any:
 def run_arm(
     arm: Any, branches: Sequence[Branch], state: State, choose: ChooseBranch, lowest: int = 0
 ) -> State:
-    """What the branch with the number `arm` gives; the first of `branches` has the number `lowest`."""
+    """Run the branch with the number `arm`; the first of `branches` has the number `lowest`."""
     if len(branches) == 1:
         return branches[0](*state)
     middle = len(branches) // 2

@@ -1,4 +1,4 @@
-"""What only some conversions stage: `print`, `==` and `!=`; see features.py."""
+"""Operators for optional features: `print`, `==` and `!=`; see features.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..staging import PYTHON, Backend, backends
 
 
 def print_(*values: Any, **options: Any) -> None:
-    """`print(*values)`, by the backend that has one of the values, or a text that mentions one.
+    """Run `print(*values)` in the backend that owns one of the values, or that a string mentions.
 
     >>> print_(1, [2], sep="-")
     1-[2]
@@ -26,7 +26,7 @@ def print_(*values: Any, **options: Any) -> None:
 
 
 def _owners(value: Any) -> Iterator[Backend]:
-    """The backend that stages on a value, on an item of it, or on what a text mentions."""
+    """Yield the backends that stage on a value, on an item of it, or on values that a string mentions."""
     kind = type(value)
     if kind in (list, tuple):
         for item in value:
@@ -47,12 +47,12 @@ def _mentions(backend: Backend, text: str) -> bool:
 
 
 def eq(left: Any, right: Any) -> Any:
-    """`left == right`."""
+    """Return `left == right`."""
     return _compared(operator.eq, left, right)
 
 
 def ne(left: Any, right: Any) -> Any:
-    """`left != right`."""
+    """Return `left != right`."""
     return _compared(operator.ne, left, right)
 
 

@@ -1,11 +1,11 @@
-"""`x[key] = value` where `x` may belong to a backend, whose values never change.
+"""Operators for `x[key] = value` where `x` may be a backend's immutable value.
 
     x[i] = f(a)           x = ag__.put(f(a), x, i)
     x[a:b] = 0            x = ag__.put(0, x, ag__.at[a:b])
     x[i] += 1             x = ag__.put_updated('+=', lambda: 1, x, i)
     self.w[i] = v         ag__.within(self, 'w')[i] = v
 
-In plain Python each is the assignment itself, and nothing more.
+In plain Python each is just the assignment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..staging import PYTHON, Backend, backends, unbound
 
 
 class _Key:
-    """`at[1:3]` is the key that Python makes of what stands in brackets."""
+    """The class of `at`: `at[1:3]` is the key that Python creates for the expression in brackets."""
 
     def __getitem__(self, key: Any) -> Any:
         return key
@@ -31,7 +31,7 @@ at = _Key()
 
 
 def put(value: Any, target: Any, key: Any, *keys: Any) -> Any:
-    """`target[key]… = value`, and what the variable is after that: in plain Python, the very same object.
+    """Assign `target[key]… = value`; return the new value of the variable, in plain Python the same object.
 
     >>> names = ["a", "b"]
     >>> put("c", names, 1) is names, names
@@ -43,7 +43,7 @@ def put(value: Any, target: Any, key: Any, *keys: Any) -> Any:
             inner = target[key]
             value = put(value, inner, *keys)
             if value is inner:
-                return target  # what has changed in place need not be stored again
+                return target  # changed in place, so no need to store it again
         if backend is PYTHON:
             target[key] = value
             return target
@@ -71,7 +71,7 @@ _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, *keys: Any) -> Any:
-    """`target[key]… += operand()`, for all such symbols; the answer is as for `put`.
+    """Run `target[key]… += operand()`, for each of these symbols; return the same as `put`.
 
     >>> put_updated("+=", lambda: 5, [10, 20], 1)
     [10, 25]
@@ -92,7 +92,7 @@ def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, 
 
 
 def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
-    """`operand()`, whose variables are those of the caller: one without a value is a local one, not a free one."""
+    """Return `operand()`; an unbound variable raises UnboundLocalError, as a local of the caller."""
     try:
         return operand()
     except NameError as error:
@@ -105,7 +105,7 @@ def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
 
 
 def within(base: Any, name: str, *keys: Any) -> Any:
-    """`base.name[…]`, where it is about to be assigned an item: itself, or what does that for a backend.
+    """Return `base.name[…]`, an item of which will be assigned, or for a backend a wrapper that assigns.
 
     >>> class Box: items = [1, 2]
     >>> within(Box, "items") is Box.items
@@ -124,7 +124,7 @@ def within(base: Any, name: str, *keys: Any) -> Any:
 
 
 class _Within:
-    """A backend's value behind an attribute: to assign an item is to assign the attribute."""
+    """A backend's value in an attribute: assigning an item assigns the attribute."""
 
     def __init__(
         self, base: Any, name: str, value: Any, target: Any, keys: tuple[Any, ...], backend: Backend

@@ -1,4 +1,4 @@
-"""Expressions that decide: the ternary, `and`, `or`, `not`, and chains of comparisons."""
+"""Operators for the conditional expression, `and`, `or`, `not`, and chained comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..staging import PYTHON, State, backends
 
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """`then() if test else orelse()`."""
+    """Return `then() if test else orelse()`."""
     backend = backends[type(test)]
     try:
         if backend is PYTHON or not backend.owns(test):
@@ -33,7 +33,7 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
 
 
 def and_(first: Any, *rest: Callable[[], Any]) -> Any:
-    """`first and …`: as in Python, the operand that decides.
+    """Return `first and …`: as in Python, the operand that decides.
 
     >>> and_(3, lambda: [], lambda: 1 / 0)
     []
@@ -53,7 +53,7 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
 
 
 def or_(first: Any, *rest: Callable[[], Any]) -> Any:
-    """`first or …`: as in Python, the operand that decides."""
+    """Return `first or …`: as in Python, the operand that decides."""
     try:
         for operand in rest:
             backend = backends[type(first)]
@@ -71,7 +71,7 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
 def _later_operands(
     word: str, op: Callable[..., Any], rest: Sequence[Callable[[], Any]], operand: Callable[[], Any]
 ) -> Callable[[], Any]:
-    """The operands from `operand` on, as one."""
+    """Return the operands from `operand` on as one function."""
     _, *later = left = rest[rest.index(operand) :]
     return pure(
         partial(_chain, op, operand, *later) if later else operand, f"an operand of this `{word}`", left
@@ -83,7 +83,7 @@ def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[
 
 
 def not_(value: Any) -> Any:
-    """`not value`."""
+    """Return `not value`."""
     backend = backends[type(value)]
     try:
         if backend is PYTHON or not backend.owns(value):
@@ -109,7 +109,8 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def compare(left: Any, *links: Any) -> Any:
-    """A chain of comparisons in which each operand is evaluated once, and only when it is needed.
+    """Return a chained comparison, in which each operand is evaluated at most once, and only when it is
+    needed.
 
     `a < f() <= g()` is `compare(a, '<', lambda: f(), '<=', lambda: g())`.
 

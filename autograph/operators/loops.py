@@ -1,4 +1,4 @@
-"""`while` and `for`."""
+"""Operators for `while` and `for`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .conditionals import Branch, cond, keep, parameters_of
 from .pinned_objects import PlaceMaker, held_back
 
 _ENDLESS = itertools.count, itertools.cycle
-_MOST = 100_000  # rounds that are laid out; those take a quarter of an hour or more
+_MOST = 100_000  # maximum number of unrolled iterations; those take a quarter of an hour or more
 
-Options = Callable[..., Mapping[str, Any]]  # of the state; what `set_loop_options` said
+Options = Callable[..., Mapping[str, Any]]  # of the state; returns the options of `set_loop_options`
 
 
 def no_options(*state: Any) -> Mapping[str, Any]:
@@ -38,10 +38,10 @@ def while_loop(
     places: tuple[PlaceMaker, ...] = (),
     options: Options = no_options,
 ) -> State:
-    """`while`: the names of the state are the parameters of `body`.
+    """Run a `while` loop; the names of the state are the parameters of `body`.
 
-    The loop runs in Python for as long as its test gives Python values. Once the test belongs to a backend,
-    the rest of the loop is the backend's, from the state that has been reached.
+    The loop runs in Python while its test returns Python values. Once the test returns a backend's value, the
+    backend stages the rest of the loop, from the current state.
 
     >>> while_loop(lambda n: n < 100, lambda n: (n * 2,), (3,))
     (192,)
@@ -94,7 +94,8 @@ def for_loop(
     places: tuple[PlaceMaker, ...] = (),
     options: Options = no_options,
 ) -> State:
-    """`for`: `body(item, *state)` gives the next state; the variable `until`, once true, ends the loop.
+    """Run a `for` loop: `body(item, *state)` returns the next state; the variable `until`, once true, ends
+    it.
 
     >>> for_loop([1, 2, 3], lambda x, total: (total + x,), (0,))
     (6,)
@@ -138,8 +139,10 @@ def _staged_for(
 def _python_for_until(
     pull: Iterator[Any], body: Branch, state: State, until: str, places: tuple[PlaceMaker, ...]
 ) -> State:
-    """A `for` over Python's items with a `break`. When a backend's value decides on the break, the remaining
-    iterations are laid out one after the other, each under the condition that the loop has not been left."""
+    """Run a `for` over Python items with a `break`.
+
+    Once a backend's value decides the break, the remaining iterations are unrolled, each under the condition that the
+    loop has not ended."""
     names = parameters_of(body)[1:]
     flag = names.index(until)
     if _is_true(state[flag]):
@@ -175,17 +178,17 @@ def _never_ends(pull: Iterator[Any]) -> StagingError:
 def _rounds_left(pull: Iterator[Any]) -> int:
     try:
         return length_hint(pull)
-    except OverflowError:  # of a range that is longer than any list could be
+    except OverflowError:  # a range longer than any list
         return sys.maxsize
 
 
 def _is_true(flag: Any) -> bool:
-    """Whether a flag is known to be true; a backend's value is not known."""
+    """Return whether a flag is known to be true; a backend's value is not known."""
     return backend_of(flag) is PYTHON and bool(flag)
 
 
 def until(items: Iterable[Any], stop: Callable[[], Any]) -> Iterator[Any]:
-    """The items for as long as `stop()` is false. Intermediate trees use it; `for_loop` takes its place.
+    """Yield the items while `stop()` is false. Intermediate trees use it; `for_loop` replaces it.
 
     >>> list(until([1, 2, 3], lambda: False))
     [1, 2, 3]

@@ -1,4 +1,4 @@
-"""`in` and `not in`, where the container is numbers or a range that is spelled out.
+"""Operators for `in` and `not in`, for containers that are ranges or displays of numbers.
 
 x in (1, 2, 3)         ag__.in_(x, (1, 2, 3))
 i not in range(n)      ag__.not_in(i, range(n))
@@ -15,7 +15,7 @@ from .logical import not_
 
 
 def in_(item: Any, container: Any) -> Any:
-    """`item in container`.
+    """Return `item in container`.
 
     >>> in_(2, (1, 2, 3)), in_(7, range(3))
     (True, False)
@@ -31,7 +31,7 @@ def in_(item: Any, container: Any) -> Any:
 
 
 def not_in(item: Any, container: Any) -> Any:
-    """`item not in container`."""
+    """Return `item not in container`."""
     try:
         return not_(in_(item, container))
     except BaseException as error:
@@ -40,7 +40,7 @@ def not_in(item: Any, container: Any) -> Any:
 
 
 def _owner(item: Any, container: Any) -> Backend:
-    """The backend of the item, of the container, or of an element that is spelled out."""
+    """Return the backend of the item, of the container, or of an element of the container."""
     elements = container if isinstance(container, (tuple, list)) else ()
     owners = map(backend_of, (item, container, *elements))
     return next((owner for owner in owners if owner is not PYTHON), PYTHON)

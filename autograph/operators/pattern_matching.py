@@ -1,4 +1,4 @@
-"""What the patterns of `match` ask of their subject.
+"""Operators for the tests of `match` patterns.
 
 case [a, b]:      ag__.has_length(x, 2)
 case True:        ag__.is_(x, True)
@@ -13,9 +13,10 @@ from ..staging import PYTHON, backends
 
 
 def has_length(subject: Any, count: int, more: bool = False) -> bool:
-    """Whether a sequence pattern of `count` parts, or with `more` in a starred one, fits the subject.
+    """Return whether a sequence pattern of `count` parts (with `more`, and a starred part) matches the
+    subject.
 
-    A text is no sequence for `match`. The answer never waits for a graph.
+    A string is not a sequence for `match`. The answer never depends on values in a graph.
 
     >>> has_length([1, 2], 2), has_length("ab", 2), has_length((1, 2, 3), 2, more=True)
     (True, False, True)
@@ -26,7 +27,7 @@ def has_length(subject: Any, count: int, more: bool = False) -> bool:
             length = backend.length(subject)
             return length is not None and (length >= count if more else length == count)
         match subject:
-            case [*_]:  # asks for the kind only
+            case [*_]:  # tests the type only
                 if more:
                     return count == 0 or len(subject) >= count
                 return len(subject) == count
@@ -37,7 +38,7 @@ def has_length(subject: Any, count: int, more: bool = False) -> bool:
 
 
 def is_(value: Any, truth: bool) -> Any:
-    """`value is True` or `value is False`. A backend's truth value is asked whether it has that value."""
+    """Return `value is True` or `value is False`. For a backend's boolean, test its value."""
     backend = backends[type(value)]
     try:
         if backend is PYTHON or not backend.owns(value):

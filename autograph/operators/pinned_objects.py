@@ -1,14 +1,14 @@
-"""Python objects whose items a staged block assigns stay the same objects.
+"""Keep the identity of Python objects with items that a staged block assigns.
 
     if c:                       (x, y) = ag__.cond(c, if_true, ag__.keep, (x, y),
         x[i] = y        ==>                        places=(ag__.item(lambda: x, lambda: i),))
         y = 0
 
-If `x` is a backend's value, assigning an item gives `x` another value: `x` is state, and there is no place. If it
-is Python's, a list say, then it is one object for all who know it: it is *held* out of the state, and the item is
-the place.
+If `x` is a backend's value, assigning an item gives `x` another value: `x` is state, and there is no location. If `x`
+is a Python object, such as a list, its other references must see the change. Then `x` is *held* out of the state, and
+the item is the location.
 
-Of a list that is the function's own (`ag__.own_list`) a block gets a copy, so that it may change it and stay pure.
+A block gets a copy of an unescaped list (`ag__.own_list`), so that it may change the list and stay pure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ PlaceMaker = Callable[[], Location]
 
 
 class ItemMaker:
-    """Makes the place `base()[key()]`, or of all items of `base()`; `owner` makes the place of `base()` itself."""
+    """A factory for the location `base()[key()]`, or of all items of `base()`; `owner` creates that of
+    `base()`."""
 
     def __init__(
         self, base: Callable[[], Any], key: Callable[[], Any] | None, owner: PlaceMaker | None
@@ -38,12 +39,12 @@ class ItemMaker:
 
     @property
     def variable(self) -> str:
-        """The variable in which all this is; empty when it is none."""
+        """The variable at the base of the location; empty if there is none."""
         return self.owner.variable if isinstance(self.owner, ItemMaker) else variable_of(self.base)
 
 
 class ListMaker:
-    """Says that a variable of the state holds a list of the function's own: no place, but something to copy."""
+    """A marker that a variable of the state holds an unescaped list: not a location, but an object to copy."""
 
     def __init__(self, read: Callable[[], Any]) -> None:
         self.read = read
@@ -53,7 +54,7 @@ class ListMaker:
 
 
 class PinnedObjects:
-    """What is left of a staged block's state and places when Python objects are held back."""
+    """The state and locations of a staged block, after Python objects are removed from the state."""
 
     def __init__(
         self, makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
@@ -73,11 +74,13 @@ class PinnedObjects:
         self.state = _without(marked, self.takes)
         self.names = _without(gives, self.gives)
         self._results = [name for name in gives if name in self.objects]
-        # Those whose items are no places, as to set one is a call: what that changes is to be found.
+        # Objects of classes with a custom item setter: the setter may change anything, so its effects are
+        # searched.
         self.callers = [(name, value) for name, value in self.objects.items() if sets_items(value)]
 
     def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
-        """A branch or body as the backend calls it; `before` arguments precede the state, such as an item."""
+        """Return a branch or body as the backend calls it; `before` arguments precede the state, such as an
+        item."""
 
         def without_held(*values: Any) -> State:
             results = function(*values[:before], *self._whole(values[before:])) or ()
@@ -86,7 +89,7 @@ class PinnedObjects:
         return without_held if self.objects or any(self._copied) else function
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The test of a loop as the backend calls it."""
+        """Return the test of a loop as the backend calls it."""
         return (lambda *values: function(*self._whole(values))) if self.objects else function
 
     def _whole(self, values: State) -> State:
@@ -95,12 +98,12 @@ class PinnedObjects:
         return tuple(_copy(value) if is_copied else value for value, is_copied in pairs)
 
     def leave(self, results: State) -> State:
-        """All results: the backend's, and what is held."""
+        """Return all results: the backend's and the held objects."""
         return _with(_unmarked(results), [self.objects[name] for name in self._results], self.gives)
 
 
 class NothingHeld:
-    """The same for a block without places, as most are."""
+    """The counterpart of `PinnedObjects` for a block without locations, the usual case."""
 
     makers: Sequence[PlaceMaker] = ()
     objects: Mapping[str, Any] = MappingProxyType({})
@@ -122,17 +125,17 @@ class NothingHeld:
 def held_back(
     makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
 ) -> PinnedObjects | NothingHeld:
-    """What to stage of a block; `takes` and `gives` are the variables of its state and of its results."""
+    """Return the parts of a block to stage; `takes` and `gives` are the variables of its state and results."""
     return PinnedObjects(makers, state, takes, gives) if makers else NothingHeld(state, gives)
 
 
 def _unmarked(values: State) -> State:
-    """The results, with Python's own lists for those of the function's own."""
+    """Return the results with each `UnescapedList` converted to a list."""
     return tuple([list(value) if type(value) is UnescapedList else value for value in values])
 
 
 def _copy(value: Any) -> Any:
-    """A list to work on; a backend's value that is no list, and has no copies, never changes."""
+    """Return a copy to work on; a backend's value without a `copy` method is immutable."""
     copy = value.copy() if hasattr(type(value), "copy") else value
     if isinstance(copy, MutableValue):
         copy.is_own = True
@@ -140,23 +143,23 @@ def _copy(value: Any) -> Any:
 
 
 def _without(values: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
-    """The values that are not marked."""
+    """Return the values that are not marked."""
     return tuple(value for value, mark in zip(values, marks, strict=True) if not mark)
 
 
 def _with(values: Sequence[Any], marked: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
-    """The values, and in the marked places the others."""
+    """Return the values merged with `marked`, which go to the marked positions."""
     own, others = iter(values), iter(marked)
     return tuple(next(others) if mark else next(own) for mark in marks)
 
 
 def _settled(makers: Sequence[PlaceMaker]) -> tuple[tuple[PlaceMaker, ...], set[str]]:
-    """The places that there are, and the variables that are held for them."""
+    """Return the actual locations, and the variables that are held for them."""
     left: list[PlaceMaker] = []
     held: set[str] = set()
     for maker in makers:
         chosen: PlaceMaker | None = maker
-        # What belongs to a backend has no items that could be places: it is assigned as a whole.
+        # Items of a backend's value cannot be locations: the value is assigned as a whole.
         while isinstance(chosen, ItemMaker) and _is_backends(chosen.base()):
             chosen = chosen.owner
         if chosen is None:
@@ -173,12 +176,12 @@ def _is_backends(value: Any) -> bool:
 
 
 def _cell_of(maker: Any) -> str | None:
-    """The variable that a maker makes a place of."""
+    """Return the variable that a maker creates a location of."""
     return variable_of(maker.args[0]) if getattr(maker, "func", None) is Cell else None
 
 
 def variable_of(read: Callable[[], Any]) -> str:
-    """The variable that a generated lambda reads; empty when it reads more than one name.
+    """Return the variable that a generated lambda reads; "" if it reads more than one name.
 
     >>> x = y = None
     >>> variable_of(lambda: x), variable_of(lambda: x[y])

@@ -1,4 +1,4 @@
-"""Variables that may have no value, and what a block assigns in place."""
+"""Operators for variables that may be unbound, and for locations that a block assigns in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .pinned_objects import ItemMaker, ListMaker, PlaceMaker
 
 
 def ld_cell(read: Callable[[], Any], name: str) -> Any:
-    """`ld` for a variable that a closure shares: unbound, it is an error of the function it belongs to."""
+    """Return `ld` of a variable that a closure captures; if unbound, raise the error of the function that
+    owns it."""
     try:
         value = read()
     except NameError:
@@ -26,25 +27,25 @@ def ld_cell(read: Callable[[], Any], name: str) -> Any:
 
 
 def cell(get: Callable[[], Any], put: Callable[[Any], None]) -> PlaceMaker:
-    """The variable that `get` reads and `put` assigns, as a place of a block."""
+    """Return a maker of the location of the variable that `get` reads and `put` assigns."""
     return partial(Cell, get, put)
 
 
 def attr(base: Callable[[], Any], key: str) -> PlaceMaker:
-    """The attribute `key` of `base()`, as a place of a block."""
+    """Return a maker of the location of the attribute `key` of `base()`."""
     return partial(Attribute, base, key)
 
 
 def item(base: Callable[[], Any], key: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
-    """`base()[key()]`, as a place of a block; `of` is the place of `base()`, for a base that never changes."""
+    """Return a maker of the location `base()[key()]`; `of` makes that of `base()`, for an immutable base."""
     return ItemMaker(base, key, of)
 
 
 def own_list(read: Callable[[], Any]) -> PlaceMaker:
-    """Among the places of a block: the variable that `read` reads holds a list which nobody else knows."""
+    """Return a marker, among the locations, that the variable in `read` holds an unescaped list."""
     return ListMaker(read)
 
 
 def items(base: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
-    """Whatever items of `base()` a block assigns, as one place."""
+    """Return a maker of one location for all items of `base()` that a block assigns."""
     return ItemMaker(base, None, of)
