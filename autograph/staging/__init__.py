@@ -1,15 +1,15 @@
-"""The contract between converted code and the libraries that stage it.
+"""The contract between converted code and the libraries (backends) that stage it.
 
     if x > 0:                     (y,) = ag__.cond(x > 0, if_true, if_false, ...)
         y = f(x)                            │
     else:                 ==>               └─ backend_of(x > 0).cond(x > 0, if_true, if_false, ...)
         y = g(x)
 
-Converted code asks who owns the value that decides. For a bool that is plain Python, which just calls one
-branch. A library that builds graphs registers a `Backend` for the types of its symbolic values; it then gets
-the test and both branches as functions, *state in, results out*, and may call each to see what it does.
+Converted code dispatches on the type of the deciding value. For a bool the backend is plain Python, which calls one
+branch. A library that builds graphs registers a `Backend` for the types of its symbolic values. The backend gets the
+test and both branches as functions, *state in, results out*, and may trace each of them.
 
-A backend for another library starts like this one, for symbolic texts, which writes down what it is given:
+A minimal backend for symbolic expressions, which records operations as strings:
 
 >>> class Symbol:
 ...     def __init__(self, text): self.text = text

@@ -1,4 +1,4 @@
-"""What a backend implements, and what that means in plain Python."""
+"""The backend protocol, and its implementation for plain Python."""
 
 from __future__ import annotations
 
@@ -9,50 +9,48 @@ State = tuple[Any, ...]
 
 
 class UnescapedList(list[Any]):
-    """A list in the state of a block that nobody else knows: the block may change it, also in length."""
+    """An unescaped list in the state of a block: the block may change it, also its length."""
 
 
 class MutableValue:
-    """A backend's value that its methods change in place, as they do a list: whoever knows it sees that."""
+    """A backend's value that its methods change in place, like a list; all references see the change."""
 
-    is_own = False  # whether it is a copy that one function of a block works on
+    is_own = False  # whether this is a copy that one function of a block works on
 
 
 class Backend(Protocol):
-    """What a library implements so that converted code stages its values.
+    """The protocol that a library implements so that converted code stages its values.
 
-    Functions that a backend receives (`then`, `orelse`, `test`, `body`) are pure in the state: what the block
-    reads and assigns comes in as arguments and leaves in a tuple of results. They may be called once, many
-    times or never. Entries of the state and of the results are the backend's own values, any other Python
-    values, and `Undefined` objects, which stand for variables that have no value yet. `names` are the user's
-    names, for messages and for printing.
+    The functions that a backend receives (`then`, `orelse`, `test`, `body`) are pure in the state. Variables
+    that the block reads and assigns are parameters, and its results are a tuple. The functions may be called
+    once, many times or never. Entries of the state and of the results are the backend's own values, other
+    Python values, and `Undefined` objects, which represent unbound variables. `names` are the names in user
+    code, for messages and for printing.
 
-    A function may raise what the user's `raise` or `assert` says (`raised_by_user`): then the block never comes to
-    its end, and what it was to give is not needed; running the block must raise the exception.
+    A function may raise the exception of a `raise` or `assert` in user code (`raised_by_user`). Then the
+    block never completes and its results are not needed; running the block must raise the exception.
 
-    A backend may have a method `mentions(text)`: whether a text was made from its values, so that a staged `print`
-    of the text is its business; and a method `is_lost(value)`: whether one of its values is of no use any more to what
-    is being staged, as it belongs to something that is finished.
-    """
+    A backend may have a method `mentions(text)`, which returns whether a string was formatted from its
+    values, so that the backend must stage a `print` of the string. It may also have a method
+    `is_lost(value)`, which returns whether a value belongs to a finished graph and is useless in the current
+    one."""
 
     @property
     def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
-        """What is called in place of a built-in function when one of the arguments is the backend's.
+        """The replacements for built-in functions when one of the arguments is the backend's.
 
-        For instance `{len: tensor_len, range: tensor_range}`. A built-in that is not there is called itself.
-        """
+        For instance `{len: tensor_len, range: tensor_range}`. Other built-in functions are called unchanged."""
         ...
 
     @property
     def lasting(self) -> tuple[type, ...]:
-        """The types of values that are made once and outlive every graph, such as variables.
+        """The types of values that are created once and outlive every graph, such as variables.
 
-        An object that gets one while a block is traced has been built then: that is not undone.
-        """
+        An object that gets such a value during a trace has been built by then; that is not undone."""
         ...
 
     def owns(self, value: Any) -> bool:
-        """Whether to stage on this value of a registered type; perhaps only while a graph is being built."""
+        """Return whether to stage on this value of a registered type, perhaps only while a graph is built."""
         ...
 
     def cond(
@@ -63,10 +61,9 @@ class Backend(Protocol):
         state: State,
         names: tuple[str, ...],
     ) -> State:
-        """`if`. Both branches take `*state` and return one result for each of `names`.
+        """Stage an `if`. Both branches take `*state` and return one result for each of `names`.
 
-        State and results need not be the same variables: a branch may read what it does not assign.
-        """
+        State and results may be different variables: a branch may read variables that it does not assign."""
         ...
 
     def while_loop(
@@ -77,12 +74,11 @@ class Backend(Protocol):
         names: tuple[str, ...],
         options: Mapping[str, Any],
     ) -> State:
-        """`while`. `test(*state)` gives a truth value, `body(*state)` the next state.
+        """Stage a `while`. `test(*state)` returns a truth value, `body(*state)` the next state.
 
-        To learn whose value it is, the test has been called once already, with this very state;
-        `options["first"]` is what it gave. When a test may have effects, start from that value:
-        see `rotated`. When it has none, call `test` again and forget `first`.
-        """
+        The operator has called the test once already, with this state, to find the backend;
+        `options["first"]` is its result. If a test may have effects, start from that value: see `rotated`.
+        Otherwise call `test` again and ignore `first`."""
         ...
 
     def for_loop(
@@ -94,44 +90,42 @@ class Backend(Protocol):
         until: str | None,
         options: Mapping[str, Any],
     ) -> State:
-        """`for`. `body(item, *state)` gives the next state.
+        """Stage a `for`. `body(item, *state)` returns the next state.
 
-        `until` names the state variable that ends the loop once it is true; it is consulted before each item.
-        """
+        `until` names the state variable that ends the loop once it is true; it is tested before each item."""
         ...
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
-        """`first and rest()`, `first or rest()` or `not first` (`op` is that word; `rest` is None for "not").
+        """Stage `first and rest()`, `first or rest()` or `not first` (`op` is that word; `rest` is None for
+        "not").
 
-        Python calls `rest` only when `first` does not decide.
-        """
+        Python calls `rest` only if `first` does not decide the result."""
         ...
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
-        """`assert test, message()`. A message that is an exception is raised as it is."""
+        """Stage `assert test, message()`. A message that is an exception is raised unchanged."""
         ...
 
     def length(self, value: Any) -> int | None:
-        """How many items a sequence pattern of `match` sees in `value`, None where it sees no sequence.
+        """Return the number of items of `value` for a sequence pattern of `match`; None if it is not a
+        sequence.
 
-        Assigning to several variables (`a, b = value`) takes the items out.
-        """
+        The items are extracted by an assignment to several variables (`a, b = value`)."""
         ...
 
     def is_(self, value: Any, truth: bool) -> Any:
-        """`case True` or `case False`: whether `value` is that truth value."""
+        """Return whether `value` is that truth value, for `case True` or `case False`."""
         ...
 
     def set_item(self, target: Any, key: Any, value: Any) -> Any:
-        """`target[key] = value`: what the variable is after that, `target` itself when it has changed in place.
+        """Stage `target[key] = value`; return the new value, or `target` itself if it was changed in place.
 
-        This is asked for every target of a registered type, whether it is owned now or not.
-        """
+        This is called for every target of a registered type, even if `owns` is false for it."""
         ...
 
 
 class PythonBackend:
-    """Plain Python as a backend: the default, and the contract's meaning in a few lines."""
+    """The default backend: plain Python, which also shows the meaning of the protocol."""
 
     builtins: Mapping[Callable[..., Any], Callable[..., Any]] = {}
     lasting: tuple[type, ...] = ()
@@ -191,7 +185,7 @@ class PythonBackend:
 
     def length(self, value: Any) -> int | None:
         match value:
-            case [*_]:  # asks for the kind only
+            case [*_]:  # tests the type only
                 return len(value)
         return None
 
@@ -209,15 +203,14 @@ PYTHON = PythonBackend()
 def rotated(
     test: Callable[..., Any], body: Callable[..., State], state: State, first: Any
 ) -> tuple[Callable[..., Any], Callable[..., State], State]:
-    """The same loop, testing at the end of the body, from a first test that has been made already.
+    """Rotate a loop, so that it tests at the end of the body and starts from an evaluated first test.
 
         while test(*s):               go = first
             s = body(*s)      ==>     while go:
                                           s = body(*s)
                                           go = test(*s)
 
-    The answer is a test, a body and a state with `go` in front. The test is evaluated as often as in Python.
-    """
+    Return a test, a body and a state with `go` prepended. The test is evaluated as often as in Python."""
 
     def rotated_body(go: Any, *old: Any) -> State:
         new = body(*old)

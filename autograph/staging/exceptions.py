@@ -1,13 +1,13 @@
-"""What a backend asks about an exception that a block gave in place of results.
+"""Exceptions that a block raises during a trace, for backends.
 
     if x < 0:                               def if_true():
         raise ValueError(f"bad {x}")   ==>      raise ValueError(f"bad {x}")
                                             ag__.cond(x < 0, if_true, ag__.keep)
 
-The `raise` stays what it is, so plain Python has nothing to notice. A backend that calls `if_true` to see what it
-does gets the exception. `raised_by_user` says that it is what the block means, not a mistake on the way: then the
-block never comes to its end, its results are those of the other branch, and when the graph comes there, it fails
-with that exception. `surroundings` says who of the user's would have caught it, or cleaned up behind it.
+The `raise` stays unchanged, so plain Python is not affected. A backend that traces `if_true` catches the exception.
+`raised_by_user` returns whether user code raised it deliberately. Then the block never completes, its results are
+those of the other branch, and the graph fails with that exception when it reaches the block. `surroundings` finds the
+user code that would have caught the exception, or the `finally` blocks that it would have run.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ NEVER_STAGED = (DiagnosticError, KeyboardInterrupt, GeneratorExit)
 
 
 def raised_by_user(error: BaseException) -> bool:
-    """Whether a `raise` or `assert` statement of the user's made the exception.
+    """Return whether a `raise` or `assert` statement in user code created the exception.
 
-    What Python, a library or a backend complains about is no such thing, nor what wraps a backend's complaint.
-    """
+    Errors raised by Python, a library or a backend do not count, and neither do exceptions that wrap a
+    backend's error."""
     if isinstance(error, NEVER_STAGED) or not _states(error):
         return False
     reason = error.__cause__ or error.__context__
@@ -52,7 +52,7 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _states(error: BaseException) -> bool:
-    """Whether the exception comes from a `raise` with an operand, or an `assert`, in a file of the user's."""
+    """Return whether the exception comes from a `raise` with an operand, or an `assert`, in user code."""
     entry = error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
@@ -63,7 +63,7 @@ def _states(error: BaseException) -> bool:
 
 
 def _is_raise(code: CodeType, offset: int) -> bool:
-    # Without an operand it passes on what was raised further down.
+    # A `raise` without an operand re-raises an exception.
     return offset >= 0 and code.co_code[offset] == _raise_opcode() and code.co_code[offset + 1] > 0
 
 
@@ -75,20 +75,21 @@ def _raise_opcode() -> int:
 
 
 def _is_users(frame: FrameType) -> bool:
-    # A test runner is __main__ for the examples that it runs, and no reason to take these for a library's.
+    # A test runner may be __main__ for the examples that it runs; they are still user code.
     module = frame.f_globals.get("__name__")
     return not is_library_file(frame.f_code.co_filename, None if module == "__main__" else module)
 
 
 class Surroundings(NamedTuple):
-    """What stands around the running line, from the inside out."""
+    """The handlers around the running line, innermost first."""
 
-    catching: Where | None  # the `except` (or `with suppress(…)`) that would take the exception
+    catching: Where | None  # the `except` (or `with suppress(…)`) that would catch the exception
     cleaning: tuple[tuple[str, range], ...]  # the `finally` blocks on the way: file and lines
 
 
 def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
-    """Who would see `error` if it were raised where the program stands now, up to the frame `until`."""
+    """Return the handlers that `error` would meet if it were raised at the running line, up to the frame
+    `until`."""
     cleaning: list[tuple[str, range]] = []
     for frame in running(until):
         file = frame.f_code.co_filename
@@ -106,7 +107,7 @@ def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
 
 
 def running(until: FrameType | None) -> Iterator[FrameType]:
-    """The user's frames that are running, from the inside out."""
+    """Yield the running frames of user code, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame is not until:
         if not is_own_file(frame.f_code.co_filename) and _is_users(frame):
@@ -115,14 +116,14 @@ def running(until: FrameType | None) -> Iterator[FrameType]:
 
 
 class _Attempt(NamedTuple):
-    """A `try` (or `with`) around a line; whether its handlers watch over it, or only its `finally`."""
+    """A `try` (or `with`) around a line, and whether its handlers cover the line, or only its `finally`."""
 
     node: ast.Try | ast.With
     in_body: bool
 
 
 def _catches(node: Any) -> list[tuple[Any, ast.expr | None]]:
-    """Where a statement takes exceptions, and which."""
+    """Return the nodes of a statement that catch exceptions, with the exception types."""
     import ast
 
     if not isinstance(node, ast.With):
@@ -137,7 +138,7 @@ def _is_suppress(manager: Any) -> bool:
 
 
 def _attempts_around(frame: FrameType) -> list[_Attempt]:
-    """The `try` statements of the running function around its running line, from the inside out."""
+    """Return the `try` statements of the running function around its running line, innermost first."""
     here = _position(frame)
     attempts = _attempts_of(frame.f_code.co_filename)
     owner = attempts.function_at(here)
@@ -151,7 +152,7 @@ def _attempts_around(frame: FrameType) -> list[_Attempt]:
 
 
 def _unwatched(node: Any) -> list[list[Any]]:
-    """The parts of a `try` that its own handlers do not watch over."""
+    """Return the parts of a `try` that its own handlers do not cover."""
     return [node.orelse, *(handler.body for handler in node.handlers)] if hasattr(node, "handlers") else []
 
 
@@ -192,7 +193,7 @@ class _Attempts:
             attempts.sort(key=lambda node: (node.lineno, node.col_offset))
 
     def function_at(self, here: Position) -> Any:
-        """The innermost function that has this place in its body; None for the module."""
+        """Return the innermost function with this location in its body; None for the module."""
         last = bisect.bisect_right(self.starts, here)
         return next((f for f in reversed(self.functions[:last]) if _spans(_body_of(f), here)), None)
 
@@ -211,12 +212,12 @@ def _parsed(text: str) -> _Attempts:
 
     try:
         return _Attempts(ast.parse(text))
-    except (SyntaxError, ValueError):  # the text is not that of the code which runs, such as a template's
+    except (SyntaxError, ValueError):  # the source is not that of the running code, such as a template's
         return _Attempts(None)
 
 
 def _matches(kind: ast.expr | None, error: BaseException, frame: FrameType) -> bool:
-    """Whether an `except` clause takes the exception; what cannot be told from names may."""
+    """Return whether an `except` clause matches the exception; an unresolved type may match."""
     if kind is None:
         return True
     import ast
@@ -228,7 +229,7 @@ def _matches(kind: ast.expr | None, error: BaseException, frame: FrameType) -> b
 
 
 def _named(kind: ast.expr, frame: FrameType) -> Any:
-    """The object that a name or a chain of attributes stands for in a frame; None if that is not known."""
+    """Return the object that a name or a chain of attributes refers to in a frame; None if it is not known."""
     import ast
 
     if isinstance(kind, ast.Attribute):

@@ -1,11 +1,11 @@
-"""Classes whose instances a backend takes as one value, although they look like something that has parts.
+"""Classes with instances that a backend treats as one leaf, although they seem to be pytree nodes.
 
     @dataclass                           a dataclass has fields, which a graph could carry one by one
-    class Net(tf.Module):       ==>      a module is one object with an identity: it says so by a mark
+    class Net(tf.Module):       ==>      a module is one object with an identity, declared by a mark
         weight: object
 
-Lists, tuples, dicts and dataclasses are taken apart into their parts otherwise, by a backend and by what keeps
-track of the objects that a block changes; both have to agree on that."""
+Other lists, tuples, dicts and dataclasses are flattened by backends, and by the search for objects that a block
+changes; both must agree."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 _MARKS = (
     "_is_leaf_of_nests",  # a stateful object, such as a module: its attributes are changed in place
-    "__components__",  # a tensor made of several, which is a value like any other
+    "__components__",  # a composite tensor, which is a value
 )
 
 
 def is_opaque_leaf(kind: type) -> bool:
-    """Whether instances of a class are not taken apart, whatever else the class is.
+    """Return whether instances of a class are leaves, whatever else the class is.
 
     >>> is_opaque_leaf(list), is_opaque_leaf(type("Rows", (list,), {"_is_leaf_of_nests": True}))
     (False, True)
@@ -27,11 +27,10 @@ def is_opaque_leaf(kind: type) -> bool:
 
 
 def is_chosen(kind: type) -> bool:
-    """Whether instances of a class stand for one of several objects, as a graph decides: see
-    `aliasing/select_proxy.py`."""
+    """Return whether instances of a class are proxies for one of several objects: see `aliasing/select_proxy.py`."""
     return hasattr(kind, "__chosen_from__")
 
 
 def settled(value: Any) -> Any:
-    """An ordinary object with what such an instance holds now."""
+    """Return an ordinary object with the current contents of such a proxy."""
     return value.__chosen_copy__()

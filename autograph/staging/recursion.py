@@ -1,13 +1,13 @@
-"""A function that calls itself, where a tensor decides whether it goes on: tracing it would never end.
+"""Detect recursion that a tensor would have to end: tracing it would never end.
 
     def fact(n):                                  trace fact(n): both branches are followed
         if n <= 1:                                    trace fact(n - 1): both branches are followed
             return 1                  ==>                 trace fact(n - 1 - 1): …
         return n * fact(n - 1)                    AGC280
 
-What Python bounds may recurse: over the nodes of a tree, down to a depth that is a Python number. So a recursion
-is refused when nothing but tensors has changed from one round to the next, and that several times over; or when
-there are very many rounds, or no stack for more."""
+Recursion that Python bounds is allowed: over the nodes of a tree, or down to a depth that is a Python number. An
+error is raised if only tensors differ between many successive calls. It is also raised for very many calls, or when
+the stack is exhausted."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .backend import PYTHON
 from .registry import backends
 from .undefined import Undefined
 
-_ALIKE = 20  # rounds; Python's side may still count something that is not looked at
-_MOST = 600  # rounds, whatever changes: a graph so deep is of no use
-_MANY = 8  # rounds that make an exhausted stack this recursion's fault
-_DEEP = 3  # how far into structures values are compared
+_ALIKE = 20  # calls; Python state that is not compared may still differ
+_MOST = 600  # calls, whatever changes: such a deep graph is useless
+_MANY = 8  # calls from which an exhausted stack is attributed to this recursion
+_DEEP = 3  # depth to which structures are compared
 
 Key = Any
 
 
 class _Running(threading.local):
-    """The staged decisions that are being traced, by their place in the user's code."""
+    """The staged decisions that are being traced, by their location in user code."""
 
     def __init__(self) -> None:
         self.at: dict[tuple[int, int], list[deciding]] = {}
@@ -41,7 +41,7 @@ _running = _Running()
 
 
 class deciding:  # noqa: N801  (used like a function: `with deciding():`)
-    """A staged decision, while what depends on it is traced."""
+    """A context manager for a staged decision while its dependent code is traced."""
 
     def __init__(self) -> None:
         frame = sys._getframe(1)
@@ -49,13 +49,13 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             frame = frame.f_back
         self.frame, self.line = frame, frame.f_lineno
         self.place = id(frame.f_code), frame.f_lasti
-        self.alike = 0  # rounds before this one in which all but tensors was the same
-        self.deepest: Diagnostic | None = None  # what to say when the stack is exhausted
+        self.alike = 0  # previous calls that differ in tensors only
+        self.deepest: Diagnostic | None = None  # the error to raise when the stack is exhausted
         self.state: Key = None
 
     def __enter__(self) -> None:
         rounds = _running.at.setdefault(self.place, [])
-        # Of one chain of `elif`, each decision stands inside the one before.
+        # In a chain of `elif`, each decision is nested in the previous one.
         if rounds and rounds[-1].frame is not self.frame:
             previous = rounds[-1]
             self.state = [_state_of(frame) for frame in self._round(previous)]
@@ -77,7 +77,7 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             raise StagingError(self.deepest) from None
 
     def _round(self, previous: deciding) -> Iterator[FrameType]:
-        """The user's frames from here out to the same decision before."""
+        """Yield the frames of user code from here out to the previous instance of the decision."""
         frame: FrameType | None = self.frame
         while frame is not None and frame is not previous.frame:
             if not is_own_file(frame.f_code.co_filename):
@@ -108,7 +108,8 @@ def _state_of(frame: FrameType) -> Key:
 
 
 def _key(value: Any, depth: int) -> Key:
-    """What is compared of a value: of a tensor its type only, of other things what Python could decide on."""
+    """Return a comparison key of a value: of a tensor only its type, of others the state that Python can
+    test."""
     kind = type(value)
     if backends[kind] is not PYTHON:
         return kind, str(getattr(value, "dtype", "")), str(getattr(value, "shape", ""))
@@ -122,7 +123,7 @@ def _key(value: Any, depth: int) -> Key:
         if kind is dict:
             return kind, [(_key(key, 0), _key(part, depth - 1)) for key, part in value.items()]
         if isinstance(value, FunctionType):
-            # A block or a lambda is made anew in each round; what tells rounds apart is what it refers to.
+            # Each call creates a block or lambda anew; compare the objects that it refers to.
             cells = value.__closure__ or ()
             return value.__code__, [_key(cell, depth) for cell in map(_contents, cells)]
         if isinstance(value, MethodType):
@@ -136,6 +137,6 @@ def _key(value: Any, depth: int) -> Key:
 def _contents(cell: Any) -> Any:
     try:
         value = cell.cell_contents
-    except ValueError:  # a variable without a value
+    except ValueError:  # unbound variable
         return None
     return None if isinstance(value, FunctionType) else value
