@@ -1,7 +1,7 @@
 """Parsers of operation attributes: one function for each annotation in a signature.
 
-A parser (a reader) takes the argument and returns a plain value that can be printed and parsed (int, float,
-bool, str, None, DType, tuple of these), or raises TypeError or ValueError.
+A parser (a reader) takes the argument and returns a plain value, or raises TypeError or ValueError. Plain values
+can be printed and parsed: int, float, bool, str, None, DType, and tuples of these.
 
 >>> READERS["Axes"]([0, 1]), READERS["Axes"](None), READERS["Axis"](-1)
 ((0, 1), None, -1)

@@ -241,7 +241,7 @@ def _longest_side(a: Tensor) -> Tensor:
 
 
 def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
-    """Return the number of singular values above `tol`; the default is the rounding error of zero.
+    """Return the number of singular values above `tol`; the default is the rounding error of the largest value.
 
     >>> matrix_rank([[1., 2.], [2., 4.]]).numpy().tolist()
     1
