@@ -20,6 +20,7 @@ from typing import Any
 
 from agc.autograph.staging import is_opaque_leaf
 
+from .core import late_binding as _late_binding
 from .core.missing_names import explain as _explain
 
 _NO_FACTORY: Any = object()
@@ -120,9 +121,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     try:
         _collect(structure, leaves, expand_composites)
     except RecursionError as error:
-        from .core import cyclic_nests  # imported late: the import is cyclic
-
-        raise cyclic_nests.told(error, structure) from None
+        raise _late_binding.cyclic_nests.told(error, structure) from None
     return leaves
 
 

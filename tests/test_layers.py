@@ -192,3 +192,84 @@ def test_autograph_works_without_the_runtime():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[1, 2] 0\n"
+
+
+LATE = ROOT / "runtime" / "core" / "late_binding.py"
+
+
+def modules():
+    """module → path, of autograph and runtime, but of Keras."""
+    found = {}
+    for path in FILES:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[0] != "cli" and parts[:2] != ("runtime", "keras"):
+            found[".".join(("agc", *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def import_graph(with_types):
+    """module → modules that it imports anywhere, inside functions too; `late_binding` counts as importing nothing."""
+    known = modules()
+    return {
+        name: {target for _, target in imports(path) if target in known and target != name}
+        if with_types
+        else {target for target in outside_type_checking(path) if target in known and target != name}
+        for name, path in known.items()
+        if path != LATE
+    }
+
+
+def outside_type_checking(path):
+    typed = {
+        line
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    return [name for line, name in imports(path) if line not in typed]
+
+
+def circles(graph):
+    """The strongly connected components of more than one module (Tarjan, 1972)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph.get(name, ()):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            component = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for name in graph:
+        if name not in index:
+            visit(name)
+    return found
+
+
+def test_imports_have_no_circle_those_inside_functions_included():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+    graph = import_graph(with_types=False)
+    assert len(graph) > 700
+    assert circles(graph) == []
+
+
+def test_circles_of_annotations_stay_small():
+    """Annotations may name a class of a higher module; only few do."""
+    assert sum(map(len, circles(import_graph(with_types=True)))) <= 57
+
+
+def test_the_late_names_are_what_a_type_checker_sees():
+    from agc.runtime.core import late_binding
+
+    (block,) = [node for node in ast.parse(LATE.read_text()).body if isinstance(node, ast.If)]
+    seen = {alias.asname or alias.name for node in block.body for alias in node.names}
+    assert seen == set(late_binding._PROVIDERS) | set(late_binding.MODULES) == set(late_binding.__all__)
+    assert all(getattr(late_binding, name) is not None for name in seen if name != "strip_mining")

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import nest
+from ..core import late_binding
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
@@ -262,19 +263,19 @@ class GradientTape:
         >>> print(tape.explain(y, x).partition(": ")[2])
         the tape does not watch the tensor. Fix: call tape.watch(tensor) before computing with it; ...
         """
-        from .explain import explained, heading, out_of_reach, why_unwatched
-
         if self._records is None:
             raise RuntimeError("explain() comes before gradient(), unless the tape is persistent")
         with recording_by([]):
             y, x = known(_tensor_in(target)), known(_tensor_in(source))
-            if out_of_reach(y) or out_of_reach(x):
+            explain = late_binding.gradient_explanation
+            if explain.out_of_reach(y) or explain.out_of_reach(x):
                 return (
-                    f"{heading(y, x)} is None: a tensor of the graph of another function has no value outside of it. "
-                    "Fix: return it from that function, and use what the call gives"
+                    f"{explain.heading(y, x)} is None: a tensor of the graph of another function has no value "
+                    "outside of it. Fix: return it from that function, and use what the call gives"
                 )
-            unwatched = "" if key_of(x) in self._tracked else why_unwatched(x, self._watch_accessed_variables)
-            return explained(self._records, (y, ones_like(y)), x, unwatched, self._watched)
+            watched = self._watch_accessed_variables
+            unwatched = "" if key_of(x) in self._tracked else explain.why_unwatched(x, watched)
+            return explain.explained(self._records, (y, ones_like(y)), x, unwatched, self._watched)
 
     def jacobian(
         self,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from .. import dtypes
+from ..core import late_binding
 from ..core.tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
 from ..executors.plan.kernel_results import returns_many
 from ..ir.builder import Builder
@@ -132,9 +133,7 @@ class GraphRecord(Record):
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         if self.operation.regions:
-            from .region_gradients import BACK
-
-            return BACK[self.operation.type](self, grads, wanted)
+            return late_binding.region_gradients.BACK[self.operation.type](self, grads, wanted)
         return super().back(grads, wanted)
 
 

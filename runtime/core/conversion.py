@@ -24,7 +24,7 @@ from agc.autograph.staging import is_chosen, settled
 
 from .. import dtypes
 from ..ir.builder import current
-from . import mixed_literals
+from . import late_binding, mixed_literals
 from .fp_errors import quietly
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
@@ -152,9 +152,7 @@ def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
             try:
                 return conversion(values, dtype)
             except RecursionError as error:
-                from . import cyclic_nests  # imported here because cyclic_nests imports this module
-
-                raise cyclic_nests.told(error, values) from None
+                raise late_binding.cyclic_nests.told(error, values) from None
     raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
 
 

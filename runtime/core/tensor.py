@@ -17,6 +17,7 @@ from agc.autograph import api
 
 from .. import dtypes, errors
 from ..ir.graph import Value
+from . import late_binding
 from .abstract_value import AbstractValue, abstract_value_of
 from .devices import CPU
 from .missing_attributes import INSTEAD, declare_missing
@@ -117,9 +118,7 @@ class Tensor:
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """Return the array API namespace of tensors, the module `array_api`."""
-        from ..interop import array_api
-
-        return array_api.of_version(api_version)
+        return late_binding.array_api.of_version(api_version)
 
     @property
     def _keras_mask(self) -> Any:  # user code prints it, and deletes it to hide it from losses
@@ -283,14 +282,10 @@ class EagerTensor(Tensor):
         return view.data
 
     def __dlpack__(self, **options: Any) -> Any:
-        from ..experimental.dlpack import exported
-
-        return exported(self, **options)
+        return late_binding.exported(self, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        from ..experimental.dlpack import CPU
-
-        return CPU
+        return late_binding.CPU
 
     def _repr_html_(self) -> str:
         from .html_repr import tensor_html
@@ -422,9 +417,7 @@ class SymbolicTensor(Tensor):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Return the value in a session, by default the one whose block is active."""
-        from ..compat.sessions.session import session_for
-
-        return session_for(session, "evaluate tensor using `eval()`").run(self, feed_dict)
+        return late_binding.session_for(session, "evaluate tensor using `eval()`").run(self, feed_dict)
 
     def consumers(self) -> list[Operation]:
         """Return the operations that take this tensor as an input."""
@@ -538,14 +531,10 @@ class SymbolicTensor(Tensor):
         return int(rows)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from ..interop.numpy_dispatch import on_ufunc  # imported here: only programs that mix both need it
-
-        return on_ufunc(ufunc, method, inputs, options)
+        return late_binding.on_ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ..interop.numpy_dispatch import on_function
-
-        return on_function(function, args, kwargs)
+        return late_binding.on_function(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(

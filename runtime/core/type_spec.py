@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import shapes
+from . import late_binding, shapes
 from .shapes import TensorShape
 
 
@@ -57,27 +57,22 @@ class TypeSpec:
     def flatten(self) -> list[Any]:
         """Return the TensorSpecs of all components."""
         from .. import nest
-        from ..composite import components
 
         return [
             flat
             for spec in nest.flatten(self._component_specs)
-            for flat in (spec.flatten() if components.is_composite_spec(spec) else [spec])
+            for flat in (spec.flatten() if late_binding.components.is_composite_spec(spec) else [spec])
         ]
 
     def to_tensors(self, value: Any) -> list[Any]:
         """Return the component tensors of a compatible value; TypeError for an incompatible one."""
-        from ..composite import components
-
         if not self.is_compatible_with(value):
             raise TypeError(f"{value!r} is not compatible with {self!r}")
-        return components.flatten(value)
+        return late_binding.components.flatten(value)
 
     def from_tensors(self, tensors: Any) -> Any:
         """Return the value with these component tensors."""
-        from ..composite import components
-
-        return components.made(self, iter(tensors))
+        return late_binding.components.made(self, iter(tensors))
 
     def cast(self, value: Any, casting_context: Any = None) -> Any:
         """Return `value` if it is compatible; else raise TypeError."""
@@ -183,21 +178,18 @@ def type_spec_from_value(value: Any) -> TypeSpec:
     >>> type_spec_from_value([1, 2])
     TensorSpec(shape=(2,), dtype=tf.int32, name=None)
     """
-    from .tensor_spec import TensorSpec
-
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         return spec
-    from .conversion import convert_to_tensor, is_tensor_like
 
-    if not is_tensor_like(value):
+    if not late_binding.is_tensor_like(value):
         try:
-            value = convert_to_tensor(value)
+            value = late_binding.convert_to_tensor(value)
         except (TypeError, ValueError):
             raise TypeError(
                 f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}."
             ) from None
-    return TensorSpec.from_tensor(value)
+    return late_binding.TensorSpec.from_tensor(value)
 
 
 _DIFFERENT: Any = object()

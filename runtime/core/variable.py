@@ -22,7 +22,7 @@ from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.setitem import setitem
 from ..ops.framework import operator_overloads
 from ..ops.state import variable_ops
-from . import shapes
+from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
 from .tensor import EagerTensor, Reference, SymbolicTensor, Tensor, value_text
@@ -116,9 +116,7 @@ class Variable(PartialUpdates):
         self.short_name = scope_prefix() + (name or "Variable")
         builder = current()
         if builder is not None and builder.root.keeps_constants and not builder.in_function():
-            from ..compat.sessions.variables import declare
-
-            declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
+            late_binding.declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
             return
         value = initial_value() if callable(initial_value) else initial_value
         tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
@@ -218,9 +216,7 @@ class Variable(PartialUpdates):
     def eval(self, session: Any = None) -> Any:
         """Return the value in a session, for variables of a graph; RuntimeError for others."""
         if self._owner is not None:
-            from ..compat.sessions.session import session_for
-
-            return session_for(session, "evaluate tensor using `eval()`").run(self)
+            return late_binding.session_for(session, "evaluate tensor using `eval()`").run(self)
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -228,9 +224,8 @@ class Variable(PartialUpdates):
         if self._owner is None:
             self.assign(value)
             return
-        from ..compat.sessions.session import session_for
 
-        session_for(session, "load a value using `load()`").load(self, value)
+        late_binding.session_for(session, "load a value using `load()`").load(self, value)
 
     def fitting(self, value: Any) -> np.ndarray[Any, Any]:
         """Return `value` as an array of the variable's dtype and shape."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..ops.arrays import concat_split, gather_where, ranges, shape_ops
 from ..ops.math import cast
+from . import late_binding
 from .conversion import convert_to_tensor
 from .tensor import Tensor
 
@@ -87,11 +88,10 @@ class PartialUpdates:
         values, indices = self._rows(sparse_delta)
         if indices.shape.rank is None:
             raise ValueError("batch_scatter_update needs indices whose rank is known")
-        from ..ops.arrays import tile_and_pad
 
         sizes = shape_ops.shape(indices)
         counted = [ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
-        *batches, _ = tile_and_pad.meshgrid(*counted, indexing="ij")
+        *batches, _ = late_binding.tile_and_pad.meshgrid(*counted, indexing="ij")
         coordinates = concat_split.stack([*batches, cast.cast(indices, dtypes.int32)], axis=-1)
         return self.scatter_nd_update(coordinates, values, name)
 
@@ -122,18 +122,14 @@ class PartialUpdates:
 
     def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
         values, indices = self._rows(slices)
-        from ..ops.state.variable_scatter import (
-            scatter_variable,  # imported at first use: few programs need it
-        )
 
-        result = scatter_variable(self, indices, values, how, name=name)
+        result = late_binding.scatter_variable(self, indices, values, how, name=name)
         return self.changed(result)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
         updates = convert_to_tensor(updates, self.dtype)
-        from ..ops.state.variable_scatter import scatter_variable
 
-        result = scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
+        result = late_binding.scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
         return self.changed(result)
 
     def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.builder import eagerly
-from ..ops.math.cast import cast
+from . import late_binding
 from .conversion import convert_to_tensor
 from .tensor import SymbolicTensor, Tensor
 
@@ -44,7 +44,7 @@ def adapts(leaf: Any, dtype: dtypes.DType | None) -> bool:
 
 def adapted(leaf: Any, dtype: dtypes.DType) -> Tensor:
     """Cast a choice between numbers to a dtype for which `adapts` holds."""
-    tensor = cast(leaf, dtype)
+    tensor = late_binding.cast(leaf, dtype)
     mark(tensor, [leaf])
     return tensor
 

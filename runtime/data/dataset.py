@@ -18,6 +18,7 @@ import numpy as np
 from .. import dtypes, errors, nest
 from ..control_flow import functional_api
 from ..control_flow.builtin_errors import raise_unless
+from ..core import late_binding
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
@@ -291,9 +292,9 @@ class Dataset(Transformations, CompositeTensor):
         `weights` are the probabilities: a list, or a dataset of lists. Without `weights` all datasets are equally
         likely.
         """
-        from .sample_from_datasets import sampled
-
-        return sampled(datasets, weights, seed, bool(stop_on_empty_dataset), rerandomize_each_iteration)
+        return late_binding.sample_from_datasets.sampled(
+            datasets, weights, seed, bool(stop_on_empty_dataset), rerandomize_each_iteration
+        )
 
     @staticmethod
     def list_files(
@@ -320,17 +321,13 @@ class Dataset(Transformations, CompositeTensor):
         wait: bool = False,
     ) -> Dataset:
         """Return a dataset of the elements that `save` has written."""
-        from .save_load import loaded
-
-        return loaded(path, element_spec)
+        return late_binding.save_load.loaded(path, element_spec)
 
     def save(
         self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None
     ) -> None:
         """Write the elements to files in the folder `path`, in agc's own format."""
-        from .save_load import saved
-
-        saved(self, path)
+        late_binding.save_load.saved(self, path)
 
 
 def _zipped(structure: Any, stages: list[PipelineStage]) -> Any:

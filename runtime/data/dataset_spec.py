@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..core import shapes
+from ..core import late_binding, shapes
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from .element_spec import generalised
@@ -58,15 +58,12 @@ class DatasetSpec(_ElementSpec):
 
     @property
     def value_type(self) -> type:
-        from .dataset import Dataset
-
-        return Dataset
+        return late_binding.data_dataset.Dataset
 
     def _from_components(self, components: Any) -> Any:
-        from .dataset import Dataset
         from .pipeline_stage import Given
 
-        return Dataset(Given(components, self.element_spec))
+        return late_binding.data_dataset.Dataset(Given(components, self.element_spec))
 
     def __repr__(self) -> str:
         return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
@@ -79,14 +76,10 @@ class IteratorSpec(_ElementSpec):
 
     @property
     def value_type(self) -> type:
-        from .iterator import Iterator
-
-        return Iterator
+        return late_binding.data_iterator.Iterator
 
     def _from_components(self, components: Any) -> Any:
-        from .iterator import Iterator
-
-        return Iterator(components, self.element_spec)
+        return late_binding.data_iterator.Iterator(components, self.element_spec)
 
     def __repr__(self) -> str:
         return f"IteratorSpec({self.element_spec!r},)"

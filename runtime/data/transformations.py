@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..core import late_binding
 from ..core.conversion import convert_to_tensor
 from ..kernels.random import seeds
 from . import batching, combine, map_stages, reorder_stages, shuffle_buffer
@@ -36,10 +37,8 @@ class Transformations:
         """The spec of the elements: TensorSpecs in the structure of the elements."""
         return self._stage.spec
 
-    def _then(self, stage: PipelineStage) -> Dataset:
-        from .dataset import Dataset
-
-        return Dataset(stage)
+    def _then(self, stage: PipelineStage) -> late_binding.data_dataset.Dataset:
+        return late_binding.data_dataset.Dataset(stage)
 
     def map(
         self,
@@ -260,16 +259,14 @@ class Transformations:
         """Append the elements of another dataset."""
         return self._then(combine.Concatenated(self._stage, dataset._stage))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: Any = 0, name: str | None = None) -> late_binding.data_dataset.Dataset:
         """Return pairs of an index, an int64, and an element.
 
         >>> import agc.runtime as tf
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate(start=1)]
         [(1, 5), (2, 6)]
         """
-        from .dataset import Dataset
-
-        return Dataset.zip((Dataset.counter(start), self))
+        return late_binding.data_dataset.Dataset.zip((late_binding.data_dataset.Dataset.counter(start), self))
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """Compute up to `buffer_size` elements ahead in a thread (AUTOTUNE: a few)."""
@@ -395,6 +392,4 @@ class Transformations:
             target_dist: the target frequencies of the classes: floats whose sum is 1.
             initial_dist: the frequencies in the source; estimated from the elements so far when it is None.
         """
-        from .rejection_resample import resampled
-
-        return resampled(self, class_func, target_dist, initial_dist, seed)
+        return late_binding.rejection_resample.resampled(self, class_func, target_dist, initial_dist, seed)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..ir.graph import Graph
 from .interpreter import interpret
+from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
 if TYPE_CHECKING:
     from .plan.plan import Plan
-
-Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def _interpreted(graph: Graph) -> Runner:
@@ -54,38 +53,6 @@ EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
     "automatic": _automatic,
 }
 """The executors by name."""
-
-
-def shortest(runner: Runner) -> Runner:
-    """Return the fastest equivalent of `runner` after its first run; `runner` itself if there is none."""
-    return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
-
-
-def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
-    """Return the native code of `runner` for `arguments`, to be called directly; None if there is none."""
-    find = getattr(getattr(runner, "__self__", None), "kernel_for", None)
-    return None if find is None else find(arguments)
-
-
-def plan_for(runner: Runner, arguments: Sequence[Any]) -> Plan | None:
-    """Return the plan that runs such arguments from now on.
-
-    None if no plan runs them, or if the runner may still switch to native code.
-    """
-    from .plan.plan import Plan
-
-    owner = getattr(runner, "__self__", None)
-    find = getattr(owner, "plan_for", None)
-    if find is not None:
-        return find(arguments)  # type: ignore[no-any-return]
-    return owner if type(owner) is Plan else None
-
-
-def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], None]) -> None:
-    """Call `tell` once `runner` has chosen between plan and native code, if that choice is still pending."""
-    wait = getattr(getattr(runner, "__self__", None), "when_decided", None)
-    if wait is not None:
-        wait(arguments, tell)
 
 
 COMPLETE = ("automatic", "interpret", "plan")

@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .. import dtypes
-from ..core import shapes
+from ..core import late_binding, shapes
 from .source_location import Origin
 from .value_types import AnySpec, TensorType, VariableType
 
 if TYPE_CHECKING:
     from ..core.tensor import SymbolicTensor
     from ..ops.framework.op import Op
-    from .graph_def import GraphDef, NodeDef
+    from .graph_def import NodeDef
     from .tensorflow_names import Naming
 
 
@@ -56,7 +56,7 @@ class Value:
 
     @property
     def dtype(self) -> dtypes.DType:
-        return self.spec.dtype  # read for tensors only
+        return self.spec.dtype  # type: ignore[union-attr]  # read for tensors only
 
     @property
     def shape(self) -> shapes.Dims:
@@ -146,9 +146,7 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the operation in a session, by default the session with an active `with` block."""
-        from ..compat.sessions.session import session_for
-
-        session_for(session, "execute operation using `run()`").run(self, feed_dict)
+        late_binding.session_for(session, "execute operation using `run()`").run(self, feed_dict)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -219,7 +217,7 @@ class Graph:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"a graph can be neither copied nor pickled: {self.name}. str(graph) is its text, which ir.parse.parse "
+            f"a graph can be neither copied nor pickled: {self.name}. str(graph) is its text, which ir.parser.parse "
             "reads; as_graph_def() is the same as JSON"
         )
 
@@ -286,11 +284,8 @@ class Graph:
                 return self._tensor(value)
         raise KeyError(f"The name {name!r} refers to a Tensor which does not exist.")
 
-    def _tensor(self, value: Value) -> SymbolicTensor:
-        from ..core.tensor import SymbolicTensor
-        from .builder import Builder
-
-        return SymbolicTensor(value, self._builder or Builder.of(self))
+    def _tensor(self, value: Value) -> late_binding.SymbolicTensor:
+        return late_binding.SymbolicTensor(value, self._builder or late_binding.Builder.of(self))
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """Return the tensor or operation for an object or a name. KeyError if there is none."""
@@ -303,9 +298,7 @@ class Graph:
 
         Raises RuntimeError for a graph that is complete, such as the graph of a function.
         """
-        from ..compat.sessions.graph_builder import as_default
-
-        return as_default(self)
+        return late_binding.as_default(self)
 
     def finalize(self) -> None:
         """Make the graph read-only: adding an operation raises RuntimeError from now on."""
@@ -319,9 +312,7 @@ class Graph:
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
         """Return a context manager: operations in the block run after `control_inputs`."""
-        from ..control_flow.control_dependencies import control_dependencies
-
-        return control_dependencies(control_inputs)
+        return late_binding.control_dependencies(control_inputs)
 
     def add_to_collection(self, name: str, value: Any) -> None:
         """Add a value to a collection of the graph."""
@@ -336,9 +327,7 @@ class Graph:
 
     def get_collection_ref(self, name: str) -> list[Any]:
         """Return a collection itself, not a copy."""
-        from ..compat.sessions.graph_builder import builder_of
-
-        return builder_of(self).collections.setdefault(name, [])
+        return late_binding.builder_of(self).collections.setdefault(name, [])
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """Return the unique name that an operation called `name` would get."""
@@ -346,16 +335,12 @@ class Graph:
 
     def made_by(self, value: Value) -> Operation:
         """Return the operation that defines `value`; for an input, an operation of type `placeholder`."""
-        from ..ops.arrays.placeholder import placeholder_of
-
         found = next((each for each in self.get_operations() if value in each.outputs), None)
-        return placeholder_of(value) if found is None else found
+        return late_binding.placeholder_of(value) if found is None else found
 
-    def as_graph_def(self) -> GraphDef:
+    def as_graph_def(self) -> late_binding.GraphDef:
         """Return the graph in a serializable form: readable JSON, see ir/json_format.py."""
-        from .graph_def import GraphDef
-
-        return GraphDef(self)
+        return late_binding.GraphDef(self)
 
     def live_operations(self) -> tuple[Operation, ...]:
         """Return the live operations: stateful ones, and those with results that a live operation or an
@@ -390,9 +375,7 @@ class Graph:
         return tuple(value for value in self.inputs if isinstance(value.spec, VariableType))
 
     def __str__(self) -> str:
-        from .printer import print_graph
-
-        return print_graph(self).rstrip("\n")
+        return late_binding.print_graph(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         from ..core.html_repr import text_html

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ..core import late_binding
 from ..ir.source_location import Origin
 from .recorder import Node, ProfilePoint, Recorder, Session
 
@@ -91,21 +92,15 @@ class Report:
 
     def trace(self) -> dict[str, Any]:
         """Return the calls in the Trace Event format, which chrome://tracing and ui.perfetto.dev show."""
-        from .trace_events import timeline
-
-        return timeline(self)
+        return late_binding.trace_events.timeline(self)
 
     def page(self) -> str:
         """Return a flame graph as a standalone page: width is time; nested calls are drawn below their caller."""
-        from .flame_graph import page
-
-        return page(self)
+        return late_binding.flame_graph.page(self)
 
     def write_trace(self, path: str) -> None:
         """Write `trace()` to a file, as JSON; compressed when the name ends in `.gz`."""
-        from .trace_events import write
-
-        write(self, path)
+        late_binding.trace_events.write(self, path)
 
     def write_page(self, path: str) -> None:
         """Write `page()` to a file."""

@@ -16,6 +16,7 @@ from agc.autograph.staging import register
 
 from .. import dtypes
 from ..autograph_backend import BACKEND
+from ..core import late_binding
 from ..core.shapes import TensorShape
 from ..core.tensor import EagerTensor, Tensor
 from ..core.type_spec import CompositeTensor
@@ -163,9 +164,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
         """Return the shape of the smallest dense tensor that contains this one; with `axis`, some of its sizes."""
-        from .conversion import bounding_shape
-
-        return bounding_shape(self, axis, out_type)
+        return late_binding.ragged_conversion.bounding_shape(self, axis, out_type)
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return the same rows with as many other values. ValueError when the numbers are known to differ."""
@@ -198,9 +197,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         >>> ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
         <tf.RaggedTensor [[1, 2, 3], [4]]>
         """
-        from .conversion import merge_dims
-
-        return merge_dims(self, self._axis(outer_axis), self._axis(inner_axis))
+        return late_binding.ragged_conversion.merge_dims(self, self._axis(outer_axis), self._axis(inner_axis))
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
         """Return a dense tensor, with `default_value` after the ends of shorter rows.
@@ -211,15 +208,11 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         >>> ragged.constant([[1, 2], [], [3]]).to_tensor(0).numpy().tolist()
         [[1, 2], [0, 0], [3, 0]]
         """
-        from .conversion import to_tensor
-
-        return to_tensor(self, default_value, shape)
+        return late_binding.ragged_conversion.to_tensor(self, default_value, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
         """Return a sparse tensor with the same values."""
-        from .conversion import to_sparse
-
-        return to_sparse(self)
+        return late_binding.ragged_conversion.to_sparse(self)
 
     def to_list(self) -> list[Any]:
         """Return nested Python lists; ValueError while a graph is being built."""
@@ -258,14 +251,12 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @property
     def _type_spec(self) -> Any:
-        from .spec import RaggedTensorSpec
-
-        return RaggedTensorSpec.from_value(self)
+        return late_binding.ragged_spec.RaggedTensorSpec.from_value(self)
 
     def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
-        from .spec import RaggedTensorSpec
-
-        return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+        return late_binding.ragged_spec.RaggedTensorSpec(
+            shape, self.dtype, self.ragged_rank, self.row_splits.dtype
+        )
 
     def _printed(self, summarize: int) -> list[Any]:
         return [ragged_text(list(self.nested_row_splits), self.flat_values, summarize)]
@@ -279,9 +270,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from .op_dispatch import operation_for
-
-        return operation_for(operation)
+        return late_binding.ragged_dispatch.operation_for(operation)
 
     @classmethod
     def from_tensor(
@@ -294,9 +283,9 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         >>> RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
         <tf.RaggedTensor [[1, 2], [3]]>
         """
-        from .conversion import from_tensor
-
-        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+        return late_binding.ragged_conversion.from_tensor(
+            tensor, lengths, padding, ragged_rank, row_splits_dtype
+        )
 
     @classmethod
     def from_sparse(
@@ -308,14 +297,10 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         >>> RaggedTensor.from_sparse(sparse.from_dense([[1, 2], [3, 0]]))
         <tf.RaggedTensor [[1, 2], [3]]>
         """
-        from .conversion import from_sparse
-
-        return from_sparse(st_input, row_splits_dtype)
+        return late_binding.ragged_conversion.from_sparse(st_input, row_splits_dtype)
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import item
-
-        return item(self, key)
+        return late_binding.ragged_indexing.item(self, key)
 
     def __rows__(self) -> Any:
         """Return the items of a staged loop over the tensor."""

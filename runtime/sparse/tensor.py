@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..core import shapes
+from ..core import late_binding, shapes
 from ..core.conversion import convert_to_tensor
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
@@ -123,19 +123,13 @@ class SparseTensor(CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from .elementwise import operation_for
-
-        return operation_for(operation)
+        return late_binding.sparse_elementwise.operation_for(operation)
 
     def __mul__(self, other: Any) -> SparseTensor:
-        from .elementwise import multiply
-
-        return multiply(self, other)
+        return late_binding.sparse_elementwise.multiply(self, other)
 
     def __truediv__(self, other: Any) -> SparseTensor:
-        from .elementwise import divide
-
-        return divide(self, other)
+        return late_binding.sparse_elementwise.divide(self, other)
 
     def __rmul__(self, other: Any) -> SparseTensor:
         if not isinstance(other, Tensor):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...staging import Undefined, is_chosen
+from . import select_proxy_items  # noqa: F401  (registers the proxies of lists and dicts)
 from .object_paths import OpaqueLeaf, Path, at, behind, is_within, references
 from .select_proxy import can_be_chosen, choice_of, make_select_proxy, number_in
 

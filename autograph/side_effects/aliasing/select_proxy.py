@@ -268,11 +268,13 @@ def _no_identity(self: Any, *_: Any) -> NoReturn:
     )
 
 
+ITEM_MIXINS: dict[type, type] = {}
+"""Base classes for proxies of lists and dicts, by the container; `select_proxy_items` registers them."""
+
+
 @functools.lru_cache(maxsize=1024)
 def _class_of(kind: Any) -> Any:
     """Return the proxy class for objects of class `kind`."""
-    from .select_proxy_items import DictItems, ListItems
-
     members: dict[str, Any] = {
         "__slots__": ("__chosen__",),
         "__module__": kind.__module__,
@@ -282,6 +284,6 @@ def _class_of(kind: Any) -> Any:
     }
     if kind.__eq__ is object.__eq__:
         members.update(__eq__=_no_identity, __ne__=_no_identity, __hash__=_no_identity)
-    behind = ListItems if issubclass(kind, list) else DictItems if issubclass(kind, dict) else None
-    bases = tuple(base for base in (SelectProxy, kind, behind) if base not in (None, list, dict))
+    items = [mixin for container, mixin in ITEM_MIXINS.items() if issubclass(kind, container)]
+    bases = tuple(base for base in (SelectProxy, kind, *items) if base not in (list, dict))
     return type(kind)(kind.__name__, bases, members)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from ..diagnostics import ambiguous
-from .select_proxy import choice_of, replaced, select_object
+from .select_proxy import ITEM_MIXINS, choice_of, replaced, select_object
 
 
 def _refuse(what: str) -> Callable[..., NoReturn]:
@@ -175,3 +175,5 @@ for _name in ("keys", "values", "items", "__reversed__", "__repr__"):
     setattr(DictItems, _name, _on_copy(getattr(dict, _name), _mapping_of))
 for _name in ("pop", "popitem", "clear", "__delitem__"):
     setattr(DictItems, _name, _refuse("change in length"))
+
+ITEM_MIXINS.update({list: ListItems, dict: DictItems})

@@ -28,7 +28,7 @@ import numpy as np
 from ...config import optimizer
 from ...ir.graph import Graph
 from ...ops.lists.tensor_array import PersistentArray
-from .. import kernel_for
+from ..runners import kernel_for
 from . import llvm_engine
 from .diagnostics import CannotCompileError, CompilerFaultError, tell, tell_of_difference
 

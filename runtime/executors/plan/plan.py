@@ -83,6 +83,10 @@ class Plan:
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         return self.run(arguments)
 
+    def plan_for(self, arguments: Sequence[Any]) -> Plan | None:
+        """Return the plan that runs inputs like `arguments`: this one, for all inputs."""
+        return self
+
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan with the arguments in one sequence."""
         before = begin(SILENCE)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import dtypes
 from ...composite.composites import dispatching_composites
-from ...core import shapes
+from ...core import late_binding, shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
@@ -126,15 +126,15 @@ def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
 
 @evenly_spaced.gradient
 def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
-    from ..reduce.reductions import reduce_sum
-    from .creation import ones_like, zeros_like  # circular imports
-    from .reshape import fitted
-
-    whole = reduce_sum(y, axis)
-    weights = evenly_spaced(zeros_like(whole), ones_like(whole), num, axis)
+    whole = late_binding.reductions.reduce_sum(y, axis)
+    weights = evenly_spaced(
+        late_binding.creation.zeros_like(whole), late_binding.creation.ones_like(whole), num, axis
+    )
     return (
-        lambda: fitted(reduce_sum(dy * (1 - weights), axis), start),
-        lambda: fitted(reduce_sum(dy * weights, axis), stop),
+        lambda: late_binding.reshape.fitted(
+            late_binding.reductions.reduce_sum(dy * (1 - weights), axis), start
+        ),
+        lambda: late_binding.reshape.fitted(late_binding.reductions.reduce_sum(dy * weights, axis), stop),
         None,
     )
 

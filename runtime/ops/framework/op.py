@@ -41,6 +41,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...composite import composites
+from ...core import late_binding
 from ...core.devices import log_placement, placement
 from ...core.fp_errors import quietly
 from ...core.tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, weak_origin
@@ -189,11 +190,9 @@ class Op(Signature):
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""
-        from . import dynamic_axes  # a circular import
-
         given = dict(zip(self.parameters, values, strict=True))
-        if dynamic_axes.takes(self, given):
-            return dynamic_axes.along(self, given)
+        if late_binding.dynamic_axes.takes(self, given):
+            return late_binding.dynamic_axes.along(self, given)
         late = next(
             (name for _, name, _ in self._attributes if isinstance(given[name], SymbolicTensor)), None
         )

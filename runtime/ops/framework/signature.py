@@ -20,6 +20,7 @@ from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
 from ...core.tensor import Tensor, WeakDtypeError, adapting
 from ...core.type_spec import MeetsCompositeError
+from ...core.weak_types import adapted, adapts
 from ...ir.builder import current
 from ...ir.value_types import ListType, VariableType
 from .attribute_parsers import READERS
@@ -229,8 +230,6 @@ class Signature:
 
     def _chosen(self, values: list[Any]) -> bool:
         """Return whether a choice between Python numbers was converted to the dtype required here."""
-        from ...core.weak_types import adapted, adapts
-
         own = [_own_dtype(values[i]) for i in self._same]
         for i, dtype in zip(self._same, own, strict=True):
             met = set(own) - {dtype, None}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...composite.composites import dispatching_composites
+from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
@@ -231,9 +232,7 @@ _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_
 
 @lgamma.gradient
 def _(dy: Any, y: Any, x: Any) -> Any:
-    from .special import digamma  # a late import: loaded only if it is used
-
-    return dy * digamma(x)
+    return dy * late_binding.special.digamma(x)
 
 
 @dispatching_composites("real")

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ... import dtypes, errors
+from ...core import late_binding
 from ...core.conversion import convert_to_tensor
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, seed_hash
@@ -48,10 +49,8 @@ def stateless_uniform(
     kind = dtypes.as_dtype(dtype)
     seed = seed_of_two(seed)
     if kind.is_integer and minval is None and maxval is None:
-        from .stateless_distributions import full_integers  # a circular import
-
         _check(kind, alg, _WHOLE)
-        return full_integers(shape, seed, kind, name)
+        return late_binding.stateless_distributions.full_integers(shape, seed, kind, name)
     if kind in (dtypes.uint32, dtypes.uint64):
         raise ValueError(
             f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. Unsigned integers are "

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....core import late_binding
 from ....ir.graph import Graph, Operation
 from ....ir.value_types import ListType
 from ..codegen.function_builder import INTERRUPTED, OFTEN, UNROLLED, Emitter
@@ -89,15 +90,13 @@ class Memory:
 
 @lowers("while", sized=True, moves=True)
 def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue]:
-    from . import strip_mining
-
     e = region.e
     test, body = operation.regions
     count = len(operation.outputs)
-    shape = strip_mining.shape_of_blocks(operation)
+    shape = late_binding.strip_mining.shape_of_blocks(operation)
     if shape is not None:
         around = [region.readable(node) for node in nodes[count:]]
-        return strip_mining.run_in_blocks(region, operation, shape, nodes[:count], around)
+        return late_binding.strip_mining.run_in_blocks(region, operation, shape, nodes[:count], around)
     replaced = _replaced(body, count)
     for node, value in zip(nodes, operation.outputs, strict=False):
         if node.is_lazy and not dynamic_phi.is_open(value.spec):

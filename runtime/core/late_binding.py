@@ -1,0 +1,125 @@
+"""The only place where a lower layer names a higher one: names that are imported when they are first used.
+
+    late_binding.session_for(session, …)     imports runtime.compat.sessions.session, at the first use
+
+`Tensor.eval` runs a session, `Graph.as_default` a builder of TensorFlow 1, `tensor + array` NumPy's dispatch. A class
+such as `RaggedTensor` has methods whose implementation is built on the class. Programs that use none of these names do
+not load their modules. A type checker reads the imports below; at run time the two tables count.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..autodiff import explain as gradient_explanation
+    from ..autodiff import region_gradients
+    from ..compat.sessions.graph_builder import as_default, builder_of
+    from ..compat.sessions.session import session_for
+    from ..compat.sessions.variables import declare
+    from ..composite import components
+    from ..control_flow.control_dependencies import control_dependencies
+    from ..data import dataset as data_dataset
+    from ..data import iterator as data_iterator
+    from ..data import rejection_resample, sample_from_datasets, save_load
+    from ..executors.llvm.lowering import strip_mining
+    from ..experimental.dlpack import CPU, exported
+    from ..interop import array_api
+    from ..interop.numpy_dispatch import on_function, on_ufunc
+    from ..ir.builder import Builder
+    from ..ir.graph_def import GraphDef
+    from ..ir.printer import print_graph
+    from ..ops.arrays import creation, reshape, tile_and_pad
+    from ..ops.arrays.placeholder import placeholder_of
+    from ..ops.framework import dynamic_axes
+    from ..ops.math import special
+    from ..ops.math.cast import cast
+    from ..ops.random import stateless_distributions
+    from ..ops.reduce import reductions
+    from ..ops.state.variable_scatter import scatter_variable
+    from ..profiler import flame_graph, trace_events
+    from ..ragged import conversion as ragged_conversion
+    from ..ragged import indexing as ragged_indexing
+    from ..ragged import op_dispatch as ragged_dispatch
+    from ..ragged import spec as ragged_spec
+    from ..sparse import elementwise as sparse_elementwise
+    from . import cyclic_nests
+    from .conversion import convert_to_tensor, is_tensor_like
+    from .tensor import SymbolicTensor
+    from .tensor_spec import TensorSpec
+
+OBJECTS = {
+    "compat.sessions.graph_builder": "as_default builder_of",
+    "compat.sessions.session": "session_for",
+    "compat.sessions.variables": "declare",
+    "control_flow.control_dependencies": "control_dependencies",
+    "core.conversion": "convert_to_tensor is_tensor_like",
+    "core.tensor": "SymbolicTensor",
+    "core.tensor_spec": "TensorSpec",
+    "experimental.dlpack": "CPU exported",
+    "interop.numpy_dispatch": "on_function on_ufunc",
+    "ir.builder": "Builder",
+    "ir.graph_def": "GraphDef",
+    "ir.printer": "print_graph",
+    "ops.arrays.placeholder": "placeholder_of",
+    "ops.math.cast": "cast",
+    "ops.state.variable_scatter": "scatter_variable",
+}
+"""Functions and classes, by the module below `agc.runtime` that defines them."""
+
+MODULES = {
+    "array_api": "interop.array_api",
+    "components": "composite.components",
+    "creation": "ops.arrays.creation",
+    "cyclic_nests": "core.cyclic_nests",
+    "data_dataset": "data.dataset",
+    "data_iterator": "data.iterator",
+    "dynamic_axes": "ops.framework.dynamic_axes",
+    "flame_graph": "profiler.flame_graph",
+    "gradient_explanation": "autodiff.explain",
+    "ragged_conversion": "ragged.conversion",
+    "ragged_dispatch": "ragged.op_dispatch",
+    "ragged_indexing": "ragged.indexing",
+    "ragged_spec": "ragged.spec",
+    "reductions": "ops.reduce.reductions",
+    "region_gradients": "autodiff.region_gradients",
+    "rejection_resample": "data.rejection_resample",
+    "reshape": "ops.arrays.reshape",
+    "sample_from_datasets": "data.sample_from_datasets",
+    "save_load": "data.save_load",
+    "sparse_elementwise": "sparse.elementwise",
+    "special": "ops.math.special",
+    "stateless_distributions": "ops.random.stateless_distributions",
+    "strip_mining": "executors.llvm.lowering.strip_mining",
+    "tile_and_pad": "ops.arrays.tile_and_pad",
+    "trace_events": "profiler.trace_events",
+}
+"""Modules below `agc.runtime`, by the name that callers use."""
+
+_PROVIDERS = {name: module for module, names in OBJECTS.items() for name in names.split()}
+_ROOT = __package__.rpartition(".")[0]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `name` and keep it, so that later uses are plain look-ups of an attribute."""
+    if name in MODULES:
+        found: Any = importlib.import_module(f"{_ROOT}.{MODULES[name]}")
+    elif name in _PROVIDERS:
+        found = getattr(importlib.import_module(f"{_ROOT}.{_PROVIDERS[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+__all__ = [
+    "Builder", "CPU", "GraphDef", "SymbolicTensor", "TensorSpec", "array_api", "as_default", "builder_of",
+    "cast", "components", "control_dependencies", "convert_to_tensor", "creation", "cyclic_nests",
+    "data_dataset", "data_iterator", "declare", "dynamic_axes", "exported", "flame_graph",
+    "gradient_explanation", "is_tensor_like", "on_function", "on_ufunc", "placeholder_of", "print_graph",
+    "ragged_conversion", "ragged_dispatch", "ragged_indexing", "ragged_spec", "reductions",
+    "region_gradients", "rejection_resample", "reshape", "sample_from_datasets", "save_load",
+    "scatter_variable", "session_for", "sparse_elementwise", "special", "stateless_distributions",
+    "strip_mining", "tile_and_pad", "trace_events",
+]  # fmt: skip
