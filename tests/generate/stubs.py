@@ -102,7 +102,7 @@ def modules() -> list[types.ModuleType]:
 
 def members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-    return ((name, getattr(module, name)) for name in sorted(set(names)))
+    return ((name, getattr(module, name)) for name in sorted(set(names) - {"late_binding"}))
 
 
 def path_of(module: types.ModuleType) -> Path:
