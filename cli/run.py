@@ -38,7 +38,7 @@ Examples:
   agc run --profile train.py            where the time of its graphs went
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
-  agc run collatz.py::collatz 27 --graph --after fold
+  agc run collatz.py::collatz 27 --graph --after cse
   agc run -m package.tool::main --arg py:10
 
 \b
@@ -171,7 +171,9 @@ def check_pass(name: str, graph: bool) -> None:
     """Complain about a pass that is not one, and about one that nothing is printed after."""
     if not graph:
         raise problem(BAD_USAGE, "--after says which graph --graph prints", fix="add --graph")
-    if name not in _passes():
+    from agc.runtime.optimize import FORMER_NAMES
+
+    if name not in _passes() and name not in FORMER_NAMES:
         raise no_pass(name, _passes())
 
 

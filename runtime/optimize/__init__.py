@@ -13,6 +13,6 @@ The passes are listed in `pass_table.py`; `rewriter.py` is the framework that th
 
 from .options import Options
 from .pass_manager import optimise
-from .pass_table import PASSES, Pass
+from .pass_table import FORMER_NAMES, PASSES, Pass
 
-__all__ = ["PASSES", "Options", "Pass", "optimise"]
+__all__ = ["FORMER_NAMES", "PASSES", "Options", "Pass", "optimise"]

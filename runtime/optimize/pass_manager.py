@@ -9,7 +9,7 @@ from ..config import optimizer
 from ..ir.graph import Graph
 from . import dce
 from .options import Options
-from .pass_table import PASSES
+from .pass_table import FORMER_NAMES, PASSES
 from .ssa_rename import rename_values
 
 ROUNDS = 2
@@ -24,6 +24,7 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
+    after = FORMER_NAMES.get(after, after) if after is not None else None
     traced = graph = rename_values(graph)
     settled: dict[str, Graph] = {}  # by pass, the graph in which it finds nothing to do
     for _ in range(ROUNDS):
@@ -53,7 +54,7 @@ def _round(graph: Graph, options: Options, after: str | None, settled: dict[str,
 
 def _pruned(graph: Graph, options: Options, settled: dict[str, Graph]) -> Graph:
     """Return the graph without the dead code that the passes so far have left."""
-    if options.disable_model_pruning or settled.get("prune") is graph:
+    if options.disable_model_pruning or settled.get("dce") is graph:
         return graph
-    graph = settled["prune"] = dce.run(graph, options)
+    graph = settled["dce"] = dce.run(graph, options)
     return graph

@@ -53,26 +53,49 @@ class Pass(NamedTuple):
         return not allowed if self.option.startswith("disable_") else allowed
 
 
-#    name           run             option                     operations it transforms (None: all)
+_BRANCHES = frozenset({"cond", "switch"})
+_LOOPS = frozenset({"while"})
+_DEBUG = frozenset({"assert", "print", "check_numerics"})
+_CALLS = frozenset({"call", "custom_gradient"})
+_BROADCASTS = frozenset(scalarize_broadcasts.SPREADING)
+_STRENGTH = frozenset(strength_reduction.RULES)
+
+#    name, run, option, operations that the pass transforms (None: all)
 PASSES: tuple[Pass, ...] = (
-    Pass("inline",      inline.run,      "function_optimization",   frozenset({"call", "custom_gradient"})),
-    Pass("strip",       strip_debug.run,       "debug_stripper",          frozenset({"assert", "print",
-    "check_numerics"})), Pass("prune",       dce.run,       "disable_model_pruning"),
-    Pass("fold",        constant_fold.run,        "constant_folding"),
-    Pass("shapes",      shape_simplify.run,      "shape_optimization"),
-    Pass("laws",        algebraic_simplify.run,        "arithmetic_optimization", algebraic_simplify.TYPES),
-    Pass("strength",    strength_reduction.run,    "arithmetic_optimization", frozenset(strength_reduction.RULES)),
-    Pass("spreads",     scalarize_broadcasts.run,     "arithmetic_optimization",
-    frozenset(scalarize_broadcasts.SPREADING)),
-    Pass("transposes",  fold_transposes.run,  "layout_optimizer",        frozenset({"transpose"})),
-    Pass("branches",    simplify_cond.run,    "loop_optimization",       frozenset({"cond", "switch"})),
-    Pass("lift",        code_hoisting.run,        "loop_optimization",       frozenset({"cond", "switch"}),
-    counts_readers=True),
-    Pass("loops",       simplify_loops.run,       "loop_optimization",       frozenset({"while"}), counts_readers=True),
-    Pass("states",      merge_loop_state.run,      "loop_optimization",       frozenset({"while"}),
-    counts_readers=True), Pass("invariant",   licm.run,   "loop_optimization",       frozenset({"while"})),
-    Pass("common",      cse.run,      "arithmetic_optimization"),
-    Pass("sink",        code_sinking.run,        "loop_optimization",       frozenset({"cond", "switch"}),
-    counts_readers=True),
+    Pass("inline",               inline.run,               "function_optimization",   _CALLS),
+    Pass("strip_debug",          strip_debug.run,          "debug_stripper",          _DEBUG),
+    Pass("dce",                  dce.run,                  "disable_model_pruning"),
+    Pass("constant_fold",        constant_fold.run,        "constant_folding"),
+    Pass("shape_simplify",       shape_simplify.run,       "shape_optimization"),
+    Pass("algebraic_simplify",   algebraic_simplify.run,   "arithmetic_optimization", algebraic_simplify.TYPES),
+    Pass("strength_reduction",   strength_reduction.run,   "arithmetic_optimization", _STRENGTH),
+    Pass("scalarize_broadcasts", scalarize_broadcasts.run, "arithmetic_optimization", _BROADCASTS),
+    Pass("fold_transposes",      fold_transposes.run,      "layout_optimizer",        frozenset({"transpose"})),
+    Pass("simplify_cond",        simplify_cond.run,        "loop_optimization",       _BRANCHES),
+    Pass("code_hoisting",        code_hoisting.run,        "loop_optimization",       _BRANCHES, counts_readers=True),
+    Pass("simplify_loops",       simplify_loops.run,       "loop_optimization",       _LOOPS, counts_readers=True),
+    Pass("merge_loop_state",     merge_loop_state.run,     "loop_optimization",       _LOOPS, counts_readers=True),
+    Pass("licm",                 licm.run,                 "loop_optimization",       _LOOPS),
+    Pass("cse",                  cse.run,                  "arithmetic_optimization"),
+    Pass("code_sinking",         code_sinking.run,         "loop_optimization",       _BRANCHES, counts_readers=True),
     # fusion runs after these passes, which do not support fused kernels
 )  # fmt: skip
+
+FORMER_NAMES = {
+    "strip": "strip_debug",
+    "prune": "dce",
+    "fold": "constant_fold",
+    "shapes": "shape_simplify",
+    "laws": "algebraic_simplify",
+    "strength": "strength_reduction",
+    "spreads": "scalarize_broadcasts",
+    "transposes": "fold_transposes",
+    "branches": "simplify_cond",
+    "lift": "code_hoisting",
+    "loops": "simplify_loops",
+    "states": "merge_loop_state",
+    "invariant": "licm",
+    "common": "cse",
+    "sink": "code_sinking",
+}
+"""The names that passes had in version 0.1; `--after` accepts them until the next version."""

@@ -71,7 +71,7 @@ def test_completion_offers_commands_options_and_passes(agc):
     assert offered(["con"]) == ["convert"]
     assert "--annotate" in offered(["convert", "--a"])
     assert offered(["convert", "a.py", "--after", "lower_b"]) == ["lower_break"]
-    assert offered(["run", "a.py::f", "--graph", "--after", "fo"]) == ["fold"]
+    assert offered(["run", "a.py::f", "--graph", "--after", "cs"]) == ["cse"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "collatz.py"]])
