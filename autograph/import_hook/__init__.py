@@ -1,1 +1,1 @@
-"""Modules that are converted when they are imported, and kept on disk."""
+"""The import hook, which converts modules when they are imported and caches them on disk."""

@@ -1,4 +1,4 @@
-"""From the text of a whole module to its converted code, which an import or `agc run` executes.
+"""Compile the source of a whole module to converted code, for an import or `agc run`.
 
 import model                     the same module, at the same lines, with the same names in it:
 def f(x):                 ==>    the operators are a constant of the code
@@ -22,7 +22,7 @@ from ..syntax.tree_queries import deep_trees
 
 
 class ModuleCode(NamedTuple):
-    """The code of a module, still without the operators, and the modules that the conversion asked about."""
+    """The code of a module, without the operators yet, and the modules that the conversion queried."""
 
     code: CodeType
     imports: frozenset[str]

@@ -1,10 +1,10 @@
-"""Modules are converted as a whole when they are imported.
+"""The import hook, which converts modules as a whole when they are imported.
 
-    with install_import_hook("model"):          finders in sys.meta_path find model.layers as ever;
-        import model.layers             ==>     then its loader's `get_code` gives converted code
+    with install_import_hook("model"):          finders in sys.meta_path find model.layers as usual;
+        import model.layers             ==>     then the loader's `get_code` returns converted code
 
-Finder, loader, `__file__`, `__spec__` and all else are what Python would have them be: only the code differs.
-So submodules that are imported later, relative imports, namespace packages and archives need no care here.
+Finder, loader, `__file__`, `__spec__` and all other attributes are unchanged: only the code differs. So submodules,
+relative imports, namespace packages and archives need no special handling.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _converting = threading.RLock()
 
 
 class ImportHook:
-    """A finder, first in `sys.meta_path`, that has modules converted. It is taken out by `uninstall`."""
+    """A finder, first in `sys.meta_path`, that converts modules. `uninstall` removes it."""
 
     def __init__(self, packages: Sequence[str]) -> None:
         self.packages = tuple(packages)
@@ -36,7 +36,7 @@ class ImportHook:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """What the other finders find, with a loader that converts."""
+        """Return the spec that the other finders find, with a loader that converts."""
         if self.packages and not any(
             name == package or name.startswith(f"{package}.") for package in self.packages
         ):
@@ -49,19 +49,20 @@ class ImportHook:
     def _is_wanted(self, spec: ModuleSpec) -> bool:
         if spec.origin is None or not spec.has_location or not _runs_its_code(spec.loader):
             return False
-        # A package that somebody names is converted, wherever it is installed.
+        # A package that the caller names is converted, wherever it is installed.
         if self.packages:
             return not is_own_file(spec.origin)
-        # A `tokenize.py` of the user's own is what the compiler gets, too, if it imports that now.
+        # The compiler itself may import a user module that shadows one of the standard library, such as
+        # `tokenize.py`.
         if spec.name.partition(".")[0] in sys.stdlib_module_names:
             return False
         return not policy.is_library_file(spec.origin, spec.name)
 
     def invalidate_caches(self) -> None:
-        """Nothing is remembered here; importlib asks every finder."""
+        """Do nothing: the hook has no cache, but importlib calls this method of every finder."""
 
     def uninstall(self) -> None:
-        """Import as before; modules that have been imported stay as they are."""
+        """Remove the hook; modules that are imported already stay as they are."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 

@@ -1,1 +1,1 @@
-"""All that is wrong with a file, before it runs."""
+"""Static checks of a file, before it runs."""

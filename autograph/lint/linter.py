@@ -1,10 +1,10 @@
-"""All that is wrong with the code of a module, found without running it.
+"""Find the problems in the code of a module without running it.
 
-    text  ==>  what cannot be converted: every row of `reject`, and what a later pass refuses
-               what can be, but will hardly be staged: see rules.py
+    text  ==>  errors: every row of `reject`, and the code that a later pass rejects
+               warnings: code that converts, but will hardly be staged; see rules.py
 
-`convert` raises at the first problem. Here the passes are run for each function by itself, so that one that is
-refused hides no other."""
+`convert` raises at the first problem. The linter runs the passes on each function separately, so that one error hides
+no other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .rules import doubts
 def problems(
     text: str, filename: str, tracers: Collection[str] = (), everywhere: bool = False
 ) -> list[Diagnostic]:
-    """What is wrong with a module, in the order of its lines."""
+    """Return the problems of a module, in line order."""
     try:
         tree = source.parse(text, filename)
         if is_converted(text):
@@ -57,7 +57,7 @@ def _refusals(module: gast.Module, context: Context) -> list[Diagnostic]:
 
 
 def _parts(module: gast.Module, body: list[gast.stmt]) -> Iterator[gast.Module]:
-    """The statements of a module one by one, each as a module; of a class, the methods."""
+    """Yield the statements of a module one by one, each as a module; of a class, its methods."""
     for statement in body:
         if isinstance(statement, gast.ClassDef):
             for part in _parts(module, statement.body):

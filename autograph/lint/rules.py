@@ -1,4 +1,4 @@
-"""What can be converted but will hardly be staged: said before a tensor gets there.
+"""Lint rules for code that converts but will hardly be staged.
 
     @tf.function
     def clipped(x, formula):
@@ -6,8 +6,8 @@
             x = eval(formula)       ==>     warning[AGC191]: `eval` keeps the blocks of `clipped` Python
         return x
 
-A row of `DOUBTS` looks at one function. It says only what the text proves; whether a tensor will ever decide there,
-the text cannot say. So rows look at functions that are traced for certain, unless the caller wants all of them.
+Each row of `DOUBTS` checks one function and reports only facts that the source proves. The source does not show
+whether a tensor will decide there. So rows check functions that are certainly traced, unless the caller requests all.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast
 MAKERS = frozenset(
     {"list", "dict", "set", "collections.deque", "collections.defaultdict", "collections.Counter"}
 )
-# Methods that give a container other items. (What an item is assigned, a graph can carry.)
+# Methods that change the items of a container. (An assignment to an item can be staged.)
 CHANGES = frozenset(
     {"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "add", "discard"}
 )
 
 
 class Module(NamedTuple):
-    """What the rows need to know about the file."""
+    """The facts about the file that the rules use."""
 
     filename: str
     text: str
@@ -53,19 +53,20 @@ class Module(NamedTuple):
 
 
 class Function(NamedTuple):
-    """One function, and what is known about it."""
+    """One function, and the facts about it."""
 
     node: Any
-    traced: bool  # itself; not only called by one that is
+    traced: bool  # itself, and not only called by a traced function
     module: Module
-    staging: BindingTimes  # as it is
-    freely: BindingTimes  # as it would be if nothing in the function suspended it or looked at its frame
+    staging: BindingTimes  # actual binding times
+    freely: BindingTimes  # binding times if nothing in the function suspended it or read its frame
 
 
 def doubts(
     tree: gast.Module, text: str, filename: str, tracers: Collection[str], everywhere: bool = False
 ) -> Iterator[Diagnostic]:
-    """All doubts about a module. `everywhere`: also about functions that nothing is seen to trace."""
+    """Yield all warnings about a module; with `everywhere`, also about functions that are not seen to be
+    traced."""
     if not everywhere and not any(name.partition(".")[0] in text for name in tracers):
         return
     entries = Entries(tree, tracers)
@@ -190,18 +191,18 @@ DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
 
 
 def _reader(body: Statements) -> Any:
-    """The first expression that looks at the frame."""
+    """Return the first expression that reads the frame."""
     found: list[Any] = [
         node
         for node in inside(body)
         if isinstance(node, (gast.Call, gast.Attribute)) and reads_own_frame([node])
     ]
-    # Of those on one line that contain each other it is the innermost.
+    # Of nested expressions on one line, choose the innermost.
     return min(found, key=lambda node: (node.lineno, node.end_col_offset - node.col_offset))
 
 
 def _outermost(body: Statements, chosen: Collection[int]) -> Iterator[gast.stmt]:
-    """The blocks that are chosen and inside of no other such block."""
+    """Yield the chosen blocks that are not nested in another chosen block."""
     for statement in body:
         if id(statement) in chosen:
             yield statement
@@ -213,7 +214,7 @@ def _outermost(body: Statements, chosen: Collection[int]) -> Iterator[gast.stmt]
 def _leaving(
     body: Statements, around: gast.stmt | None = None, in_loop: bool = False
 ) -> Iterator[tuple[gast.stmt, gast.stmt]]:
-    """The jumps out of a `finally` block that stand in an `if` or loop in it, and which that is."""
+    """Yield the jumps out of a `finally` block that are nested in an `if` or loop, each with that statement."""
     for statement in body:
         if isinstance(statement, gast.Return) or (isinstance(statement, JUMPS) and not in_loop):
             if around is not None:
@@ -227,7 +228,7 @@ def _leaving(
 
 
 def _counting(function: Any) -> Iterator[gast.For]:
-    """The loops over nothing but constants, such as `range(3)`."""
+    """Yield the loops over constants only, such as `range(3)`."""
     for node in inside(function.body):
         if isinstance(node, gast.For):
             names = {name.id for name in gast.walk(node.iter) if isinstance(name, gast.Name)}
@@ -236,7 +237,7 @@ def _counting(function: Any) -> Iterator[gast.For]:
 
 
 def _changed(node: gast.AST) -> str | None:
-    """The name whose object a method call changes."""
+    """Return the name of the object that a method call changes."""
     called = node.func if isinstance(node, gast.Call) else None
     if isinstance(called, gast.Attribute) and called.attr in CHANGES and isinstance(called.value, gast.Name):
         return str(called.value.id)
@@ -244,7 +245,7 @@ def _changed(node: gast.AST) -> str | None:
 
 
 def _process_name(node: gast.AST, entries: Entries) -> str | None:
-    """The full name of what is called, or whose item is assigned."""
+    """Return the full name of the callee, or of the object with an assigned item."""
     if isinstance(node, gast.Call):
         return entries.full_name(node)
     if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load):
@@ -253,14 +254,14 @@ def _process_name(node: gast.AST, entries: Entries) -> str | None:
 
 
 def _bound(function: Any) -> set[str]:
-    """The names that are the function's own."""
+    """Return the names that are local to the function."""
     shared = {name for node in inside(function.body) if isinstance(node, gast.Global) for name in node.names}
     names = (node for node in gast.walk(function) if isinstance(node, gast.Name))
     return {name.id for name in names if not isinstance(name.ctx, gast.Load)} - shared
 
 
 def _containers(tree: gast.Module, entries: Entries) -> Iterator[str]:
-    """The global names that the module binds to a list, dict or set."""
+    """Yield the global names that the module binds to a list, dict or set."""
     for statement in tree.body:
         if isinstance(statement, (gast.Assign, gast.AnnAssign)) and statement.value is not None:
             targets = statement.targets if isinstance(statement, gast.Assign) else [statement.target]

@@ -1,4 +1,4 @@
-"""type of a value → the backend that stages on it."""
+"""The registry from the type of a value to the backend that stages on it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .backend import PYTHON, Backend
 
 
 class _Backends(dict[type, Backend]):
-    """type → backend, filled on demand from what is registered for the type or one of its bases."""
+    """A cache from type to backend, filled on demand from the backends registered for the type or its bases."""
 
-    limit = 10_000  # types made on the fly must not pile up here
+    limit = 10_000  # bounds the cache if a program creates types dynamically
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,14 +23,14 @@ class _Backends(dict[type, Backend]):
     def __missing__(self, kind: type) -> Backend:
         if len(self) >= self.limit:
             self.clear()
-        # type.__mro__ is read past any metaclass that overrides it. A few types of Python's own have none.
+        # Read type.__mro__ without any metaclass that overrides it. A few built-in types have none.
         bases = type.__dict__["__mro__"].__get__(kind) or (kind,)
         found = next((self.registered[base] for base in bases if base in self.registered), PYTHON)
         self[kind] = found
         return found
 
 
-# Read by the operators, where one lookup in it decides the plain-Python path.
+# The operators read this dict; one lookup decides the plain-Python path.
 backends = _Backends()
 
 
@@ -51,7 +51,7 @@ def register(backend: Backend, *types: type, always: bool = True) -> None:
 
 
 class Liveness:
-    """How many backends own values now. Converted code reads it as the attribute `live` of its operators."""
+    """The number of backends that own values now. Converted code reads it as `live` of its operators."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -65,7 +65,7 @@ class Liveness:
                 reader.live = self.count  # type: ignore[attr-defined]
 
     def show(self, reader: ModuleType) -> None:
-        """Keep `reader.live` up to date."""
+        """Register `reader`, so that `reader.live` is kept up to date."""
         with self._lock:
             self._readers.append(reader)
             reader.live = self.count  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ show_liveness = _liveness.show
 
 @contextmanager
 def live() -> Iterator[None]:
-    """While a backend owns values, such as while it builds a graph: converted modules run converted code.
+    """Make converted modules run converted code while a backend owns values, such as during a trace.
 
     >>> from agc.autograph import operators as ag__
     >>> with live():
@@ -91,12 +91,13 @@ def live() -> Iterator[None]:
         _liveness.change(-1)
 
 
-# The built-in functions that something stands in for, such as a backend's version.
+# The built-in functions that some backend overloads.
 overloaded: set[Callable[..., Any]] = set()
 
 
 def backend_of(value: Any) -> Backend:
-    """The backend that stages on `value`; plain Python unless one is registered for its type and owns it.
+    """Return the backend that stages on `value`; plain Python unless one is registered for its type and owns
+    it.
 
     >>> backend_of(3) is PYTHON
     True

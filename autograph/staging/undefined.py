@@ -1,8 +1,8 @@
-"""Variables that have no value yet, or may have none.
+"""Markers for variables that are unbound or may be unbound.
 
-Undefined('y')                 no value: any use is Python's own error
-Maybe('y', value, defined)     a value if `defined` is true when the graph runs
-Pending('result')              assigned before it is read, for certain
+Undefined('y')                 unbound: any use raises Python's own error
+Maybe('y', value, defined)     bound if `defined` is true when the graph runs
+Pending('result')              always assigned before it is read
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 from ..errors import is_own_file, leave_no_trace
 from .registry import backend_of
 
-CO_OPTIMIZED = 1  # not so: the code of class bodies. `inspect` is slow to import.
+CO_OPTIMIZED = 1  # not set for the code of class bodies; `inspect` is slow to import
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 class Undefined:
-    """Stands for a variable that has no value yet; any use of it is Python's own error.
+    """A marker for an unbound variable; any use raises Python's own error.
 
     >>> y = Undefined("y")
     >>> y
@@ -48,19 +48,19 @@ class Undefined:
 
 
 def unbound(name: str) -> UnboundLocalError:
-    """What Python raises when a local variable is read before it has a value."""
+    """Return the error that Python raises when an unbound local variable is read."""
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
 def free(name: str) -> NameError:
-    """The same from a class body or, before Python 3.12, a comprehension."""
+    """Return the error of a read in a class body or, before Python 3.12, in a comprehension."""
     return NameError(
         f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
     )
 
 
 def _is_in_scope(frame: FrameType) -> bool:
-    """Whether user's code stands in a scope inside of the function that its variables belong to."""
+    """Return whether user code runs in a scope nested in the function that owns its variables."""
     while is_own_file(frame.f_code.co_filename) or frame.f_code.co_name == "<lambda>":
         if frame.f_back is None:
             return False
@@ -70,7 +70,7 @@ def _is_in_scope(frame: FrameType) -> bool:
 
 
 def name_of(value: Undefined) -> str:
-    """The variable that an `Undefined` stands for."""
+    """Return the name of the variable that `value` marks as unbound."""
     name: str = object.__getattribute__(value, "_Undefined__name")
     return name
 
@@ -99,21 +99,18 @@ for _use in _USES:
 
 
 class Pending(Undefined):
-    """A generated variable that is certain to be assigned before it is read, such as a function's result.
+    """A generated variable that is always assigned before it is read, such as a function's result.
 
-    A backend may carry any value of the right type in its place, and needs no flag for it.
-    """
+    A backend may use any value of the right type for it, and needs no flag."""
 
     __slots__ = ()
 
 
 class Maybe(Undefined):
-    """A variable that a staged block may have left undefined: its value, and whether that is real.
+    """A variable that a staged block may have left unbound: its value, and whether it is bound.
 
-    Backends make these for variables that get a value on one path only, or in a loop that may not run.
-    Reading one (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the
-    backend's values.
-    """
+    Backends create these for variables that are bound on one path only, or in a loop that may not run. A read
+    (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the backend's values."""
 
     __slots__ = ("defined", "name", "value")
 
@@ -125,7 +122,7 @@ class Maybe(Undefined):
 
 
 def ld(value: Any, name: str) -> Any:
-    """The value of a variable that may have none; then it is Python's error."""
+    """Return the value of a variable that may be unbound; raise Python's error if it is."""
     kind = type(value)
     if kind is Maybe:
         backend_of(value.defined).check(value.defined, lambda: unbound(name))
