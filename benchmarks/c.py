@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 COMMAND = ("gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC")
-"""With what makes loops fast: vectorised functions of libmvec and threads, where a program asks for them."""
+"""With what makes loops fast: vectorized functions of libmvec and threads, where a program asks for them."""
 
 _CALLED = """
 void work(void **arrays, const long *sizes);

@@ -19,7 +19,7 @@ from .figures import Figures
 from .report import number
 from .workloads import TABLE
 
-COLOURS = {
+COLORS = {
     "agc eager": "#f4a582", "agc plan": "#e8703a", "agc native": "#b2182b", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
     "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
 }  # fmt: skip
@@ -63,19 +63,19 @@ def _place(times: float, decades: int) -> float:
 
 
 def _legend(figures: Figures) -> Iterator[str]:
-    names = [name for name in figures.contestants([c.name for c in CONTESTANTS]) if name in COLOURS]
+    names = [name for name in figures.contestants([c.name for c in CONTESTANTS]) if name in COLORS]
     yield '<text x="12" y="24" font-size="16">Time of a call, as a multiple of the limit: C, or bare BLAS</text>'
     for index, name in enumerate(names):
         x, y = 18 + index % LEGEND * 160, 48 + index // LEGEND * 22
-        yield f'<circle cx="{x}" cy="{y}" r="{_radius(name)}" fill="{COLOURS[name]}"/>'
+        yield f'<circle cx="{x}" cy="{y}" r="{_radius(name)}" fill="{COLORS[name]}"/>'
         yield f'<text x="{x + 12}" y="{y + 4}">{escape(name)}</text>'
 
 
 def _grid(decades: int, height: int) -> Iterator[str]:
     for power in range(decades + 1):
         x = _place(10.0**power, decades)
-        colour = "#444" if power == 0 else "#ddd"
-        yield f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - BOTTOM}" stroke="{colour}"/>'
+        color = "#444" if power == 0 else "#ddd"
+        yield f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - BOTTOM}" stroke="{color}"/>'
         label = f"{number(10.0**power)} times" if power else "limit"
         yield f'<text x="{x:.1f}" y="{height - BOTTOM + 16}" text-anchor="middle" fill="#555">{label}</text>'
 
@@ -83,12 +83,12 @@ def _grid(decades: int, height: int) -> Iterator[str]:
 def _row(title: str, row: Mapping[str, float], y: float, decades: int) -> Iterator[str]:
     yield f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#eee"/>'
     yield f'<text x="12" y="{y + 4}">{escape(title)}</text>'
-    places = {name: _place(times, decades) for name, times in _times(row).items() if name in COLOURS}
+    places = {name: _place(times, decades) for name, times in _times(row).items() if name in COLORS}
     lanes = _lanes(places)
     for name in sorted(places, key=_is_ours):  # ours are drawn last, on top
         place = f'cx="{places[name]:.1f}" cy="{y + lanes[name]}" r="{_radius(name)}"'
         note = f"{name}: {number(row[name])} µs"
-        yield f'<circle {place} fill="{COLOURS[name]}" fill-opacity="0.85">'
+        yield f'<circle {place} fill="{COLORS[name]}" fill-opacity="0.85">'
         yield f"<title>{escape(note)}</title></circle>"
 
 

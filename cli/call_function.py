@@ -69,9 +69,9 @@ def run(
 
 def _shown(graph: Any, after: str | None) -> str:
     if after is not None:
-        from agc.runtime.optimize import optimise
+        from agc.runtime.optimize import optimize
 
-        graph = optimise(graph, after=after)
+        graph = optimize(graph, after=after)
     return str(graph).rstrip()
 
 

@@ -57,7 +57,7 @@ EXPRESSIONS: dict[str, list[tuple[int, ...]]] = {
     "tf.image.extract_patches(a, [1, 2, 2, 1], [1, 1, 2, 1], [1, 1, 1, 1], 'VALID')": [_IMAGE],
     "tf.image.ssim(tf.sigmoid(a), tf.sigmoid(b), 1.0, filter_size=3)": [(1, 6, 6, 1)] * 2,
     "tf.image.sobel_edges(a)": [_IMAGE], "tf.image.total_variation(a)": [_IMAGE],
-    # Normalisation and losses
+    # Normalization and losses
     "tf.nn.local_response_normalization(a, 2, 1.0, 0.5)": [_IMAGE],
     "tf.nn.batch_normalization(a, b, tf.exp(c), d, e, 1e-3)": [_IMAGE, (4,), (4,), (4,), (4,)],
     "tf.nn.moments(a, [0, 2])": [_IMAGE], "tf.nn.l2_normalize(a, [1])": [_TALL],

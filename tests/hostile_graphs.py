@@ -19,7 +19,7 @@ from agc.runtime import dtypes, errors
 from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.json_format import deserialize, serialize
 from agc.runtime.ir.parser import parse
 from operation_examples import Call, as_operation
 
@@ -57,7 +57,7 @@ def graph_of(call: Call) -> tuple[Graph, list[Any]] | None:
     operation, inputs, given = made
     graph = Graph("example", tuple(inputs), (operation,), operation.outputs)
     try:
-        serialise(graph, portable=True)
+        serialize(graph, portable=True)
     except ValueError:
         return None
     return graph, given
@@ -144,7 +144,7 @@ def _at(data: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
 def loaded(data: Any) -> Graph | None:
     """The graph of such data, by each of the two ways to load JSON; None if it is refused, in the words of a loader."""
     try:
-        graph = deserialise(copy.deepcopy(data))
+        graph = deserialize(copy.deepcopy(data))
     except CLEAN as error:
         assert str(error)
         graph = None

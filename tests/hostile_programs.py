@@ -19,7 +19,7 @@ import agc.runtime as tf
 import numpy as np
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.json_format import serialise
+from agc.runtime.ir.json_format import serialize
 from hostile_graphs import CLEAN, loaded, mutated, nothing_ran, run
 
 
@@ -93,7 +93,7 @@ _LONGEST = 3.0
 def data_of(program: Callable[..., Any]) -> str:
     """The JSON text of a program's graph."""
     specs = [tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int32)]
-    return json.dumps(serialise(tf.function(program).get_concrete_function(*specs).graph, portable=True))
+    return json.dumps(serialize(tf.function(program).get_concrete_function(*specs).graph, portable=True))
 
 
 def run_natively(graph: Graph) -> None:

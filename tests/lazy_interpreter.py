@@ -1,4 +1,4 @@
-"""An interpreter for which a failure matters only where its result does: the measure of what an optimiser may drop.
+"""An interpreter for which a failure matters only where its result does: the measure of what an optimizer may drop.
 
 An operation without effects that fails gives a `Failure`, as do those that read one. It is raised by what has effects,
 by what decides about effects, and by the results of the graph.

@@ -1,4 +1,4 @@
-"""Ten chains of operations, nine of which an optimiser can do without.
+"""Ten chains of operations, nine of which an optimizer can do without.
 
 dead        nine results are not used
 common      all ten are the same

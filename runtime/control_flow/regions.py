@@ -63,7 +63,7 @@ def _blank(leaf: Any) -> Any:
 def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
     """Return the most precise type that covers both; None if their kinds or dtypes differ."""
     if isinstance(one, TensorType) and isinstance(other, TensorType) and one.dtype is other.dtype:
-        return one.with_shape(shapes.generalise(one.shape, other.shape))
+        return one.with_shape(shapes.generalize(one.shape, other.shape))
     if isinstance(one, ListType) and isinstance(other, ListType):
         element = common_spec(one.element, other.element)
         return None if element is None else ListType(element)

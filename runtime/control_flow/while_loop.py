@@ -290,7 +290,7 @@ class Loop:
         """Return the slot's type with the dtype of `spec`, if its initial number can have that dtype; else None."""
         if isinstance(spec, TensorType) and weak_types.adapts(slot.initial, spec.dtype):
             slot.initial = weak_types.adapted(slot.initial, spec.dtype)
-            return TensorType(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
+            return TensorType(spec.dtype, shapes.generalize(slot.initial.shape.dims, spec.shape))
         if (
             not state_leaves.is_weak(slot.initial)
             or not isinstance(spec, TensorType)
@@ -302,7 +302,7 @@ class Loop:
             fits = state_leaves.carried(slot.initial, spec.dtype).dtype is spec.dtype
         except TypeError:
             return None
-        return TensorType(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
+        return TensorType(spec.dtype, shapes.generalize(slot.spec.shape, spec.shape)) if fits else None
 
     def _changes_type(self, slot: _Slot, leaf: Any) -> Exception:
         return staging_error(

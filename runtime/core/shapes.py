@@ -60,7 +60,7 @@ class TensorShape:
         return TensorShape(merge(self._dims, as_dims(other)))
 
     def most_general_common_supershape(self, other: Any) -> TensorShape:
-        return TensorShape(generalise(self._dims, as_dims(other)))
+        return TensorShape(generalize(self._dims, as_dims(other)))
 
     def concatenate(self, other: Any) -> TensorShape:
         tail = as_dims(other)
@@ -231,7 +231,7 @@ def merge(one: Dims, other: Dims) -> Dims:
     return tuple(b if a is None else a for a, b in zip(one, other, strict=True))
 
 
-def generalise(one: Dims, other: Dims) -> Dims:
+def generalize(one: Dims, other: Dims) -> Dims:
     """Return the most precise shape that covers both."""
     if one is None or other is None or len(one) != len(other):
         return None

@@ -85,7 +85,7 @@ class TensorSpec(TypeSpec):
         for other in others:
             if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:
                 return None
-            shape = shapes.generalise(shape, other.spec.shape)
+            shape = shapes.generalize(shape, other.spec.shape)
             name = name if name == other.name else None
         return TensorSpec(shape, self.dtype, name)
 

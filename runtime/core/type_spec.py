@@ -100,7 +100,7 @@ class TypeSpec:
         for other in others:
             if type(other) is not type(self):
                 return None
-            merged = _generalised(merged, other._serialize())
+            merged = _generalized(merged, other._serialize())
             if merged is _DIFFERENT:
                 return None
         return self._deserialize(merged)
@@ -242,7 +242,7 @@ def _covers(general: Any, special: Any) -> bool:
     return bool(_key(general) == _key(special))
 
 
-def _generalised(one: Any, other: Any) -> Any:
+def _generalized(one: Any, other: Any) -> Any:
     """Return the most precise data that covers both; `_DIFFERENT` when there is none."""
     if isinstance(one, TypeSpec):
         common = one.most_specific_common_supertype([other]) if isinstance(other, TypeSpec) else None
@@ -251,7 +251,7 @@ def _generalised(one: Any, other: Any) -> Any:
         return one.most_general_common_supershape(other)
     if not _same_nest(one, other):
         return one if _key(one) == _key(other) else _DIFFERENT
-    merged = [_generalised(a, b) for a, b in _pairs(one, other)]
+    merged = [_generalized(a, b) for a, b in _pairs(one, other)]
     if any(item is _DIFFERENT for item in merged):
         return _DIFFERENT
     return dict(zip(one, merged, strict=True)) if isinstance(one, Mapping) else type(one)(merged)

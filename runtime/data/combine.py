@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from .. import errors
-from .element_spec import Row, generalised
+from .element_spec import Row, generalized
 from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 
 
@@ -17,7 +17,7 @@ class Concatenated(PipelineStage):
 
     def __init__(self, first: PipelineStage, second: PipelineStage) -> None:
         self.first, self.second = first, second
-        spec = generalised(first.spec, second.spec)
+        spec = generalized(first.spec, second.spec)
         if spec is None:
             raise TypeError(f"Incompatible dataset elements:\n  {first.spec!r} vs.   {second.spec!r}")
         self.spec = spec
@@ -72,7 +72,7 @@ class Directed(PipelineStage):
         self.selector, self.stages, self.stop_on_empty = selector, stages, stop_on_empty
         spec = stages[0].spec
         for stage in stages[1:]:
-            common = generalised(spec, stage.spec)
+            common = generalized(spec, stage.spec)
             if common is None:
                 raise TypeError(f"Incompatible dataset elements:\n  {spec!r} vs.   {stage.spec!r}")
             spec = common

@@ -28,7 +28,7 @@ from ..kernels.random import seeds
 from ..ops.math.comparison import logical_not
 from . import combine, ops, source_datasets
 from .dataset_spec import DatasetSpec
-from .element_spec import boxed, is_structure, leaf_specs, leaves_of, normalised, packer
+from .element_spec import boxed, is_structure, leaf_specs, leaves_of, normalized, packer
 from .iterator import Iterator, NumpyIterator
 from .iterator_state import Walk
 from .map_stages import stable
@@ -155,7 +155,7 @@ class Dataset(Transformations, CompositeTensor):
         >>> tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()
         np.int64(10)
         """
-        state = normalised(initial_state)
+        state = normalized(initial_state)
         if current() is not None:
             return self._reduced_in_graph(state, reduce_func)
         traced, spec = stable(reduce_func, state, [self.element_spec], "reduce", lambda result: result)
@@ -173,7 +173,7 @@ class Dataset(Transformations, CompositeTensor):
         specs = tuple(leaf_specs(self.element_spec))
 
         def step(now: Any) -> tuple[Any]:
-            return (normalised(call(now, iterator.packed(ops.iterator_current(handle, specs)))),)
+            return (normalized(call(now, iterator.packed(ops.iterator_current(handle, specs)))),)
 
         more: Callable[[Any], Any] = lambda now: ops.iterator_advance(handle)  # noqa: E731
         return functional_api.while_loop(more, step, (state,))[0]
@@ -186,7 +186,7 @@ class Dataset(Transformations, CompositeTensor):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """Return a dataset of one element: a nest of tensors."""
-        return Dataset(source_datasets.Whole(normalised(tensors)))
+        return Dataset(source_datasets.Whole(normalized(tensors)))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -195,7 +195,7 @@ class Dataset(Transformations, CompositeTensor):
         >>> [(x.numpy().tolist(), int(y)) for x, y in Dataset.from_tensor_slices(([[1, 2], [3, 4]], [5, 6]))]
         [([1, 2], 5), ([3, 4], 6)]
         """
-        return Dataset(source_datasets.Slices(normalised(tensors)))
+        return Dataset(source_datasets.Slices(normalized(tensors)))
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:

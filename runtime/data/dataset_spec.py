@@ -13,7 +13,7 @@ from .. import dtypes
 from ..core import late_binding, shapes
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
-from .element_spec import generalised
+from .element_spec import generalized
 
 _HANDLE = TensorSpec((), dtypes.variant)
 
@@ -40,7 +40,7 @@ class _ElementSpec(TypeSpec):
         """Return the spec that covers this one and the others; None if there is none."""
         common = self.element_spec
         for other in others:
-            common = generalised(common, other.element_spec) if type(other) is type(self) else None
+            common = generalized(common, other.element_spec) if type(other) is type(self) else None
             if common is None:
                 return None
         return type(self)(common)

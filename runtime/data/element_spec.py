@@ -62,12 +62,12 @@ def is_structure(value: Any) -> bool:
     return nest.is_nested(value) and not isinstance(value, (list, deque, MappingView))
 
 
-def normalised(value: Any) -> Any:
+def normalized(value: Any) -> Any:
     """Return an element with tensors as leaves."""
     if isinstance(value, Tensor) or value is None or nest.is_composite(value):
         return value
     if is_structure(value):
-        return nest.rebuilt(value, [normalised(child) for _, child in nest.children(value)])
+        return nest.rebuilt(value, [normalized(child) for _, child in nest.children(value)])
     if isinstance(value, TensorArray):
         return value.stack()
     return convert_to_tensor(value, _dtype_of_arrays(value))
@@ -141,18 +141,18 @@ def mapped_spec(change: Callable[[TensorSpec], Any], spec: Any, what: str) -> An
     return nest.rebuilt(spec, [mapped_spec(change, child, what) for _, child in nest.children(spec)])
 
 
-def generalised(one: Any, other: Any) -> Any | None:
+def generalized(one: Any, other: Any) -> Any | None:
     """Return the most precise spec that covers both; None when structures or dtypes differ."""
     if isinstance(one, TensorSpec) and isinstance(other, TensorSpec):
         if one.dtype is not other.dtype:
             return None
-        return TensorSpec(shapes.generalise(one.spec.shape, other.spec.shape), one.dtype)
+        return TensorSpec(shapes.generalize(one.spec.shape, other.spec.shape), one.dtype)
     if isinstance(one, TypeSpec):
         return one.most_specific_common_supertype([other]) if type(one) is type(other) else None
     if not is_structure(one) or not nest.same_structure(_blank(one), _blank(other)):
         return None
     pairs = zip(nest.children(one), nest.children(other), strict=True)
-    parts = [generalised(a, b) for (_, a), (_, b) in pairs]
+    parts = [generalized(a, b) for (_, a), (_, b) in pairs]
     return None if any(part is None for part in parts) else nest.rebuilt(one, parts)
 
 

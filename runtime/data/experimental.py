@@ -102,11 +102,11 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
     """Return a dataset of the elements of a Python list: nests of one structure, stacked."""
     from ..nest import map_structure
     from ..ops.arrays.concat_split import stack
-    from .element_spec import normalised
+    from .element_spec import normalized
 
     if not elements:
         raise ValueError("Empty list. `from_list` needs at least one element.")
-    nests = [normalised(element) for element in elements]
+    nests = [normalized(element) for element in elements]
     return Dataset(Items(map_structure(lambda *leaves: stack(leaves), *nests)))
 
 

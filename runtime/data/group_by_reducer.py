@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor_spec import TensorSpec
-from .element_spec import Row, generalised
+from .element_spec import Row, generalized
 from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .user_functions import Calls, Traced, arguments_of
 
@@ -43,7 +43,7 @@ class Reduced(PipelineStage):
         state = self.first.spec
         while True:
             self.step = Traced(reducer.reduce_func, [state, source.spec], what, "reduce_func")
-            wider = generalised(state, self.step.spec)
+            wider = generalized(state, self.step.spec)
             if wider is None:
                 raise TypeError(f"group_by_reducer: the state changes from {state!r} to {self.step.spec!r}")
             if wider == state:

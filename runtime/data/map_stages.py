@@ -7,7 +7,7 @@ from typing import Any
 from .. import errors
 from ..core.tensor_spec import TensorSpec
 from .dataset_spec import DatasetSpec
-from .element_spec import Row, generalised, leaf_specs, leaves_of, spec_of, unboxed
+from .element_spec import Row, generalized, leaf_specs, leaves_of, spec_of, unboxed
 from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 from .prefetch_threads import Parallel, workers
 from .user_functions import Calls, Traced, arguments_of
@@ -209,7 +209,7 @@ def stable(function: Any, state: Any, specs: list[Any], what: str, split: Any) -
     while True:
         traced = Traced(function, [spec, *specs], what, f"{what}_func")
         after = spec if traced.ends else split(traced.spec)
-        wider = generalised(spec, after)
+        wider = generalized(spec, after)
         if wider is None:
             raise TypeError(
                 f"The element types for the new state must match the initial state. Expected {spec!r}; got {after!r}. "

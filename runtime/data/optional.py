@@ -17,7 +17,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..ir.builder import current
 from . import ops
-from .element_spec import leaf_specs, made, normalised, spec_of
+from .element_spec import leaf_specs, made, normalized, spec_of
 
 if TYPE_CHECKING:
     from .iterator import Iterator
@@ -34,7 +34,7 @@ class Optional:
     @staticmethod
     def from_value(value: Any) -> Optional:
         """Return an optional with this value."""
-        element = normalised(value)
+        element = normalized(value)
         return Optional(convert_to_tensor(True), element, spec_of(element))
 
     @staticmethod

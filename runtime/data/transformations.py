@@ -11,7 +11,7 @@ from ..kernels.random import seeds
 from . import batching, combine, map_stages, reorder_stages, shuffle_buffer
 from . import cache as caching
 from . import window as windows
-from .element_spec import normalised
+from .element_spec import normalized
 from .options import Options
 from .pipeline_stage import Given, PipelineStage, number
 from .prefetch_threads import AUTOTUNE
@@ -121,7 +121,7 @@ class Transformations:
         >>> [int(x) for x in sums]
         [1, 3, 6, 10]
         """
-        return self._then(map_stages.Scanned(self._stage, normalised(initial_state), scan_func))
+        return self._then(map_stages.Scanned(self._stage, normalized(initial_state), scan_func))
 
     def batch(
         self,

@@ -22,7 +22,7 @@ from ..ir.graph import Graph
 from ..kernels.random import seeds
 from ..ops.framework.op import wrap
 from ..tracing.trace import trace
-from .element_spec import Row, leaf_specs, normalised, spec_of
+from .element_spec import Row, leaf_specs, normalized, spec_of
 from .pipeline_stage import PipelineStage, Symbolic
 
 
@@ -40,7 +40,7 @@ class Traced(Symbolic):
 
         def call(*args: Any) -> Any:
             result = function_now(*args)
-            result = normalised(tuple(result) if isinstance(result, list) else result)
+            result = normalized(tuple(result) if isinstance(result, list) else result)
             found.append(spec_of(result))
             return result
 

@@ -25,10 +25,10 @@ def _interpreted(graph: Graph) -> Runner:
 
 def _planned(graph: Graph) -> Runner:
     # Imported at first use: importing the runtime needs no optimizer …
-    from ..optimize import batch_loop_matmul, fusion, optimise
+    from ..optimize import batch_loop_matmul, fusion, optimize
     from .plan.plan import Plan  # … and no plan generator
 
-    return Plan(fusion.run(batch_loop_matmul.run(optimise(graph)))).run
+    return Plan(fusion.run(batch_loop_matmul.run(optimize(graph)))).run
 
 
 def _native(graph: Graph) -> Runner:

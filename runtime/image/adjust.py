@@ -67,7 +67,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
     >>> adjust_hue([[[1., 0., 0.]]], 0.5).numpy().round(3).tolist()
     [[[0.0, 1.0, 1.0]]]
     """
-    x = _colours(image, "adjust_hue")
+    x = _colors(image, "adjust_hue")
     if not isinstance(delta, Tensor) and not -1 <= delta <= 1:
         raise ValueError(f"adjust_hue: delta must be in the interval [-1, 1], not {delta}")
 
@@ -85,7 +85,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = No
     >>> adjust_saturation([[[1., 0.5, 0.5]]], 2.).numpy().round(3).tolist()
     [[[1.0, 0.0, 0.0]]]
     """
-    x = _colours(image, "adjust_saturation")
+    x = _colors(image, "adjust_saturation")
 
     def saturated(floats: Tensor) -> Tensor:
         hsv = rgb_to_hsv(floats)
@@ -95,7 +95,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = No
     return as_floats(x, saturated, saturate=False)
 
 
-def _colours(image: Any, what: str) -> Tensor:
+def _colors(image: Any, what: str) -> Tensor:
     x = convert_to_tensor(image)
     if x.shape.rank is not None and (x.shape.rank < 3 or x.shape[-1] not in (None, 3)):
         raise ValueError(

@@ -150,5 +150,5 @@ def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
 
     red, green, blue = between(abs(hue - 3) - 1), between(2 - abs(hue - 2)), between(2 - abs(hue - 4))
     rest = 1 - saturation
-    colours = [(rest + saturation * part) * value for part in (red, green, blue)]
-    return stack(colours, -1, name)  # type: ignore[no-any-return]
+    colors = [(rest + saturation * part) * value for part in (red, green, blue)]
+    return stack(colors, -1, name)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from .graph import Graph
-from .json_format import GraphFormatError, as_text, deserialise, serialise
+from .json_format import GraphFormatError, as_text, deserialize, serialize
 
 
 class GraphDef:
@@ -22,7 +22,7 @@ class GraphDef:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.data = serialise(graph)
+        self.data = serialize(graph)
 
     @property
     def node(self) -> list[NodeDef]:
@@ -45,7 +45,7 @@ class GraphDef:
             data = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise GraphFormatError(f"this is not JSON: {error}") from None
-        return GraphDef(deserialise(data))
+        return GraphDef(deserialize(data))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GraphDef) and self.data == other.data

@@ -24,16 +24,16 @@ from typing import Any
 
 from .attribute_json import array_data, attribute_data, attribute_from
 from .graph import Graph, Operand, Operation, Value
-from .json_reader import FORMAT, PLAIN, VERSION, GraphFormatError, deserialise
+from .json_reader import FORMAT, PLAIN, VERSION, GraphFormatError, deserialize
 from .literal_printer import data_key
 from .printer import CALL, Names
 
-__all__ = ["GraphFormatError", "as_text", "deserialise", "serialise"]
+__all__ = ["GraphFormatError", "as_text", "deserialize", "serialize"]
 
 _WIDTH = 110
 
 
-def serialise(graph: Graph, portable: bool = False) -> dict[str, Any]:
+def serialize(graph: Graph, portable: bool = False) -> dict[str, Any]:
     """Return `graph` as JSON data.
 
     Args:

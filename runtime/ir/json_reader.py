@@ -1,4 +1,4 @@
-"""Read graphs from JSON data: the inverse of `json_format.serialise`.
+"""Read graphs from JSON data: the inverse of `json_format.serialize`.
 
 Data are untrusted: the type of every field is checked, and unknown fields are errors. Each operation is
 checked against its declaration (checked_graph.py) as soon as it is read.
@@ -40,7 +40,7 @@ class GraphFormatError(ValueError):
     """The data do not describe a graph: they are damaged, of another format, or of a newer version."""
 
 
-def deserialise(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
+def deserialize(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
     """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphFormatError("this is not a graph of agc: it has no `format` that says so")

@@ -19,7 +19,7 @@ from ..core import shapes
 
 
 class TensorType:
-    """The type of a tensor; None stands for an unknown dimension or rank."""
+    """The type of a tensor; None is an unknown dimension or rank."""
 
     __slots__ = ("dtype", "shape")
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .symbolic import KerasTensor as KerasTensor
 
 __version__ = "3.15.1"
-"""The Keras whose names and behaviour this is."""
+"""The Keras whose names and behavior this is."""
 
 _ROOMS = frozenset({
     "activations", "backend", "callbacks", "config", "constraints", "initializers", "layers", "losses", "metrics",

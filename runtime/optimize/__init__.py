@@ -1,9 +1,9 @@
 """The graph optimizer: turn a traced graph into an equivalent graph that runs faster.
 
 >>> from agc import runtime as tf
->>> from agc.runtime.optimize import optimise
+>>> from agc.runtime.optimize import optimize
 >>> graph = tf.function(lambda x: x + tf.constant(2.0) * 3.0).get_concrete_function(tf.TensorSpec(())).graph
->>> print(optimise(graph))
+>>> print(optimize(graph))
 graph lambda_(x: float32[]) -> float32[]
   add = add x, 6.0                              : float32[]
   return add
@@ -12,7 +12,7 @@ The passes are listed in `pass_table.py`; `rewriter.py` is the framework that th
 """
 
 from .options import Options
-from .pass_manager import optimise
+from .pass_manager import optimize
 from .pass_table import FORMER_NAMES, PASSES, Pass
 
-__all__ = ["FORMER_NAMES", "PASSES", "Options", "Pass", "optimise"]
+__all__ = ["FORMER_NAMES", "PASSES", "Options", "Pass", "optimize"]

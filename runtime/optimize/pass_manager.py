@@ -15,7 +15,7 @@ from .ssa_rename import rename_values
 ROUNDS = 2
 
 
-def optimise(graph: Graph, options: Options | None = None, after: str | None = None) -> Graph:
+def optimize(graph: Graph, options: Options | None = None, after: str | None = None) -> Graph:
     """Return an equivalent graph that runs faster.
 
     `options` are those of `tf.config.optimizer` by default. With `after`, the name of a pass, the result is

@@ -302,7 +302,7 @@ def _empty(column: Sequence[Any]) -> TensorArray:
     for leaf in column[1:]:
         spec = state_leaves.spec_of(state_leaves.carried(leaf))
         assert isinstance(spec, TensorType)
-        shape = shapes.generalise(shape, spec.shape)
+        shape = shapes.generalize(shape, spec.shape)
     return _new_array(wanted, shape)
 
 

@@ -198,7 +198,7 @@ class Reader:
         """Return the graph of a file."""
         content = self._content(file)
         try:
-            return json_format.deserialise(json.loads(content))
+            return json_format.deserialize(json.loads(content))
         except FAULTS as error:
             raise DataLossError(f"{self._folder / self._name / file} is no graph: {error}") from error
 

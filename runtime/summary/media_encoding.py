@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-_COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
+_COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 
 
 def png(pixels: np.ndarray[Any, Any]) -> bytes:
@@ -20,9 +20,9 @@ def png(pixels: np.ndarray[Any, Any]) -> bytes:
     b'\\x89PNG'
     """
     height, width, channels = pixels.shape
-    if channels not in _COLOUR_TYPES:
+    if channels not in _COLOR_TYPES:
         raise ValueError(f"images have 1 to 4 channels, not {channels}")
-    header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[channels], 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
     rows = np.zeros((height, 1 + width * channels), np.uint8)  # each row begins with its filter: none
     rows[:, 1:] = pixels.reshape(height, -1)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b"")

@@ -63,7 +63,7 @@ class Dispatcher:
         self.options = options
         self.cache = TraceCache()
         self.traces: dict[Hashable, int] = {}  # by the instance of a method; None for a function
-        self.initialised: set[Hashable] = set()
+        self.initialized: set[Hashable] = set()
         self.is_method = False  # until it is called as a method
         self._parameters = Parameters(python_function)
         self.signature: InputSignature | None = None
@@ -194,9 +194,9 @@ class Dispatcher:
         self._check_limit(arguments)
         self._watch.traced(self.cache, arguments)
         owner = self._owner_key(arguments)
-        maker = None if owner in self.initialised else VariableCreator(arguments)
+        maker = None if owner in self.initialized else VariableCreator(arguments)
         concrete = self._trace_once(wanted, maker, owner)
-        self.initialised.add(owner)
+        self.initialized.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not create variables
             concrete = self._trace_once(wanted, None, owner)
         self._watch.succeeded(self.cache, arguments)
@@ -215,7 +215,7 @@ class Dispatcher:
     ) -> ConcreteFunction:
         if owner not in self.traces and len(self.traces).bit_count() == 1:  # rarely, as the size doubles
             self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
-            self.initialised &= {None, *self.traces}
+            self.initialized &= {None, *self.traces}
         self.traces[owner] = self.traces.get(owner, 0) + 1
         if not self.options.autograph:
             traced = trace(

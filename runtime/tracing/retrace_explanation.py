@@ -152,7 +152,7 @@ def _remedy(before: Any, now: Any) -> str:
     if one is not None and other is not None:
         if one.dtype is not other.dtype:
             return "cast to one dtype before the call, if one graph is to serve both"
-        general = TensorSpec(shapes.generalise(one.shape, other.shape), one.dtype)
+        general = TensorSpec(shapes.generalize(one.shape, other.shape), one.dtype)
         sizes = None if general.spec.shape is None else list(general.spec.shape)
         return (
             "pass reduce_retracing=True to tf.function, or "

@@ -25,13 +25,13 @@ _UNRANKED = 1_000
 def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments, with a spec for each tensor that differs from an earlier trace in its shape only."""
     for earlier in traced:
-        general = generalised(earlier, arguments)
+        general = generalized(earlier, arguments)
         if general is not None:
             return general
     return arguments
 
 
-def generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+def generalized(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the arguments with specs that also cover an earlier trace; None if they differ in more than shapes."""
     if [*traced] != [*arguments]:
         return None
@@ -61,7 +61,7 @@ def _common(earlier: Any, leaf: Any) -> Any:
         return leaf if not is_tensor_argument(leaf) and _key(earlier) == key_of(leaf) else _DIFFERENT
     if not is_tensor_argument(leaf) or leaf.dtype != earlier.dtype:
         return _DIFFERENT
-    return TensorSpec(shapes.generalise(earlier.spec.shape, shapes.as_dims(leaf.shape)), earlier.dtype)
+    return TensorSpec(shapes.generalize(earlier.spec.shape, shapes.as_dims(leaf.shape)), earlier.dtype)
 
 
 def _key(earlier: Any) -> Hashable:
@@ -79,7 +79,7 @@ def find_covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any])
 def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
     if not _unknown(concrete):
         return False
-    general = generalised(concrete.arguments, arguments)
+    general = generalized(concrete.arguments, arguments)
     return general is not None and same_specs(concrete.arguments, general)
 
 

@@ -127,7 +127,7 @@ def _demand_trackable(name: str, value: Any) -> None:
         )
     if not (trackable.is_trackable(value) or isinstance(value, (list, dict))):
         raise ValueError(
-            f"Checkpoint was expecting `{name}` to be a trackable object: a variable, a module, an optimiser or a "
+            f"Checkpoint was expecting `{name}` to be a trackable object: a variable, a module, an optimizer or a "
             f"list or dict of these, but got {value!r}. To keep a Python number, make it a tf.Variable"
         )
 

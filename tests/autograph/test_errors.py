@@ -48,12 +48,12 @@ def test_the_whole_shape():
     assert str(ConversionError(DIAGNOSTIC)) == TEXT
 
 
-def test_colour_adds_only_escapes():
+def test_color_adds_only_escapes():
     import re
 
-    coloured = DIAGNOSTIC.format(color=True)
-    assert coloured != TEXT
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == TEXT
+    colored = DIAGNOSTIC.format(color=True)
+    assert colored != TEXT
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == TEXT
 
 
 def test_json_holds_everything():

@@ -25,7 +25,7 @@ def programs(draw: st.DrawFn) -> str:
     return Grower(lambda count: draw(st.integers(0, count - 1)), size=draw(st.integers(3, 25))).program()
 
 
-def test_programs_of_every_kind_keep_their_behaviour() -> None:
+def test_programs_of_every_kind_keep_their_behavior() -> None:
     seen: Counter[str] = Counter()
 
     @settings(

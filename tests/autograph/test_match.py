@@ -18,7 +18,7 @@ from random_matches import SURROUNDINGS, Grower
 from semantics import PREFIXES, converted_text, module_of
 
 
-def behaviour(module: dict[str, Any], subject: Any) -> tuple[str, list[Any]]:
+def behavior(module: dict[str, Any], subject: Any) -> tuple[str, list[Any]]:
     """What a subject gives, and what was asked of it on the way."""
     module["log"].clear()
     try:
@@ -40,7 +40,7 @@ def test_any_match_means_what_it_means_in_python(data: st.DataObject) -> None:
         new = converted_text(text, after)
         plain, lowered = module_of(SURROUNDINGS + text), module_of(SURROUNDINGS + new, "<converted>")
         for subject, same in zip(plain["subjects"](), lowered["subjects"](), strict=True):
-            assert behaviour(lowered, same) == behaviour(plain, subject), f"{subject!r}\n{text}\n{new}"
+            assert behavior(lowered, same) == behavior(plain, subject), f"{subject!r}\n{text}\n{new}"
 
 
 # On tensors.

@@ -42,13 +42,13 @@ CASES = [pytest.param(name, inputs, id=name) for name, inputs in original()["CAS
 
 @pytest.mark.parametrize("after", PREFIXES)
 @pytest.mark.parametrize(("name", "inputs"), CASES)
-def test_same_behaviour_after_each_pass(name: str, inputs: Any, after: str) -> None:
+def test_same_behavior_after_each_pass(name: str, inputs: Any, after: str) -> None:
     for args, wanted in zip(inputs, expected(name), strict=True):
         assert outcome(printed(after)[name], args) == wanted, f"{name}{args} after {after}"
 
 
 @pytest.mark.parametrize(("name", "inputs"), CASES)
-def test_same_behaviour_of_the_tree_itself(name: str, inputs: Any) -> None:
+def test_same_behavior_of_the_tree_itself(name: str, inputs: Any) -> None:
     for args, wanted in zip(inputs, expected(name), strict=True):
         assert outcome(compiled()[name], args) == wanted
 

@@ -30,7 +30,7 @@ def programs(draw: st.DrawFn) -> str:
     return Grower(lambda count: draw(st.integers(0, count - 1)), size=draw(st.integers(3, 40))).program()
 
 
-def behaviour(module: dict[str, Any], script: list[int]) -> tuple[Any, ...]:
+def behavior(module: dict[str, Any], script: list[int]) -> tuple[Any, ...]:
     names = environment(script)
     module.update(names)
     module.pop("g", None)
@@ -56,18 +56,18 @@ def check(text: str, prefixes: list[str]) -> None:
         original = compiled_text(text, "<program>")
     except SyntaxError:
         return  # such as a name that is a parameter and global
-    expected = [behaviour(original, script) for script in SCRIPTS]
+    expected = [behavior(original, script) for script in SCRIPTS]
     for after in prefixes:
         tree = pipeline.run(gast.parse(text), Context(source=text), after)
         module = module_of_tree(tree, "<tree>")
         for script, before in zip(SCRIPTS, expected, strict=True):
-            now = behaviour(module, script)
+            now = behavior(module, script)
             assert now == before, f"after {after}, script {script}\n{text}\n--- becomes ---\n{unparse(tree)}"
 
 
 @settings(max_examples=COUNT, suppress_health_check=list(HealthCheck), derandomize=COUNT == 90)
 @given(programs())
-def test_random_programs_keep_their_behaviour(text: str) -> None:
+def test_random_programs_keep_their_behavior(text: str) -> None:
     check(
         text, PREFIXES if COUNT > 1000 else ["lower_return", "lower_continue", "stage_blocks", "stage_calls"]
     )

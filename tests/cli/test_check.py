@@ -310,7 +310,7 @@ def test_annotations_for_github(inside, project):
     assert len(lines) == 3
 
 
-def test_colour(inside, project):
+def test_color(inside, project):
     project({"jump.py": JUMP, "traced.py": TRACED})
     colored = inside("check", "jump.py", "traced.py", "--color", "always").stdout
     assert "\x1b[1;31merror[AGC110]" in colored

@@ -1,4 +1,4 @@
-"""Colours: when they are wanted, and that they change nothing but the colour."""
+"""Colors: when they are wanted, and that they change nothing but the color."""
 
 import io
 import re
@@ -72,11 +72,11 @@ def test_what():
         "def f():\n\tpass\n\x0c\nclass A: 'é字'\n",
     ],
 )
-def test_the_text_under_the_colours_is_the_text(code):
+def test_the_text_under_the_colors_is_the_text(code):
     assert re.sub(r"\x1b\[[0-9;]*m", "", color.python(code)) == code
 
 
-def test_every_line_ends_without_colour(request):
+def test_every_line_ends_without_color(request):
     """So that any part of the text is shown rightly by a pager."""
     code = request.path.read_text(encoding="utf-8")
     painted = color.python(code)

@@ -105,7 +105,7 @@ def test_after_every_pass_the_program_still_runs(inside, python, name):
     assert python("-", stdin=code).stdout == "111\n"
 
 
-def test_in_colour(inside):
+def test_in_color(inside):
     plain = inside("convert", "collatz.py").stdout
     colored = inside("convert", "collatz.py", "--color", "always", env={"NO_COLOR": "1"}).stdout
     assert "\x1b[" in colored
@@ -114,7 +114,7 @@ def test_in_colour(inside):
     assert "\x1b[" not in inside("convert", "collatz.py", "--color", "never").stdout
 
 
-def test_errors_in_colour(inside, folder):
+def test_errors_in_color(inside, folder):
     (folder / "broken.py").write_text("x = (\n")
     assert inside("convert", "broken.py", "--color", "always").stderr.startswith("\x1b[")
     assert inside("convert", "broken.py").stderr.startswith("error[AGC303]")

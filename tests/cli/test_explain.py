@@ -42,7 +42,7 @@ def test_without_a_code_all_are_listed(inside):
     assert lines.count("") == 2
 
 
-def test_colour_only_when_asked(inside):
+def test_color_only_when_asked(inside):
     assert inside("explain", "AGC207", "--color", "always").stdout.startswith("\x1b[1mAGC207: ")
 
 

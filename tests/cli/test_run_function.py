@@ -318,7 +318,7 @@ def test_the_files_name_does_not_matter(agc, folder, name):
     assert printed(agc("run", f"sub/{name}::f", "2")) == "tf.Tensor(4, shape=(), dtype=int32)\n"
 
 
-def test_the_graph_after_a_pass_of_the_optimiser(agc, folder):
+def test_the_graph_after_a_pass_of_the_optimizer(agc, folder):
     (folder / "known.py").write_text(
         "import agc.runtime as tf\n\ndef f(x):\n    return x + tf.constant(2) * 3\n"
     )

@@ -31,7 +31,7 @@ MEANT = {
     # Names and parameters
     "tf.DType()": "dtypes are not made by programs",
     "tf.dtypes.DType()": "dtypes are not made by programs",
-    "tf.data.Dataset()": "datasets are made by `from_tensor_slices` and its neighbours",
+    "tf.data.Dataset()": "datasets are made by `from_tensor_slices` and its neighbors",
     "tf.data.Iterator()": "iterators are made by `iter`",
     "tf.data.experimental.Optional()": "made by `from_value` and `empty`",
     "tf.types.experimental.*()": "made by `tf.function`",

@@ -90,7 +90,7 @@ def _converted(text: str) -> Module:
     return module
 
 
-def behaviour(module: Module, script: list[int], live: int) -> Shown:
+def behavior(module: Module, script: list[int], live: int) -> Shown:
     """All that a call of the program shows."""
     names = surroundings(script)
     prelude().update(names)
@@ -136,7 +136,7 @@ def differences(program: str, prefixes: list[str] = PREFIXES) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = original(text)
-        expected = [behaviour(module, script, 1) for script in SCRIPTS]
+        expected = [behavior(module, script, 1) for script in SCRIPTS]
         for name, make, live in ways(text, prefixes):
             operators.live, before = live, operators.live
             try:
@@ -144,7 +144,7 @@ def differences(program: str, prefixes: list[str] = PREFIXES) -> Iterator[str]:
             finally:
                 operators.live = before
             for script, first in zip(SCRIPTS, expected, strict=True):
-                seen = behaviour(module, script, live)
+                seen = behavior(module, script, live)
                 for aspect, value in first.items():
                     if seen[aspect] != value and first["end"] != "too long":
                         yield f"{name}, script {script}: {aspect}\n{_first(value, seen[aspect])}"

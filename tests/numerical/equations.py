@@ -75,9 +75,9 @@ def gauss_seidel(grid: Any, sweeps: Any) -> Any:
     parity = (tf.range(rows)[:, None] + tf.range(columns)[None, :]) % 2
     inner = tf.pad(tf.ones([rows - 2, columns - 2], tf.bool), [[1, 1], [1, 1]])
     for _ in tf.range(sweeps):
-        for colour in range(2):
+        for color in range(2):
             around = tf.roll(grid, 1, 0) + tf.roll(grid, -1, 0) + tf.roll(grid, 1, 1) + tf.roll(grid, -1, 1)
-            grid = tf.where(inner & (parity == colour), around / 4.0, grid)
+            grid = tf.where(inner & (parity == color), around / 4.0, grid)
     return grid
 
 

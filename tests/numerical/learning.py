@@ -150,7 +150,7 @@ def batch_norm() -> Callable[..., Any]:
     """What is remembered of batches changes in one branch only."""
     mean, variance = tf.Variable(tf.zeros([3])), tf.Variable(tf.ones([3]))
 
-    def normalised(x: Any, training: Any) -> Any:
+    def normalized(x: Any, training: Any) -> Any:
         if training:
             m, v = tf.nn.moments(x, [0])
             mean.assign(0.9 * mean + 0.1 * m)
@@ -159,7 +159,7 @@ def batch_norm() -> Callable[..., Any]:
             m, v = mean.read_value(), variance.read_value()
         return (x - m) / tf.sqrt(v + 1e-3), mean.read_value()
 
-    return normalised
+    return normalized
 
 
 def dense_by_hand() -> Callable[..., Any]:
@@ -229,7 +229,7 @@ def power_iteration(a: Any) -> Any:
 
 
 def gaussian_mixture(x: Any, means: Any) -> Any:
-    """Expectation and maximisation, with logarithms added up."""
+    """Expectation and maximization, with logarithms added up."""
     count = means.shape[0]
     logs = tf.fill([count], -tf.math.log(float(count)))
     scales = tf.ones([count])

@@ -458,7 +458,7 @@ def refusal(f, *args, **options):
     return caught.value.diagnostic
 
 
-def test_do_not_convert_is_honoured():
+def test_do_not_convert_is_honored():
     class Plain:
         @do_not_convert
         def __abs__(self):

@@ -105,7 +105,7 @@ def test_float8_is_cast_and_moved():
 
 
 @pytest.mark.parametrize("dtype", [tf.qint8, tf.quint16, tf.resource])
-def test_there_are_no_tensors_of_quantised_dtypes_and_handles(dtype):
+def test_there_are_no_tensors_of_quantized_dtypes_and_handles(dtype):
     with pytest.raises(TypeError, match=f"no tensors of dtype {dtype.name}"):
         tf.constant([1], dtype)
 

@@ -138,7 +138,7 @@ class TestCopies:
         assert [int(one.f()), int(other.f())] == [1, 5]
 
 
-class Colour(enum.Enum):
+class Color(enum.Enum):
     RED = 1
     BLUE = 2
 
@@ -156,8 +156,8 @@ class TestKindsOfArguments:
     """As in TensorFlow 2.21, but for dataclasses, which it tells apart by identity."""
 
     def test_enums(self):
-        f = tf.function(lambda colour: 1 if colour is Colour.RED else 2)
-        assert [int(f(c)) for c in (Colour.RED, Colour.BLUE, Colour.RED)] == [1, 2, 1]
+        f = tf.function(lambda color: 1 if color is Color.RED else 2)
+        assert [int(f(c)) for c in (Color.RED, Color.BLUE, Color.RED)] == [1, 2, 1]
         assert f.experimental_get_tracing_count() == 2
 
     def test_namedtuples_and_dataclasses(self):

@@ -136,10 +136,10 @@ def test_complex_numbers():
 
 
 def test_functions_that_never_saw_tensors_can_be_traced():
-    def standardised(x):
+    def standardized(x):
         return (x - np.mean(x, axis=0)) / np.std(x, axis=0)
 
-    check(standardised, MATRIX)
+    check(standardized, MATRIX)
 
 
 def test_control_flow_around_numpys_functions():

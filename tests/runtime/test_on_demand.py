@@ -43,7 +43,7 @@ def test_what_computes_at_once_loads_nothing_that_makes_or_runs_graphs():
     program = "y = tf.Variable([1.0, 2.0]) * 3\nassert tf.reduce_sum(y).numpy() == 9"
     loaded = _runs(f"import sys\nimport agc.runtime as tf\n{program}\n{LOADED}").split()
     rooms = ("autograph.syntax", "autograph.passes", "autograph.journal", "autograph.operators")
-    rooms += ("runtime.tracing", "runtime.staging", "runtime.language", "runtime.execute", "runtime.optimise")
+    rooms += ("runtime.tracing", "runtime.staging", "runtime.language", "runtime.execute", "runtime.optimize")
     assert not [name for name in loaded if name.startswith(tuple(f"agc.{room}" for room in rooms))]
 
 

@@ -222,7 +222,7 @@ class TestMemory:
         gc.collect()
         assert not alive
         assert len(Counter.__dict__["count"]._calls.traces) <= 128
-        assert len(Counter.__dict__["count"]._calls.initialised) <= 130
+        assert len(Counter.__dict__["count"]._calls.initialized) <= 130
 
     def test_a_thousand_signatures_and_more_are_bounded(self, monkeypatch):
         monkeypatch.setattr(trace_cache, "LIMIT", 100)

@@ -539,7 +539,7 @@ class TestRounds:
 
 
 class TestDataclasses:
-    def test_an_object_is_initialised_once(self):
+    def test_an_object_is_initialized_once(self):
         def f(x):
             total = Total(x)
             for _ in tf.range(3):

@@ -92,13 +92,13 @@ def lowered(
     why = llvm_engine.missing()
     if why is not None:
         raise CannotCompileError([why])
-    from ...optimize import Options, batch_loop_matmul, dce, optimise
+    from ...optimize import Options, batch_loop_matmul, dce, optimize
     from . import lowering  # noqa: F401  (registers the lowering rules)
     from .compilation_unit import CompilationUnit
-    from .shape_specialization import specialised
+    from .shape_specialization import specialized
 
     needed = dce.run(graph, Options())  # dead operations must not be reasons to refuse the graph
-    plain = optimise(specialised(needed, arguments, with_sizes))
+    plain = optimize(specialized(needed, arguments, with_sizes))
     unit = CompilationUnit(batch_loop_matmul.run(plain), is_measured)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
@@ -116,7 +116,7 @@ def text(graph: Graph) -> str:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
-            with contextlib.closing(llvm_engine.optimised(*unit.code())) as own:
+            with contextlib.closing(llvm_engine.optimized(*unit.code())) as own:
                 return str(own.module)
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

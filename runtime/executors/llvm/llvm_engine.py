@@ -84,18 +84,18 @@ _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "
 """The passes for code with loops that are already vectorized."""
 
 
-def optimised(text: str, level: Level = ALL) -> OwnModule:
+def optimized(text: str, level: Level = ALL) -> OwnModule:
     """Return the optimized module of an IR text. The caller must close it."""
     own = OwnModule(text, _machine())
     try:
-        _optimise(own.module, own.machine, level)
+        _optimize(own.module, own.machine, level)
     except BaseException:
         own.close()
         raise
     return own
 
 
-def _optimise(module: Any, machine: Any, level: Level) -> None:
+def _optimize(module: Any, machine: Any, level: Level) -> None:
     binding = _binding()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
@@ -126,7 +126,7 @@ class Assembly:
 
         self._key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
         self._known = object_cache.read(self._key)
-        self._emission = None if self._known is not None else Emission(optimised(text, level))
+        self._emission = None if self._known is not None else Emission(optimized(text, level))
 
     def begin(self) -> Assembly:
         """Start code generation in another thread."""

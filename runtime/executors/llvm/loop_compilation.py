@@ -71,10 +71,10 @@ class JitLoop:
 
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     """Return the plan of a graph with native loops, or None if no loop can be compiled."""
-    from ...optimize import optimise
+    from ...optimize import optimize
     from . import lowering  # noqa: F401  (registers the lowering rules)
 
-    found = optimise(graph)
+    found = optimize(graph)
     written = _with_parts(found)
     return None if written is found else Plan(written).run
 

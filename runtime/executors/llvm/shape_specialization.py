@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...core.shapes import generalise, is_static
+from ...core.shapes import generalize, is_static
 from ...errors import OpError
 from ...ir.clone import are_same, with_parts
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
@@ -35,7 +35,7 @@ _ROUNDS = 8
 """Maximum number of iterations to a fixed point of the list types in a loop's state."""
 
 
-def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
+def specialized(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
     """Return the graph for inputs of these types or constants. Raise `CannotCompileError` if that is impossible.
 
     With `with_sizes`, dynamic sizes are allowed.
@@ -211,7 +211,7 @@ class _Writer:
             return one
         if not self._with_sizes or not (isinstance(one, TensorType) and isinstance(other, TensorType)):
             return None
-        shape = generalise(one.shape, other.shape)
+        shape = generalize(one.shape, other.shape)
         return None if shape is None or one.dtype is not other.dtype else TensorType(one.dtype, shape)
 
 

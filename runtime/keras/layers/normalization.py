@@ -1,4 +1,4 @@
-"""Normalisation: numbers with mean 0 and variance 1, over a batch, a sample, or groups of its channels.
+"""Normalization: numbers with mean 0 and variance 1, over a batch, a sample, or groups of its channels.
 
 >>> LayerNormalization()(tf.constant([[1.0, 3.0]])).numpy().round(2).tolist()
 [[-1.0, 1.0]]

@@ -265,7 +265,7 @@ class Normalization(Layer):
 
     Args:
         axis: the dimensions that have a mean of their own; None for one mean of all.
-        invert: go back from normalised numbers.
+        invert: go back from normalized numbers.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ from ..layers.tracking import Kept
 from ..registry import ROOMS, serialized
 from ..symbolic import KerasTensor, inferred
 from .network import Network
-from .summary import summarised
+from .summary import summarized
 from .training import Trainer
 
 
@@ -182,7 +182,7 @@ class Model(Trainer, Layer):
         layer_range: Any = None,
     ) -> None:
         """Print a table of the layers, the shapes of their outputs and the numbers of their weights."""
-        text = summarised(self, expand_nested=expand_nested, show_trainable=show_trainable)
+        text = summarized(self, expand_nested=expand_nested, show_trainable=show_trainable)
         print(text) if print_fn is None else print_fn(text)
 
     def get_config(self) -> dict[str, Any]:

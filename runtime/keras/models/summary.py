@@ -9,7 +9,7 @@ from ..layers.base import Layer
 from ..layers.core import InputLayer
 
 
-def summarised(model: Any, expand_nested: bool = False, show_trainable: bool = False) -> str:
+def summarized(model: Any, expand_nested: bool = False, show_trainable: bool = False) -> str:
     """The layers of a model, the shapes of their outputs, the numbers of their weights, and sums."""
     network = getattr(model, "network", None)
     is_branched = network is not None and not _is_chain(network) and not hasattr(model, "_stack")

@@ -130,7 +130,7 @@ class Adadelta(Optimizer):
 
 
 class Ftrl(Optimizer):
-    """Follow the regularised leader: many weights stay 0 (McMahan et al., 2013)."""
+    """Follow the regularized leader: many weights stay 0 (McMahan et al., 2013)."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, require_dtype
 
-_COLOURS = np.array(
+_COLORS = np.array(
     [
         [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
         [0.5, 0.5, 0, 1], [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
@@ -51,7 +51,7 @@ def _(images: Array, boxes: Array, colors: Array) -> Array:
         raise errors.InvalidArgumentError(
             f"draw_bounding_boxes: boxes of the shape {list(boxes.shape)} do not fit images of {list(images.shape)}"
         )
-    table = colors if colors.size else _COLOURS
+    table = colors if colors.size else _COLORS
     if channels == 1:
         table = np.ones((1, 1), np.float32)
     if table.shape[1] < channels:
@@ -69,17 +69,17 @@ def _(images: Array, boxes: Array, colors: Array) -> Array:
 drawn_boxes.no_gradient("outlines jump from one element to the next")
 
 
-def _draw(image: Array, box: list[int], colour: Array) -> None:
+def _draw(image: Array, box: list[int], color: Array) -> None:
     height, width = image.shape[:2]
     top, left, bottom, right = box
     if top > bottom or left > right or top >= height or left >= width or bottom < 0 or right < 0:
         return
     rows, columns = slice(max(top, 0), bottom + 1), slice(max(left, 0), right + 1)
     if top >= 0:
-        image[top, columns] = colour
+        image[top, columns] = color
     if bottom < height:
-        image[bottom, columns] = colour
+        image[bottom, columns] = color
     if left >= 0:
-        image[rows, left] = colour
+        image[rows, left] = color
     if right < width:
-        image[rows, right] = colour
+        image[rows, right] = color

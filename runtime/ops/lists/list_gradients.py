@@ -88,7 +88,7 @@ def array_sum(one: Array, other: Array, name: Name = None) -> ListType:
 def common_element(one: Any, other: Any) -> Any:
     if isinstance(one, ListType):
         return ListType(common_element(one.element, other.element))
-    return one.with_shape(shapes.generalise(one.shape, other.shape))
+    return one.with_shape(shapes.generalize(one.shape, other.shape))
 
 
 @array_sum.kernel

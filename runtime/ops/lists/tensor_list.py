@@ -47,7 +47,7 @@ def _widened(array: Any, value: Any) -> ListType:
     element = array.spec.element
     if value.dtype is not element.dtype:
         raise TypeError(f"the list's elements are {element.dtype.name}, but a new one is {value.dtype.name}")
-    return ListType(element.with_shape(shapes.generalise(element.shape, value.shape)))
+    return ListType(element.with_shape(shapes.generalize(element.shape, value.shape)))
 
 
 @op

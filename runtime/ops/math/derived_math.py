@@ -136,7 +136,7 @@ def is_non_decreasing(x: TensorLike, name: Name = None) -> Tensor:
     >>> bool(is_non_decreasing([1, 1, 2])), bool(is_non_decreasing([2, 1]))
     (True, False)
     """
-    before, after = _neighbours(x)
+    before, after = _neighbors(x)
     return reduce_all(less_equal(before, after), name=name)  # type: ignore[no-any-return]
 
 
@@ -146,11 +146,11 @@ def is_strictly_increasing(x: TensorLike, name: Name = None) -> Tensor:
     >>> bool(is_strictly_increasing([1, 2, 3])), bool(is_strictly_increasing([1, 1]))
     (True, False)
     """
-    before, after = _neighbours(x)
+    before, after = _neighbors(x)
     return reduce_all(less(before, after), name=name)  # type: ignore[no-any-return]
 
 
-def _neighbours(x: TensorLike) -> tuple[Tensor, Tensor]:
+def _neighbors(x: TensorLike) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x)
     if x.dtype not in NUMERIC - COMPLEX:
         raise TypeError(f"Expected x to be numeric, instead found: {x}")

@@ -65,34 +65,34 @@ def _(input: Array, depth_radius: int, bias: float, alpha: float, beta: float) -
 
 @local_response_normalization.gradient
 def _(dy: Any, y: Any, input: Any, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
-    norm = neighbourhood(input * input, depth_radius) * alpha + bias
-    shared = neighbourhood(dy * input * norm ** (-beta - 1), depth_radius)
+    norm = neighborhood(input * input, depth_radius) * alpha + bias
+    shared = neighborhood(dy * input * norm ** (-beta - 1), depth_radius)
     return dy * norm**-beta - input * shared * (2 * alpha * beta)
 
 
 @op
-def neighbourhood(input: Input, depth_radius: int, name: Name = None) -> TensorType:
+def neighborhood(input: Input, depth_radius: int, name: Name = None) -> TensorType:
     """Return the sums of the channels at most `depth_radius` away.
 
-    >>> neighbourhood([[[[1., 2., 4.]]]], 1).numpy().tolist()
+    >>> neighborhood([[[[1., 2., 4.]]]], 1).numpy().tolist()
     [[[[3.0, 7.0, 6.0]]]]
     """
     require_dtype(
-        input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}), "neighbourhood"
+        input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}), "neighborhood"
     )
     if input.shape == ():
-        raise ValueError("neighbourhood: a scalar has no channels")
+        raise ValueError("neighborhood: a scalar has no channels")
     return TensorType(input.dtype, input.shape)
 
 
-@neighbourhood.kernel
+@neighborhood.kernel
 def _(input: Array, depth_radius: int) -> Array:
     return _around(input, depth_radius)
 
 
-@neighbourhood.gradient
+@neighborhood.gradient
 def _(dy: Any, y: Any, input: Any, depth_radius: int) -> Any:
-    return neighbourhood(dy, depth_radius)
+    return neighborhood(dy, depth_radius)
 
 
 lrn = local_response_normalization

@@ -135,7 +135,7 @@ def test_numbers_of_other_dtypes() -> None:
         tf.image.convert_image_dtype(bytes_, tf.bool)
 
 
-def test_colours_there_and_back() -> None:
+def test_colors_there_and_back() -> None:
     image = RANDOM.random((3, 4, 3))
     close(tf.image.hsv_to_rgb(tf.image.rgb_to_hsv(image)), image)
     close(tf.image.yiq_to_rgb(tf.image.rgb_to_yiq(image)), image, 1e-4)

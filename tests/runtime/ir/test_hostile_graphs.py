@@ -22,7 +22,7 @@ from agc.runtime.executors import Plan
 from agc.runtime.executors.llvm import available
 from agc.runtime.executors.plan.escaping import BUILT_IN, check_names, checked_identifier, identifier, literal
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.json_format import deserialize, serialize
 from agc.runtime.ir.json_reader import GraphFormatError
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
@@ -47,7 +47,7 @@ def test_no_field_of_a_program_runs_or_breaks_anything(program: Any) -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_no_word_of_a_text_runs_or_breaks_anything(program: Any) -> None:
-    words = str(deserialise(json.loads(data_of(program)))).split(" ")
+    words = str(deserialize(json.loads(data_of(program)))).split(" ")
     step = 1 if FUZZ else max(len(words) // 6, 1)
     for place in range(0, len(words), step):
         for text in (TEXTS[1], TEXTS[3], "float32[9]"):
@@ -68,10 +68,10 @@ def test_mutated_programs_bring_no_process_down(executor: str) -> None:
 
 class TestWhatIsRefused:
     def refusal(self, change: Any, f: Any, *specs: Any) -> str:
-        data = serialise(tf.function(f).get_concrete_function(*specs).graph)
+        data = serialize(tf.function(f).get_concrete_function(*specs).graph)
         change(data["graphs"][0])
         with pytest.raises(GraphFormatError) as caught:
-            deserialise(data)
+            deserialize(data)
         return str(caught.value)
 
     @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ class TestWhatIsRefused:
         assert "test_hostile_graphs.py" in text or "unknown" in words
 
     def test_truth_values_that_are_neither(self) -> None:
-        data = serialise(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
+        data = serialize(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
         data["constants"].append({"dtype": "bool", "shape": [3], "data": "AAEC"})
         with pytest.raises(GraphFormatError, match="neither 0 nor 1"):
-            deserialise(data)
+            deserialize(data)
 
     def test_graphs_that_call_each_other_too_often(self) -> None:
-        data = serialise(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
+        data = serialize(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
         call = {"op": "call", "inputs": ["x"], "outputs": [{"name": "y", "spec": "float32[]"}]}
         graphs = [
             {
@@ -141,10 +141,10 @@ class TestWhatIsRefused:
             for i in range(30)
         ]
         with pytest.raises(GraphFormatError, match="more than 4194304 operations"):
-            deserialise({**data, "graphs": [*graphs, *data["graphs"]]})
+            deserialize({**data, "graphs": [*graphs, *data["graphs"]]})
 
     def test_regions_that_are_nested_too_deeply(self) -> None:
-        data: Any = serialise(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
+        data: Any = serialize(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
         inner = data["graphs"][0]
         for _ in range(3000):
             cond = {
@@ -155,7 +155,7 @@ class TestWhatIsRefused:
             cond["outputs"] = [{"name": "y", "spec": "float32[]"}]
             inner = {**data["graphs"][0], "operations": [cond], "outputs": ["y"]}
         with pytest.raises(GraphFormatError, match="nested too deeply"):
-            deserialise({**data, "graphs": [inner]})
+            deserialize({**data, "graphs": [inner]})
 
 
 def test_what_a_user_knows_of_a_shape_is_checked_when_a_loaded_graph_runs() -> None:
@@ -165,7 +165,7 @@ def test_what_a_user_knows_of_a_shape_is_checked_when_a_loaded_graph_runs() -> N
         return y
 
     graph = tf.function(f).get_concrete_function(tf.TensorSpec([None], tf.float32)).graph
-    again = deserialise(serialise(graph))
+    again = deserialize(serialize(graph))
     assert str(again.outputs[0].spec) == "float32[2]"
     (result,) = Plan(again).run([np.zeros(2, np.float32)])
     assert result.tolist() == [1.0, 1.0]
@@ -175,12 +175,12 @@ def test_what_a_user_knows_of_a_shape_is_checked_when_a_loaded_graph_runs() -> N
 
 @pytest.mark.parametrize("form", [":999999999d", ":>10000", ":.99999f"])
 def test_formats_make_no_long_texts(form: str) -> None:
-    data = serialise(tf.function(lambda x: tf.identity(x)).get_concrete_function(tf.TensorSpec([])).graph)
+    data = serialize(tf.function(lambda x: tf.identity(x)).get_concrete_function(tf.TensorSpec([])).graph)
     attrs = {"error": "ValueError", "pieces": ["", ""], "forms": [form]}
     data["graphs"][0]["operations"][0] = {"op": "raise", "inputs": ["x"], "attrs": attrs, "outputs": []}
     data["graphs"][0]["outputs"] = ["x"]
     with pytest.raises(ValueError, match="numbers below 10000"):
-        Plan(deserialise(data)).run([np.float32(1.0)])
+        Plan(deserialize(data)).run([np.float32(1.0)])
 
 
 class TestEmitters:
@@ -242,7 +242,7 @@ class TestEmitters:
         assert nothing_ran()
 
     def test_generated_source_has_few_of_pythons_functions(self) -> None:
-        plan = Plan(deserialise(json.loads(data_of(PROGRAMS[0]))))
+        plan = Plan(deserialize(json.loads(data_of(PROGRAMS[0]))))
         assert plan._globals["__builtins__"] is BUILT_IN
         assert not {"exec", "eval", "open", "getattr", "__import__", "compile"} & BUILT_IN.keys()
         assert not hasattr(builtins, MARKER)

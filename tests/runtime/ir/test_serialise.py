@@ -12,7 +12,7 @@ from agc.runtime.core import shapes
 from agc.runtime.ir.attribute_json import attribute_data, attribute_from
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.json_format import GraphFormatError, as_text, deserialise, serialise
+from agc.runtime.ir.json_format import GraphFormatError, as_text, deserialize, serialize
 from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
@@ -24,10 +24,10 @@ from random_graphs import graphs, many
 @settings(max_examples=many(30))
 @given(graphs())
 def test_what_is_written_reads_back(graph: Graph) -> None:
-    data = json.loads(as_text(serialise(graph, portable=True)))
-    again = deserialise(data)
+    data = json.loads(as_text(serialize(graph, portable=True)))
+    again = deserialize(data)
     assert print_graph(again) == print_graph(graph)
-    assert serialise(again) == data
+    assert serialize(again) == data
     verify(again)
     for one, other in zip(graph.walk(), again.walk(), strict=True):
         assert one.origin == other.origin
@@ -46,7 +46,7 @@ def test_what_is_written_reads_back(graph: Graph) -> None:
 )  # fmt: skip
 def test_constants_are_kept_bit_by_bit(array: Any) -> None:
     graph = Graph("main", (), (), (Constant(array),))
-    (back,) = deserialise(json.loads(as_text(serialise(graph)))).outputs
+    (back,) = deserialize(json.loads(as_text(serialize(graph)))).outputs
     assert isinstance(back, Constant)
     assert (back.dtype, back.shape) == (graph.outputs[0].dtype, array.shape)
     if array.dtype == object:
@@ -77,13 +77,13 @@ def test_an_array_as_an_attribute() -> None:
 def test_equal_constants_are_written_once() -> None:
     big = np.arange(100, dtype=np.float32)
     graph = Graph("main", (), (), (Constant(big), Constant(big.copy()), Constant(big + 1)))
-    assert len(serialise(graph)["constants"]) == 2
+    assert len(serialize(graph)["constants"]) == 2
 
 
 def test_callees_are_shared() -> None:
     inner = tf.function(lambda x: x * 2)
     graph = tf.function(lambda x: inner(x) + inner(x + 1)).get_concrete_function(tf.constant(1)).graph
-    again = deserialise(serialise(graph))
+    again = deserialize(serialize(graph))
     first, second = (op.regions[0] for op in again.operations if op.type == "call")
     assert first is second
     assert again == graph
@@ -95,14 +95,14 @@ def test_what_lives_in_a_program_only_is_refused_where_it_must_be_read_back() ->
     graph = Graph("main", (x,), (operation,), operation.outputs)
     assert "<builtin_function_or_method len>" in str(graph.as_graph_def())
     with pytest.raises(ValueError, match="'reduce_sum' cannot be saved: its `axis`"):
-        serialise(graph, portable=True)
+        serialize(graph, portable=True)
     with pytest.raises(GraphFormatError, match=r"reduce_sum, `axis`: .* exists in a running program only"):
-        deserialise(serialise(graph))
+        deserialize(serialize(graph))
 
 
 class TestDamage:
     def data(self) -> Any:
-        return serialise(tf.function(lambda x: x + 1.5).get_concrete_function(tf.constant(1.0)).graph)
+        return serialize(tf.function(lambda x: x + 1.5).get_concrete_function(tf.constant(1.0)).graph)
 
     @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b'{"format": "else"}'])
     def test_foreign_content(self, content: bytes) -> None:
@@ -111,13 +111,13 @@ class TestDamage:
 
     def test_a_newer_version(self) -> None:
         with pytest.raises(GraphFormatError, match="version 99; this agc reads up to 1"):
-            deserialise({**self.data(), "version": 99})
+            deserialize({**self.data(), "version": 99})
 
     def test_an_operation_that_is_not_known(self) -> None:
         data = self.data()
         data["graphs"][0]["operations"][0]["op"] = "teleport"
         with pytest.raises(GraphFormatError, match="no operation 'teleport'"):
-            deserialise(data)
+            deserialize(data)
 
     @pytest.mark.parametrize(
         "change",
@@ -135,7 +135,7 @@ class TestDamage:
         data = self.data()
         change(data["graphs"][0])
         with pytest.raises(GraphFormatError):
-            deserialise(data)
+            deserialize(data)
 
 
 def test_the_text_is_made_for_reading() -> None:

@@ -60,7 +60,7 @@ def test_cross_entropies_where_the_run_decides_on_sizes() -> None:
         sparse([0, 0], [[1.0, 2.0]])
 
 
-def test_moments_and_what_they_normalise() -> None:
+def test_moments_and_what_they_normalize() -> None:
     x = _normal(3, 4, 2)
     mean, variance = tf.nn.moments(x, [0, 1])
     close(mean, x.mean((0, 1)))

@@ -15,11 +15,11 @@ import pytest
 from agc.runtime import dtypes
 from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.json_format import deserialize, serialize
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY
-from agc.runtime.optimize import optimise
+from agc.runtime.optimize import optimize
 from hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from outcomes import bits
@@ -70,7 +70,7 @@ def the_kernel_gives_what_the_rule_says(name: str) -> None:
 
 
 @law
-def the_optimiser_changes_no_result(name: str) -> None:
+def the_optimizer_changes_no_result(name: str) -> None:
     for call in calls(name):
         if call.op.stateful or not all(isinstance(array, (np.ndarray, np.generic)) for array in call.arrays):
             continue
@@ -80,8 +80,8 @@ def the_optimiser_changes_no_result(name: str) -> None:
             operation = Operation(call.op, tuple(operands), call.attrs, outputs)
             given = list(map(np.asarray, call.arrays)) if operands is inputs else []
             graph = Graph("example", inputs if given else (), (operation,), outputs)
-            optimised = verify(optimise(graph))
-            assert list(map(bits, interpret(optimised, given))) == list(map(bits, interpret(graph, given)))
+            optimized = verify(optimize(graph))
+            assert list(map(bits, interpret(optimized, given))) == list(map(bits, interpret(graph, given)))
 
 
 @law
@@ -185,10 +185,10 @@ def a_file_states_as_many_results_as_it_asks_for(name: str) -> None:
     for attribute, number in call.attrs.items():
         more = _count(call, unknown, {attribute: number + 1}) if type(number) is int else None
         if more not in (None, _count(call, unknown, {})):
-            data = serialise(graph, portable=True)
+            data = serialize(graph, portable=True)
             data["graphs"][0]["operations"][0]["attrs"][attribute] = 1 << 40
             with pytest.raises(ValueError, match=f"results by its `{attribute}`"):
-                deserialise(data)
+                deserialize(data)
 
 
 def _count(call: Call, operands: list[Any], changes: dict[str, Any]) -> int | None:
@@ -206,8 +206,8 @@ def a_file_makes_no_code_of_it_and_cannot_lie_about_it(name: str) -> None:
     if found is None:
         return  # its operands are no tensors
     graph, given = found
-    data = serialise(graph, portable=True)
-    assert str(deserialise(data)) == str(graph)
+    data = serialize(graph, portable=True)
+    assert str(deserialize(data)) == str(graph)
     most = None if os.environ.get("AGC_FUZZ") else 3
     for each in (*with_hostile_text(data, most), *with_lies(data, most)):
         loaded_graph = loaded(each)

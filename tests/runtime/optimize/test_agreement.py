@@ -13,7 +13,7 @@ from agc.runtime import errors
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, Options, optimise
+from agc.runtime.optimize import PASSES, Options, optimize
 from doubled_graphs import doubled_graphs
 from hypothesis import given, settings
 from lazy_interpreter import interpret_lazily
@@ -44,7 +44,7 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
         results, failure, cell = outcome(interpret_lazily, after, values)
         wanted = outcome(interpret_lazily, before, values)
         if failure is None and wanted[1] is not None:
-            lawless = optimise(before, Options(arithmetic_optimization=False))
+            lawless = optimize(before, Options(arithmetic_optimization=False))
             results, failure, cell = outcome(interpret_lazily, lawless, values)
         assert (results, failure is None, cell) == (wanted[0], wanted[1] is None, wanted[2])
 
@@ -53,11 +53,11 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
 @given(graphs(), arguments())
 def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     for each in PASSES:
-        check(graph, verify(optimise(graph, after=each.name)), values)
-    check(graph, verify(optimise(graph)), values)
+        check(graph, verify(optimize(graph, after=each.name)), values)
+    check(graph, verify(optimize(graph)), values)
 
 
 @settings(max_examples=many(20))
 @given(doubled_graphs(), arguments())
 def test_what_is_said_twice(graph: Graph, values: list[Any]) -> None:
-    check(graph, verify(optimise(graph)), values)
+    check(graph, verify(optimize(graph)), values)

@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import Options, batch_loop_matmul, optimise
+from agc.runtime.optimize import Options, batch_loop_matmul, optimize
 
 STEPS, ROWS, INNER = 12, 48, 96  # more steps than a loop is written out for
 BIG = 64  # columns, for products that are big enough; 8 are not
@@ -32,7 +32,7 @@ def arguments(columns: int = BIG, dtype: object = np.float32) -> tuple[tf.Tensor
 
 def batched(function: object, *given: tf.Tensor) -> tuple[Graph, bool]:
     """The graph of a function after the pass, and whether the loop has a product left."""
-    graph = verify(batch_loop_matmul.run(optimise(tf.function(function).get_concrete_function(*given).graph)))
+    graph = verify(batch_loop_matmul.run(optimize(tf.function(function).get_concrete_function(*given).graph)))
     (loop,) = (operation for operation in graph.operations if operation.type == "while")
     return graph, any(operation.type == "matmul" for operation in loop.regions[1].live_operations())
 
@@ -117,6 +117,6 @@ def test_it_is_not_done_for(program: object, columns: int) -> None:
 
 
 def test_options_forbid_it() -> None:
-    graph = optimise(tf.function(states).get_concrete_function(*arguments()).graph)
+    graph = optimize(tf.function(states).get_concrete_function(*arguments()).graph)
     assert batch_loop_matmul.run(graph, Options(loop_optimization=False)) is graph
     assert batch_loop_matmul.run(graph, Options()) is not graph

@@ -66,5 +66,5 @@ def test_a_pass_looks_once_at_a_graph_that_it_leaves_as_it_is(monkeypatch: pytes
         "  b = multiply x, x                             : float32[2]\n"
         "  return b\n"
     )
-    pass_manager.optimise(graph, Options())
+    pass_manager.optimize(graph, Options())
     assert seen == ["dce", "constant_fold", "shape_simplify", "cse", "dce"]

@@ -11,7 +11,7 @@ import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, Options, optimise
+from agc.runtime.optimize import PASSES, Options, optimize
 from outcomes import bits
 
 
@@ -31,4 +31,4 @@ def test_every_pass_on_the_programs(name: str, capfd: pytest.CaptureFixture[str]
     for each in (each for each in PASSES if each.may_run(Options())):
         before, graph = graph, each.run(graph, Options())
         assert graph is before or outcome(verify(graph)) == expected, each.name
-    assert outcome(verify(optimise(concrete.graph))) == expected
+    assert outcome(verify(optimize(concrete.graph))) == expected

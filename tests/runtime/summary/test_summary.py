@@ -110,12 +110,12 @@ def test_texts(writer, tmp_path):
 
 def pixels(png):
     """Width, height and the rows of a PNG file without filters."""
-    width, height, _, colour = struct.unpack(">IIBB", png[16:26])
+    width, height, _, color = struct.unpack(">IIBB", png[16:26])
     start = png.index(b"IDAT") + 4
     length = int.from_bytes(png[start - 8 : start - 4], "big")
     rows = np.frombuffer(zlib.decompress(png[start : start + length]), np.uint8).reshape(height, -1)
     assert not rows[:, 0].any()
-    return rows[:, 1:].reshape(height, width, {0: 1, 4: 2, 2: 3, 6: 4}[colour])
+    return rows[:, 1:].reshape(height, width, {0: 1, 4: 2, 2: 3, 6: 4}[color])
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])

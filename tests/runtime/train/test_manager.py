@@ -73,7 +73,7 @@ def test_one_is_kept_for_ever_each_so_many_hours(checkpoint, tmp_path):
     assert os.path.exists(f"{first}.index")
 
 
-def test_nothing_to_restore_calls_the_initialiser(checkpoint, tmp_path):
+def test_nothing_to_restore_calls_the_initializer(checkpoint, tmp_path):
     manager = tf.train.CheckpointManager(
         checkpoint, tmp_path, max_to_keep=1, init_fn=lambda: checkpoint.v.assign(9)
     )

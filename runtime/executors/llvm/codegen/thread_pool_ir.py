@@ -123,7 +123,7 @@ $declared
 
 @$memory = global [$size x i8] zeroinitializer, align 64
 
-; Run a part of what a slot says, of which nobody writes anything until all its parts are done.
+; Run one part of the loop in a slot. No thread writes to the slot until all its parts are done.
 define internal void @run(ptr %slot, i64 %number) nounwind noinline {
 $asked
   %part = load ptr, ptr %part.at
@@ -138,8 +138,8 @@ $asked
   ret void
 }
 
-; Run parts of a slot, as long as some are left: the first of them, or the last, by what is added to the tickets then.
-; Who has run the last one of all wakes those who wait for it.
+; Run parts of a slot while some are left: the first or the last ones, depending on the increment of the tickets.
+; The thread that runs the last part wakes the threads that wait for the slot.
 define internal void @take(ptr %slot, i64 %taken) nounwind noinline {
   %pending.at = getelementptr i8, ptr %slot, i64 64
   %from.the.end = icmp slt i64 %taken, 0
@@ -170,7 +170,7 @@ done:
   ret void
 }
 
-; Wake who sleeps on a condition, if anybody does.
+; Wake the threads that sleep on a condition, if there are any.
 define internal void @wake(ptr %condition, ptr %count) nounwind noinline {
   %sleeping = load atomic i64, ptr %count seq_cst, align 8
   %is.none = icmp eq i64 %sleeping, 0
@@ -184,7 +184,7 @@ done:
   ret void
 }
 
-; Sleep on a condition as long as a word is what was seen, counted among those who do.
+; Sleep on a condition while a word has the expected value. The sleeping threads are counted.
 define internal void @rest(ptr %word, i64 %seen, ptr %condition, ptr %count) nounwind noinline {
   call i32 @pthread_mutex_lock(ptr $lock)
   %before = atomicrmw add ptr %count, i64 1 seq_cst
@@ -202,7 +202,7 @@ done:
   ret void
 }
 
-; What a thread does: until it is to end, whatever there is to do. Signals are for others.
+; The main function of a pool thread: run parts until the pool ends. Other threads handle signals.
 define internal ptr @thread(ptr %nothing) nounwind {
   %signals = alloca [128 x i8], align 16
   call i32 @sigfillset(ptr %signals)
@@ -246,7 +246,7 @@ end:
   ret ptr null
 }
 
-; See that there are so many threads; fewer where the system gives no more, or they are to end.
+; Start threads up to this number; fewer where the system refuses, or while the pool ends.
 define internal void @start(i64 %wanted) nounwind noinline {
   call i32 @pthread_mutex_lock(ptr $lock)
   %ends = load i64, ptr $ends
@@ -270,7 +270,7 @@ done:
   ret void
 }
 
-; Run rounds in so many threads, of which this is one: each takes parts of them, also who has to wake.
+; Run iterations on this number of threads, the calling one included. Each thread claims parts.
 define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %threads, i64 %wakes) nounwind {
   %most = mul i64 %threads, $pieces
   %fewest = call i64 @llvm.smin.i64(i64 %most, i64 %rounds)

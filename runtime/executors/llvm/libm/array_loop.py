@@ -40,7 +40,7 @@ def loop(name: str, dtype: str) -> ir.Module:
     return module
 
 
-def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
+def optimized(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
     """Optimize the module for this machine, with loop vectorization."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -68,7 +68,7 @@ def as_ufunc(name: str, dtype: str) -> Callable[..., np.ndarray[Any, Any]]:
     >>> as_ufunc("exp", "float64")(np.array([0.0, 1.0, -np.inf]))
     array([1.        , 2.71828183, 0.        ])
     """
-    parsed, machine = optimised(loop(name, dtype))
+    parsed, machine = optimized(loop(name, dtype))
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     arity = FUNCTIONS[name].arity

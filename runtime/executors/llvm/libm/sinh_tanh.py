@@ -31,7 +31,7 @@ from .log import log, log1p, log_of_pair
 def quick_tanh(x: Number) -> Number:
     """Return tanh x of a float32 on a target with fused multiply-add.
 
-    For |x| ≥ 1 the term 2 / (e^(2 |x|) + 1) is so small beside one that its rounding error hardly matters.
+    For |x| ≥ 1 the term 2 / (e^(2 |x|) + 1) is so small relative to 1 that its rounding error hardly matters.
     Both branches of the select have the sign of `x` or none.
     """
     size = x.magnitude()

@@ -195,7 +195,7 @@ shared:
 ; Some units of a product: columns of as many strips, or rows of as many tiles.
 define internal void @units(ptr %given, i64 %begin.unit, i64 %end.unit) nounwind {
   %packed = alloca [$packed x i8], align 64
-  %beside = alloca [$tile x i8], align 64
+  %scratch = alloca [$tile x i8], align 64
   $taken
   $looked_up
   %units.here = sub i64 %end.unit, %begin.unit
@@ -246,7 +246,7 @@ part: ; some rows of all strips
   %group.size = mul i64 %strips, ${across}
   br label %group
 
-group: ; strips beside each other, which are packed before tiles read them
+group: ; adjacent strips, packed before the tiles read them
   %group.begin = phi i64 [ 0, %part ], [ %group.end, %group.done ]
   %group.most = add i64 %group.begin, %group.size
   %group.end = call i64 @llvm.smin.i64(i64 %group.most, i64 %n)
@@ -292,7 +292,7 @@ tile:
   %strip.first = select i1 %is.there, ptr %there, ptr %packed.strip
   %step = select i1 %is.there, i64 %apart, i64 ${across}
   %is.part = or i1 %is.cut, %is.short
-  %target = select i1 %is.part, ptr %beside, ptr %place
+  %target = select i1 %is.part, ptr %scratch, ptr %place
   %target.far = select i1 %is.part, i64 ${across}, i64 %far
   %source = select i1 %is.first, ptr @zeros, ptr %target
   %source.far = select i1 %is.first, i64 0, i64 %target.far
@@ -300,7 +300,7 @@ tile:
   %is.ready = or i1 %is.first, %is.whole.tile
   br i1 %is.ready, label %begin, label %fetch
 fetch:
-  call void @copy(ptr %beside, i64 ${across}, ptr %place, i64 %far, i64 %rows.here, i64 %columns)
+  call void @copy(ptr %scratch, i64 ${across}, ptr %place, i64 %far, i64 %rows.here, i64 %columns)
   br label %begin
 begin: ; what is written at the end is brought near meanwhile
   ${targets}
@@ -327,7 +327,7 @@ summed:
   ${stored}
   br i1 %is.part, label %bring, label %tile.done
 bring:
-  call void @copy(ptr %place, i64 %far, ptr %beside, i64 ${across}, i64 %rows.here, i64 %columns)
+  call void @copy(ptr %place, i64 %far, ptr %scratch, i64 ${across}, i64 %rows.here, i64 %columns)
   br label %tile.done
 tile.done:
   %column.next = add i64 %column, ${across}

@@ -114,8 +114,8 @@ row:
   %left = phi i64 [ %count, %begin ], [ %fewer, %next ]
   %source = phi ptr [ %source.first, %begin ], [ %source.next, %next ]
   %target = phi ptr [ %strip, %begin ], [ %target.next, %next ]
-  %behind = getelementptr i8, ptr %source, i64 ${across}
-  %is.inside = icmp ule ptr %behind, %end
+  %vector.end = getelementptr i8, ptr %source, i64 ${across}
+  %is.inside = icmp ule ptr %vector.end, %end
   br i1 %is.inside, label %whole, label %cut
 whole:
   %vector = load <${across} x i8>, ptr %source, align ${size}
@@ -142,8 +142,8 @@ define void @${name}(${takes}) nounwind {
 begin:
   %number = sdiv i64 %column, ${size}
   %above = mul i64 %number, %apart
-  %beside = mul i64 %start, ${size}
-  %from = add i64 %above, %beside
+  %column.offset = mul i64 %start, ${size}
+  %from = add i64 %above, %column.offset
   %first = getelementptr i8, ptr %b, i64 %from
   %all = sdiv i64 %columns, ${size}
   %last = add i64 %all, -1

@@ -253,7 +253,7 @@ def _around(region: Region, node: LazyValue, radius: int) -> LazyValue:
     return IndexMap(node.dtype, node.shape, [found], find, cost=2 * near + 1, once=False)
 
 
-@lowers("neighbourhood")
+@lowers("neighborhood")
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     return _around(region, node, operation.attrs["depth_radius"])
 

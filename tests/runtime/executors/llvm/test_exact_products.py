@@ -15,7 +15,7 @@ POWERS = (0.5, -0.25, 2.0, -8.0, 2.0**-60, 2.0**90)
 
 
 def _numbers(dtype: Any) -> Any:
-    """All sizes, the ends of the range, what is subnormal, and neighbours of where sums change their exponent."""
+    """All sizes, the ends of the range, what is subnormal, and neighbors of where sums change their exponent."""
     kind = np.finfo(dtype)
     sizes = np.ldexp(np.float64(1.0), np.arange(kind.minexp - kind.nmant, kind.maxexp)).astype(dtype)
     ends = np.array([0.0, kind.max, kind.tiny, kind.smallest_subnormal, np.inf, np.nan], dtype)

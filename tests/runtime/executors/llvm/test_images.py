@@ -1,4 +1,4 @@
-"""Images in other sizes, windows, frames, sums over neighbours: compiled, with their gradients."""
+"""Images in other sizes, windows, frames, sums over neighbors: compiled, with their gradients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def frames(x: Any) -> Any:
     ]
 
 
-def neighbours(x: Any) -> Any:
+def neighbors(x: Any) -> Any:
     return [tf.nn.local_response_normalization(x, 1, 1.0, 0.5, 0.75)]
 
 
@@ -56,7 +56,7 @@ def running(x: Any) -> Any:
     ]
 
 
-@pytest.mark.parametrize("layer", [resized, windows, frames, neighbours, blocks, running])
+@pytest.mark.parametrize("layer", [resized, windows, frames, neighbors, blocks, running])
 def test_values_and_gradients_agree_with_the_interpreter(layer: Any) -> None:
     def program(x: Any) -> Any:
         with tf.GradientTape() as tape:

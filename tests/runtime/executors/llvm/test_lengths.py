@@ -1,4 +1,4 @@
-"""What is known of lists when a graph is specialised: how many elements they have, and one constant that all are."""
+"""What is known of lists when a graph is specialized: how many elements they have, and one constant that all are."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm import CompilationError, JitFunction
-from agc.runtime.executors.llvm.shape_specialization import specialised
+from agc.runtime.executors.llvm.shape_specialization import specialized
 
 ROWS = tf.ones([3, 2])
 ROW = [1.0, 2.0]
 
 
 def result(program: Any) -> Any:
-    """The result of a specialised graph of two integers."""
+    """The result of a specialized graph of two integers."""
     graph = tf.function(program).get_concrete_function(*[tf.TensorSpec([], tf.int32)] * 2).graph
-    (found,) = specialised(graph, [value.spec for value in graph.inputs], with_sizes=True).outputs
+    (found,) = specialized(graph, [value.spec for value in graph.inputs], with_sizes=True).outputs
     return found
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from agc import runtime as tf
-from agc.runtime.executors.llvm.shape_specialization import specialised
+from agc.runtime.executors.llvm.shape_specialization import specialized
 from agc.runtime.ir.graph import Constant
 
 
@@ -16,7 +16,7 @@ def specs_of(graph):
 
 def test_a_graph_whose_shapes_are_known_is_its_own():
     graph = graph_of(lambda x: tf.tanh(x * x) + 1.0, tf.TensorSpec([3]))
-    assert specialised(graph, specs_of(graph)) is graph
+    assert specialized(graph, specs_of(graph)) is graph
 
 
 def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
@@ -25,7 +25,7 @@ def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
         tf.TensorSpec([3]),
         tf.TensorSpec([None]),
     )
-    found = specialised(graph, [graph.inputs[0].spec, tf.TensorSpec([5]).spec])
+    found = specialized(graph, [graph.inputs[0].spec, tf.TensorSpec([5]).spec])
     kept = {operation.type for operation in found.operations if operation in graph.operations}
     assert "exp" in kept and "abs" not in kept
     assert [value.spec.shape for value in found.outputs] == [(3,), (5,), (3,)]
@@ -33,12 +33,12 @@ def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
 
 def test_sizes_and_constants_are_computed_although_all_is_known():
     graph = graph_of(lambda x: x * tf.cast(tf.size(x), tf.float32), tf.TensorSpec([2, 3]))
-    assert "size" not in {operation.type for operation in specialised(graph, specs_of(graph)).operations}
+    assert "size" not in {operation.type for operation in specialized(graph, specs_of(graph)).operations}
 
 
 def test_a_known_input_goes_into_what_reads_it():
     graph = graph_of(lambda n: (n + 1) * 2, tf.TensorSpec([], tf.int32))
-    found = specialised(graph, [Constant(np.array(4, np.int32))])
+    found = specialized(graph, [Constant(np.array(4, np.int32))])
     assert not found.operations
     assert int(found.outputs[0].value) == 10
 
@@ -51,5 +51,5 @@ def test_regions_are_written_again_for_their_own_inputs():
         return total
 
     graph = graph_of(tf.autograph.to_graph(counted), tf.TensorSpec([2]))
-    found = specialised(graph, specs_of(graph))
+    found = specialized(graph, specs_of(graph))
     assert [value.spec.shape for value in found.outputs] == [(2,)]

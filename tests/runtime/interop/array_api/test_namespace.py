@@ -20,12 +20,12 @@ def test_tensors_lead_to_their_namespace():
 
 
 def test_a_library_that_knows_the_standard_works_in_a_graph():
-    def normalised(x):
+    def normalized(x):
         space = x.__array_namespace__()
         return x / space.linalg.vector_norm(x, axis=-1, keepdims=True)
 
-    traced = tf.function(normalised, input_signature=[tf.TensorSpec([None, None])])
-    np.testing.assert_allclose(traced(X).numpy(), normalised(X).numpy())
+    traced = tf.function(normalized, input_signature=[tf.TensorSpec([None, None])])
+    np.testing.assert_allclose(traced(X).numpy(), normalized(X).numpy())
     np.testing.assert_allclose(tf.norm(traced(X), axis=-1).numpy(), [1, 1], rtol=1e-6)
 
 

@@ -80,7 +80,7 @@ def test_special_values_are_those_of_numpy(name, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", NAMES)
-def test_neighbouring_lanes_do_not_mix(name, dtype):
+def test_neighboring_lanes_do_not_mix(name, dtype):
     """A result is the same in a vector and in the rest of a loop."""
     operands = samples(dtype, 5, FUNCTIONS[name].arity)
     together = array_loop.as_ufunc(name, dtype)(*operands)

@@ -1,4 +1,4 @@
-"""Loops around the functions are vectorised: nothing in a formula keeps LLVM from computing several lanes at once."""
+"""Loops around the functions are vectorized: nothing in a formula keeps LLVM from computing several lanes at once."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from agc.runtime.executors.llvm.libm import FUNCTIONS, array_loop
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_loops_compute_in_lanes(name, dtype):
-    parsed, _ = array_loop.optimised(array_loop.loop(name, dtype))
-    assert re.search(r"= f?(mul|div|add|sub)[a-z ]* <\d+ x ", str(parsed)), f"{name} was not vectorised"
+    parsed, _ = array_loop.optimized(array_loop.loop(name, dtype))
+    assert re.search(r"= f?(mul|div|add|sub)[a-z ]* <\d+ x ", str(parsed)), f"{name} was not vectorized"

@@ -1,0 +1,101 @@
+"""The rules of CONTRIBUTING.md for words that a machine can check: docstrings, private words, spelling, class names.
+
+`runtime/keras` imitates a library and is left out.
+"""
+
+import ast
+import io
+import pathlib
+import re
+import tokenize
+from collections import Counter
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+FILES = [
+    path
+    for package in ("autograph", "runtime", "cli")
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if "keras" not in path.parts
+]
+RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b")
+NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
+PRIVATE = re.compile(r"\b(nobody|somebody|anybody|stands|stood|beside|behind)\b", re.I)
+BRITISH = re.compile(
+    r"\w*(optimis|serialis|normalis|initialis|specialis|generalis|vectoris|recognis|neighbour|colour|behaviour)\w*",
+    re.I,
+)
+
+
+def documented(path):
+    """(line, kind, first line) of every docstring."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            text = ast.get_docstring(node)
+            if text:
+                yield getattr(node, "lineno", 1), kind_of(node), text.splitlines()[0]
+
+
+def kind_of(node):
+    decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", ())]
+    if any(each.endswith(("property", ".setter")) for each in decorators):
+        return "property"
+    return type(node).__name__
+
+
+def prose(path):
+    """(line, text) of comments and docstrings, without their examples."""
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.string.startswith('"""')):
+            for number, line in enumerate(token.string.splitlines(), token.start[0]):
+                if not line.strip().startswith((">>>", "...")):
+                    yield number, line
+
+
+def named(path, line, text):
+    return f"{path.relative_to(ROOT)}:{line}: {text.strip()}"
+
+
+def test_no_docstring_begins_with_a_riddle():
+    found = [named(p, n, text) for p in FILES for n, _, text in documented(p) if RIDDLES.match(text)]
+    assert found == []
+
+
+def test_docstrings_of_functions_begin_with_a_verb():
+    kinds = ("FunctionDef", "AsyncFunctionDef")
+    found = [
+        named(p, n, text)
+        for p in FILES
+        for n, kind, text in documented(p)
+        if kind in kinds and NOUNS.match(text)
+    ]
+    assert found == []
+
+
+def test_prose_has_no_private_words():
+    found = [named(p, n, text) for p in FILES for n, text in prose(p) if PRIVATE.search(text)]
+    assert found == []
+
+
+@pytest.mark.parametrize("folder", ["autograph", "runtime", "cli", "tests", "docs"])
+def test_spelling_is_american(folder):
+    files = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.md")]
+    found = [
+        named(p, n, text)
+        for p in files
+        if p.name != "test_prose.py"
+        for n, text in enumerate(p.read_text().splitlines(), 1)
+        if BRITISH.search(text)
+    ]
+    assert found == []
+
+
+def test_few_public_classes_share_a_name():
+    names = Counter(
+        node.name
+        for path in FILES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert sum(count - 1 for count in names.values()) <= 0, [name for name in names if names[name] > 1]
