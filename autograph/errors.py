@@ -215,7 +215,7 @@ _OWN = tuple(os.path.join(_HOME, part) + os.sep for part in ("autograph", "runti
 
 @functools.lru_cache(maxsize=1024)  # there is one question for each frame of a stack
 def is_own_file(filename: str) -> bool:
-    """Whether a file belongs to agc itself.
+    """Return whether a file belongs to agc itself.
 
     >>> is_own_file(__file__), is_own_file("/home/me/train.py")
     (True, False)
@@ -290,12 +290,12 @@ def is_block(code: CodeType) -> bool:
 
 
 def belongs(block: CodeType, function: CodeType) -> bool:
-    """Whether a block is part of a function, or of a block in it that is further out."""
+    """Return whether a block is part of a function, or of a block in it that is further out."""
     return block.co_name == function.co_name and block.co_filename == function.co_filename
 
 
 def is_own_frame(frame: FrameType) -> bool:
-    """Whether a frame runs code of agc, or code that agc wrote."""
+    """Return whether a frame runs code of agc, or generated code."""
     if is_own_file(frame.f_code.co_filename):
         return True
     # Code that agc wrote and runs (a plan, a factory) has no file, but a module name of agc's.

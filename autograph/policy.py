@@ -57,18 +57,18 @@ for _variable, _answer in (("AGC_CONVERT", True), ("AGC_DO_NOT_CONVERT", False))
 
 
 def is_user_code(f: FunctionType) -> bool:
-    """Whether a function was written by the user, judged by the file that its code came from."""
+    """Return whether a function is user code, judged by the file that its code came from."""
     return not is_library_file(f.__code__.co_filename, f.__globals__.get("__name__"))
 
 
 def is_user_class(cls: type) -> bool:
-    """Whether a class was written by the user, judged by the module that it says it is from."""
+    """Return whether a class is user code, judged by its `__module__`."""
     module = sys.modules.get(cls.__module__) if isinstance(cls.__module__, str) else None
     return not (_is_library_module_name(cls.__module__) if module is None else is_library_module(module))
 
 
 def is_own_class(cls: type) -> bool:
-    """Whether a class is agc's own."""
+    """Return whether a class is agc's own."""
     return str(cls.__module__).startswith(_OWN_PACKAGES)
 
 
@@ -79,7 +79,7 @@ def bases_of(cls: type) -> tuple[type, ...]:
 
 
 def is_library_file(filename: str, module: Any = None) -> bool:
-    """Whether a file belongs to Python, to an installed package or to agc.
+    """Return whether a file belongs to Python, to an installed package or to agc.
 
     >>> is_library_file(os.__file__), is_library_file("/home/me/train.py"), is_library_file("<stdin>")
     (True, False, False)
@@ -194,12 +194,12 @@ def _top(name: Any) -> str:
 
 
 def is_own(f: FunctionType) -> bool:
-    """Whether a function is agc's own."""
+    """Return whether a function is agc's own."""
     return is_own_file(f.__code__.co_filename)
 
 
 def is_printed(f: FunctionType, operators: ModuleType) -> bool:
-    """Whether a function comes from a printed conversion: it calls the operators by their global name."""
+    """Return whether a function comes from a printed conversion: it calls the operators by their global name."""
     names = {
         name for code in nested_code_objects(f.__code__) for name in code.co_names if name.startswith("ag__")
     }
@@ -207,7 +207,7 @@ def is_printed(f: FunctionType, operators: ModuleType) -> bool:
 
 
 def is_excluded(code: CodeType) -> bool:
-    """Whether `do_not_convert` has marked this code."""
+    """Return whether `do_not_convert` has marked this code."""
     return code in _excluded
 
 
@@ -255,7 +255,7 @@ def _restore(f: FunctionType) -> None:
 
 
 def _functions_of(f: Any) -> list[FunctionType]:
-    """The functions that run when `f` is called; for a class, all its methods."""
+    """Return the functions that run when `f` is called; for a class, all its methods."""
     if isinstance(f, type):
         return [
             function

@@ -77,7 +77,7 @@ def convert_definition(
 
 
 def find(text: str, filename: str, name: str) -> Definition:
-    """The function or class of the dotted name `name` in a module."""
+    """Return the function or class of the dotted name `name` in a module."""
     file = source.File(filename, text, source.parse(text, filename))
     known = {d.qualname: d for d in sorted(file.definitions(), key=lambda d: first_line(d.node))}
     if name in known and name.rpartition(".")[2] != "<lambda>":
@@ -135,7 +135,7 @@ def _bindings(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
 
 
 def _declared_in(definition: ast.AST) -> Iterator[tuple[str, None]]:
-    """The names of the `global` statements in a function or class; only statements hold those."""
+    """Return the names of the `global` statements in a function or class; only statements hold those."""
     pending: list[Any] = [definition]
     while pending:
         node = pending.pop()
@@ -160,7 +160,7 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:
 
 
 def is_converted(text: str) -> bool:
-    """Whether a module is a printed conversion already: it imports the operators under our name."""
+    """Return whether a module is a printed conversion already: it imports the operators under our name."""
     return re.search(rf"^{OPERATORS} ag__\d*$", text, re.MULTILINE) is not None
 
 

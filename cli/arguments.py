@@ -106,7 +106,7 @@ def _unreadable(text: str, where: Where) -> CommandError:
 
 
 def value_of(argument: Argument, tf: Any) -> Any:
-    """What the function gets: a tensor of the runtime `tf`, a dict of tensors, or a Python value."""
+    """Return the argument: a tensor of the runtime `tf`, a dict of tensors, or a Python value."""
     if argument.is_python:
         return argument.value
     dtype = _dtype(argument, tf) if argument.dtype is not None else None

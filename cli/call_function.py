@@ -39,7 +39,7 @@ def run(
 ) -> int:
     """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE.
 
-    The graph is printed as it was traced, or as it is after one of the optimiser's passes; native code as LLVM has it.
+    The graph is printed as traced, or after a pass of the optimizer. Native code is printed as LLVM IR.
     """
     import agc.runtime as tf  # before the program's folder is where modules are looked for
 
@@ -76,7 +76,7 @@ def _shown(graph: Any, after: str | None) -> str:
 
 
 def _loader(place: str, by_name: bool) -> Callable[[], types.ModuleType]:
-    """What imports the module; a file is read, and seen to be Python, at once."""
+    """Return a function that imports the module; a file is read and parsed at once."""
     if by_name:
         run_program.enter("-m", (), os.getcwd())
         return lambda: _import(place)
@@ -91,7 +91,7 @@ def _import(name: str) -> types.ModuleType:
 
 
 def _load(source: sources.Source, place: str) -> types.ModuleType:
-    """The file as a module, not as `__main__`: the program in it does not start."""
+    """Load the file as a module, not as `__main__`: the program in it does not start."""
     stem = os.path.splitext(os.path.basename(place))[0]
     name = stem if stem not in sys.modules and place != sources.STDIN else f"agc_run_{stem}"
     module: Any = types.ModuleType(name)
@@ -107,7 +107,7 @@ def _load(source: sources.Source, place: str) -> types.ModuleType:
 
 
 def find(module: types.ModuleType, name: str, place: str) -> Callable[..., Any]:
-    """The function with the dotted `name`."""
+    """Return the function with the dotted `name`."""
     holder: Any = module
     *outer, _ = parts = name.split(".")
     for depth, part in enumerate(parts):
@@ -130,7 +130,7 @@ def _is_function(value: object) -> bool:
 
 
 def split(arguments: Sequence[Argument], tf: Any) -> tuple[list[Any], dict[str, Any]]:
-    """The values of the positional and of the named arguments."""
+    """Return the values of the positional and of the named arguments."""
     positional, named = [], {}
     for argument in arguments:
         value = value_of(argument, tf)

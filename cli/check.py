@@ -1,6 +1,6 @@
 """`agc check`: all that is wrong in a project, before anything runs.
 
-agc check src                       files → findings of each → those that are wanted → one of four formats
+agc check src                       files → findings of each → the selected ones → one of four formats
 
 What is found goes to stdout, the summary to stderr.
 """
@@ -45,7 +45,7 @@ cannot be read, 123 a fault in agc itself.
 
 
 def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The codes of `--select AGC110,AGC19`; one that the manual does not know is wrong usage."""
+    """Return the codes of `--select AGC110,AGC19`; a code that is not in the manual is wrong usage."""
     known = error_manual.pages()
     chosen = [part.strip().upper() for value in values for part in value.split(",") if part.strip()]
     for code in chosen:
@@ -109,7 +109,7 @@ def check(
 
 
 def summary(diagnostics: Sequence[Diagnostic], files: int, silenced: int = 0) -> str:
-    """One line about a whole run.
+    """Return one line about a whole run.
 
     >>> summary([], 1)
     'nothing found in 1 file'

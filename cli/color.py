@@ -1,9 +1,9 @@
-"""Colours for a terminal: when they are wanted, and what they are put on.
+"""Colors for a terminal: when to use them, and on which text.
 
     --color always | never     decides
-    --color auto (default)     colours a terminal, unless NO_COLOR is set or TERM is `dumb`
+    --color auto (default)     colors a terminal, unless NO_COLOR is set or TERM is `dumb`
 
-The highlighter knows only what `tokenize` knows: keywords, names that are defined, strings, numbers,
+The highlighter uses the tokens of `tokenize`: keywords, names that are defined, strings, numbers,
 comments, and `ag__`, the name by which generated code calls the operators.
 """
 
@@ -30,7 +30,7 @@ def choose(choice: str) -> None:
 
 
 def wanted(stream: Any) -> bool:
-    """Whether what is written to `stream` shall be coloured."""
+    """Return whether text that is written to `stream` is colored."""
     if _choice != "auto":
         return _choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -39,7 +39,7 @@ def wanted(stream: Any) -> bool:
 
 
 class Span(NamedTuple):
-    """A stretch of one line, from column `start` up to `end`, in a colour."""
+    """A stretch of one line, from column `start` up to `end`, in a color."""
 
     line: int
     start: int
@@ -48,7 +48,7 @@ class Span(NamedTuple):
 
 
 def python(code: str) -> str:
-    """Python source with its tokens coloured. Without the colours it is `code` again.
+    """Return Python source with its tokens colored; without the colors it equals `code`.
 
     >>> python("x = 1").replace(NUMBER, "<").replace(RESET, ">")
     'x = <1>'
@@ -61,7 +61,7 @@ def python(code: str) -> str:
 
 
 def diff(text: str) -> str:
-    """A unified diff with its lines coloured."""
+    """Return a unified diff with its lines colored."""
     return "".join(_diff_line(line) for line in text.splitlines(keepends=True))
 
 
@@ -83,7 +83,7 @@ def _painted(line: str, spans: list[Span]) -> str:
 
 
 def _spans(code: str, lines: list[str]) -> Iterator[Span]:
-    import tokenize  # only who wants colours pays for it
+    import tokenize  # imported here: only colored output needs it
 
     previous = ""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
@@ -111,7 +111,7 @@ def _style(kind: str, text: str, previous: str) -> str | None:
 
 
 def _per_line(start: tuple[int, int], end: tuple[int, int], style: str, lines: list[str]) -> Iterator[Span]:
-    """Colours end at the end of each line, so that a pager shows any part of the text rightly."""
+    """Color each line by itself, so that a pager shows any part of the text correctly."""
     for number in range(start[0], end[0] + 1):
         first = start[1] if number == start[0] else 0
         last = end[1] if number == end[0] else len(lines[number - 1])

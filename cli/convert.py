@@ -36,7 +36,7 @@ Examples:
   agc convert model.py --function Model.fit   one function (FILE::FUNCTION is the same)
   agc convert model.py -o converted.py        into a file, which is replaced as a whole
   agc convert model.py --diff                 what the conversion changes
-  agc convert model.py --annotate             the original lines beside the generated code
+  agc convert model.py --annotate             the original lines next to the generated code
   agc convert model.py --after lower_break    the code after one of the passes
   agc convert package -o build/package        all of a package, importable from build
   cat model.py | agc convert - | python       converted and run
@@ -44,7 +44,7 @@ Examples:
 
 
 def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What the shell offers after `--after`."""
+    """Return the completions that the shell offers for `--after`."""
     return [name for name in autograph.PASSES if name.startswith(incomplete)]
 
 
@@ -164,7 +164,7 @@ def _lines_of(node: sources.Definition, text: str) -> str:
 
 
 def unified(before: str, after: str, label: str) -> str:
-    """A unified diff that `patch` understands.
+    """Return a unified diff that `patch` accepts.
 
     >>> print(unified("a\\n", "b\\n", "x.py").replace("\\t", " "), end="")
     --- x.py original

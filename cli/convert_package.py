@@ -5,7 +5,7 @@
     model/words.txt            out/words.txt           copied
     model/__pycache__                                  left out, as are .git, .venv and their kin
 
-All of it is made in a folder beside OUT, which gets that name when it is complete. When something cannot be
+All of it is made in a folder next to OUT, which gets that name when it is complete. When something cannot be
 converted, everything that cannot be is listed, and nothing is written; with `--keep-going` it is copied as it is.
 """
 
@@ -41,7 +41,7 @@ Texts = dict[str, tuple[Source, str]]  # path below the folder → the module an
 
 
 class Way(NamedTuple):
-    """How a folder is converted, as the options say."""
+    """The options of the conversion of a folder."""
 
     after: str | None = None
     annotate: bool = False
@@ -64,7 +64,7 @@ def convert(folder: str, out: str, way: Way) -> int:
 
 
 def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
-    """The text of each converted module, and the exit code; all errors are shown.
+    """Return the text of each converted module, and the exit code; show all errors.
 
     If there are some, there is no text, unless the way is to keep going."""
     paths = [path for path in contents(folder) if path.endswith(".py")]
@@ -90,7 +90,7 @@ def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
 
 
 def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnostic:
-    """A module and what becomes of it, or what is wrong with it."""
+    """Return a module with its converted text, or with its error."""
     try:
         source = sources.read(os.path.join(folder, path))
         sources.parse(source)
@@ -103,7 +103,7 @@ def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnos
 
 
 def contents(folder: str) -> Iterator[str]:
-    """The files of a folder, as paths below it; a link to a folder counts as a file."""
+    """Return the files of a folder as relative paths; a link to a folder counts as a file."""
     for place, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
         folders[:] = sorted(name for name in set(folders) - set(links) if not _is_left_out(place, name))

@@ -21,7 +21,7 @@ _HEADING = re.compile(r"^## (AGC\d{3}): (.+)$", re.MULTILINE)
 
 
 class Page(NamedTuple):
-    """What the manual says about one code; `text` is Markdown."""
+    """The section of the manual about one code; `text` is Markdown."""
 
     code: str
     title: str

@@ -1,4 +1,4 @@
-"""What the command says when something is wrong, and the exit codes that go with it.
+"""Error messages of the command, and their exit codes.
 
     0    all is well
     1    the source cannot be converted, or the program failed
@@ -47,25 +47,25 @@ class CommandError(Exception):
 def problem(
     code: str, title: str, where: Where | None = None, *, why: str = "", fix: str = "", exit_code: int = USAGE
 ) -> CommandError:
-    """A `CommandError` that is to be raised."""
+    """Return a `CommandError` to be raised."""
     return CommandError(Diagnostic(code, title, where, why=why, fix=fix), exit_code)
 
 
 def show(diagnostic: Diagnostic) -> None:
     """Print a diagnostic to stderr."""
-    if sys.stderr is not None:  # closed by whoever started the command: then nobody listens
+    if sys.stderr is not None:  # closed by the process that started the command: then no message is possible
         print(diagnostic.format(color=color.wanted(sys.stderr)), file=sys.stderr)
 
 
 def show_fault(error: BaseException) -> None:
-    """Print one line about an error that is agc's own, or everything when the environment asks for it."""
+    """Print one line about an internal error, or the whole traceback if the environment says so."""
     if keeps_frames():
         traceback.print_exception(error)
     show(fault(error))
 
 
 def fault(error: BaseException) -> Diagnostic:
-    """What is said about an error that is agc's own."""
+    """Return the message for an internal error of agc."""
     said = " ".join(str(error).split())
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     advice = "" if keeps_frames() else " (AGC_FULL_TRACEBACK=1 shows the traceback)"
@@ -73,12 +73,12 @@ def fault(error: BaseException) -> Diagnostic:
 
 
 def suggestion(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A question for the `fix` line that names what was probably meant.
+    """Return a question for the `fix` line that names the most similar name.
 
     >>> suggestion("colatz", ["collatz", "gcd"])
     'did you mean `collatz`?'
     """
-    import difflib  # wanted only by a reader of an error
+    import difflib  # imported here: only errors need it
 
     near = difflib.get_close_matches(wrong, list(known), n=3, cutoff=0.6)
     return f"did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else otherwise
@@ -97,7 +97,7 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
 
 
 def no_pass(name: str, known: Sequence[str]) -> CommandError:
-    """The complaint about `--after` with a pass that is not one of the known ones."""
+    """Return the error for `--after` with an unknown pass."""
     return problem(
         BAD_USAGE,
         f"there is no pass `{name}`",

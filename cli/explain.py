@@ -31,7 +31,7 @@ Examples:
 
 
 def complete_code(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What the shell offers for CODE."""
+    """Return the completions that the shell offers for CODE."""
     return [code for code in error_manual.pages() if code.startswith(incomplete.upper())]
 
 
@@ -62,7 +62,7 @@ def explain(codes: Sequence[str], *, as_json: bool = False) -> int:
 
 
 def find(code: str) -> Page:
-    """The page of a code, however it is written."""
+    """Return the page of a code, in any spelling of the code."""
     known = error_manual.pages()
     bare = re.fullmatch(r"(?:error|warning)?\[?(?:agc)?(\d{3})\]?", code.strip(), re.IGNORECASE)
     full = f"AGC{bare[1]}" if bare else code

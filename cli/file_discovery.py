@@ -1,4 +1,4 @@
-"""Which files `agc check PATH...` looks at.
+"""Find the files that `agc check PATH...` checks.
 
 a file            itself, whatever it is called; `-` is stdin
 a folder          every .py file in it, in the order of their names, but nothing in
@@ -18,7 +18,7 @@ SKIPPED = frozenset({"__pycache__", "site-packages", "dist-packages", "node_modu
 
 
 def files(paths: Sequence[str], exclude: Sequence[str] = ()) -> Iterator[str]:
-    """The files to look at, each once, however often it is named."""
+    """Return the files to check, each once."""
     seen = set()
     for path in paths:
         for file in _below(path, exclude) if path != sources.STDIN and os.path.isdir(path) else (path,):

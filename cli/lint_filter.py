@@ -1,4 +1,4 @@
-"""What `agc check` finds in one file, and which of it the user wants to hear.
+"""Findings of `agc check` in one file, filtered by options and comments.
 
 while xs > 0:  # agc: ignore[AGC192]      one code, on this line
 while xs > 0:  # agc: ignore              whatever it is, on this line
@@ -31,13 +31,13 @@ class Finding(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What `--select` and `--ignore` say."""
+    """The codes of `--select` and `--ignore`."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
     def wants(self, code: str) -> bool:
-        """Whether a code is selected. agc's own faults are never hidden.
+        """Return whether a code is selected. Internal errors are never hidden.
 
         >>> choice = Choice(select=("AGC1",), ignore=("AGC19",))
         >>> [choice.wants(code) for code in ("AGC110", "AGC191", "AGC303")]
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 def look(path: str, *, strict: bool = False) -> tuple[list[Finding], int]:
-    """All findings in a file, in the order of its lines, and how many a comment has silenced."""
+    """Return the findings in a file by line, and the number that comments have silenced."""
     try:
         source = sources.read(path)
         sources.parse(source)
@@ -68,7 +68,7 @@ def _placed(diagnostic: Diagnostic, path: str) -> Diagnostic:
 
 
 def is_silenced(diagnostic: Diagnostic, lines: Sequence[str]) -> bool:
-    """Whether a comment on the line of a problem says that it is known."""
+    """Return whether a comment on the line of a problem silences it."""
     line = diagnostic.where.line if diagnostic.where is not None else 0
     comment = _COMMENT.search(lines[line - 1]) if 0 < line <= len(lines) else None
     if comment is None:

@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
-    """What the command line asks for. Help and version are printed by click: nothing is left to do then."""
+    """Parse the command line and return what runs the command; help and version leave nothing to run."""
     asked = cli.main(arguments, prog_name="agc", standalone_mode=False)
     return asked if callable(asked) else lambda: int(asked or errors.OK)
 

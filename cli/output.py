@@ -1,6 +1,6 @@
-"""Where the generated text goes: stdout, or a file that is replaced all at once or not at all.
+"""Output of generated text: to stdout, or to a file that is replaced atomically.
 
-    agc convert model.py -o out.py        out.py.tmp is written beside it, then renamed
+    agc convert model.py -o out.py        out.py.tmp is written next to it, then renamed
 
 Text is written as UTF-8, whatever the terminal's locale: a Python file is UTF-8 unless it says otherwise.
 """
@@ -46,7 +46,7 @@ def write(path: str, text: str) -> None:
 
 
 def emit(text: str) -> None:
-    """Write to stdout. When nobody reads on (`agc convert ... | head`), the command ends quietly."""
+    """Write to stdout. When its reader has gone (`agc convert ... | head`), end quietly."""
     stream = sys.stdout
     if stream is None:
         return
@@ -56,7 +56,7 @@ def emit(text: str) -> None:
             stream.write(text)
         else:
             stream.flush()
-            # A file's name may hold bytes that are not text: Python's stand-ins for them are written as \udcff.
+            # A file's name may hold bytes that are not text: Python's surrogates for them are written as \udcff.
             buffer.write(in_utf8(text).encode(errors="backslashreplace"))
         stream.flush()
     except BrokenPipeError:

@@ -16,7 +16,7 @@ from .errors import BAD_USAGE, problem
 
 
 class Wanted(NamedTuple):
-    """What the options ask for: the tables, and files that may be written beside them."""
+    """Write what the options name: the tables, and files."""
 
     tables: bool
     trace: str | None

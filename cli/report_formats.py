@@ -73,7 +73,7 @@ def _location(where: Where) -> dict[str, Any]:
 
 
 def uri(file: str) -> str:
-    """A file as SARIF names it: relative as it is, absolute with its scheme.
+    """Return the URI of a file for SARIF: a relative path unchanged, an absolute one with its scheme.
 
     >>> uri("src/my model.py"), uri("/home/me/a.py"), uri("<stdin>")
     ('src/my%20model.py', 'file:///home/me/a.py', '%3Cstdin%3E')
@@ -89,7 +89,7 @@ def github(found: Sequence[Diagnostic], colored: bool = False) -> str:
 
 
 def annotation(diagnostic: Diagnostic) -> str:
-    """A command that GitHub's runner reads from the output of a step.
+    """Return a workflow command, which GitHub's runner reads from the output of a step.
 
     >>> annotation(Diagnostic("AGC110", "a jump", Where("a,b.py", 3, 5, 9), fix="100% less"))
     '::error file=a%2Cb.py,line=3,col=5,endColumn=9,title=AGC110::a jump%0Afix: 100%25 less'

@@ -55,12 +55,12 @@ Arguments of a function (as --arg ARG, or after the function's name):
 
 
 def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What the shell offers after `--after`."""
+    """Return the completions that the shell offers for `--after`."""
     return [name for name in _passes() if name.startswith(incomplete)]
 
 
 def _passes() -> list[str]:
-    """The passes of the graph optimiser, in order."""
+    """Return the names of the passes of the graph optimizer, in order."""
     from agc.runtime.optimize import PASSES
 
     return [each.name for each in PASSES]
@@ -140,7 +140,7 @@ def starting(
     after: str | None = None,
     native: bool = False,
 ) -> Callable[[], int]:
-    """What will run the program or the function; wrong usage is refused."""
+    """Return a function that runs the program or the function; refuse wrong usage."""
     place, function = sources.split_target(target)
     if not by_name:
         refuse_package(place, function)

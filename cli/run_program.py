@@ -6,7 +6,7 @@
     import model                autograph.install_import_hook()
     __main__, sys.argv, sys.path[0], __file__, __spec__, exit code: the same
 
-The compiler is loaded before sys.path becomes the program's: a file `ast.py` beside the program is for the
+The compiler is loaded before sys.path becomes the program's: a file `ast.py` next to the program is for the
 program's imports only.
 """
 
@@ -51,7 +51,7 @@ def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
 
 
 def is_archive_or_folder(path: str) -> bool:
-    """Whether Python would run the `__main__` module inside of `path`."""
+    """Return whether Python would run the `__main__` module inside `path`."""
     if os.path.isdir(path):
         return os.path.exists(os.path.join(path, "__main__.py"))
     import zipfile
@@ -91,7 +91,7 @@ def _run_spec(spec: ModuleSpec, eager: bool) -> int:
 
 
 def compiled(source: Source) -> types.CodeType:
-    """The converted module's code."""
+    """Return the converted module's code."""
     sources.parse(source)
     try:
         return autograph.compile_source(source.text, source.filename, cached=True)
@@ -100,7 +100,7 @@ def compiled(source: Source) -> types.CodeType:
 
 
 def main_module(filename: str) -> Any:
-    """A new, empty `__main__` with the names that Python puts there, in its order."""
+    """Return a new `__main__` with the names that Python defines there, in its order."""
     main: Any = types.ModuleType("__main__")
     main.__loader__ = None
     main.__spec__ = None
@@ -126,7 +126,7 @@ def enter(argv0: str, args: Sequence[str], folder: str) -> None:
 
 
 def _make_way(folder: str) -> None:
-    """Forget the modules that agc has loaded but the program has its own of: `textwrap.py` beside it."""
+    """Forget loaded modules that the program replaces by files next to it, such as `textwrap.py`."""
     if not os.path.isdir(folder):
         return
     beside = {name.removesuffix(".py") for name in os.listdir(folder)}
@@ -166,14 +166,14 @@ def _execute(code: types.CodeType, main: types.ModuleType, eager: bool) -> None:
 
 
 def breakpointhook(*, header: str | None = None) -> None:
-    """What `breakpoint()` does in a program, unless PYTHONBREAKPOINT says otherwise."""
+    """Start the debugger for `breakpoint()`, unless PYTHONBREAKPOINT is set."""
     from agc.autograph.debugger import stop_in
 
     stop_in(sys._getframe(1), header)
 
 
 def find_main(name: str) -> ModuleSpec:
-    """The module that `python -m name` would run; packages above it are imported on the way."""
+    """Return the module that `python -m name` would run; its parent packages are imported."""
     spec = find(name)
     if spec.submodule_search_locations is None:
         return spec
@@ -206,7 +206,7 @@ def _lookup(name: str) -> ModuleSpec | None:
 
 
 def source_of(spec: ModuleSpec) -> Source:
-    """The text of a module that was found, wherever its loader has it."""
+    """Return the source text of a module from its loader."""
     assert spec.loader is not None
     name, origin = spec.name, spec.origin or f"<{spec.name}>"
     if spec.has_location and os.path.isfile(origin) and origin.endswith(".py"):

@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 def split_target(target: str) -> tuple[str, str | None]:
-    """The file and the function of `FILE::FUNCTION`.
+    """Return the file and the function of `FILE::FUNCTION`.
 
     >>> split_target("a.py::Model.call"), split_target("a.py")
     (('a.py', 'Model.call'), ('a.py', None))
@@ -63,7 +63,7 @@ def spelled(arguments: Sequence[str]) -> list[str]:
 
 
 def read(path: str) -> Source:
-    """The source in the file `path`, or on stdin for `-`."""
+    """Return the source in the file `path`, or on stdin for `-`."""
     if path == STDIN:
         if sys.stdin is None:
             raise problem(UNREADABLE, "cannot read stdin: it is closed")
@@ -123,7 +123,7 @@ def decode(data: bytes, label: str) -> str:
 
 
 def _is_undecodable_head(data: bytes) -> bool:
-    """Whether the first two lines, which may name an encoding, are not even in the default one."""
+    """Return whether the first two lines, which may name an encoding, are invalid UTF-8."""
     head = b"\n".join(data.split(b"\n", 2)[:2])
     try:
         head.decode("utf-8")
@@ -157,7 +157,7 @@ def _not_text(label: str, line: int, reason: str, fix: str) -> CommandError:
 
 
 def parse(source: Source) -> ast.Module:
-    """The tree of a source that Python itself would accept; the compiler's own checks are made as well."""
+    """Return the tree of a source, after the checks of Python's own compiler."""
     with warnings.catch_warnings(), as_deep_as_python():
         warnings.simplefilter("ignore")  # they are for the reader of the program's own run
         try:
@@ -205,7 +205,7 @@ def _not_python(error: SyntaxError, source: Source) -> CommandError:
 
 
 def definitions(tree: ast.Module) -> dict[str, Definition]:
-    """What a module defines, by dotted name: functions, classes, methods, functions in functions.
+    """Return the definitions of a module by dotted name: functions, classes, methods, nested functions.
 
     >>> list(definitions(ast.parse("class A:\\n def f(self): ...\\ndef g():\\n def h(): ...")))
     ['A', 'A.f', 'g', 'g.h']
@@ -218,7 +218,7 @@ def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Defin
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield prefix + node.name, node
             yield from _definitions(node.body, f"{prefix}{node.name}.")
-        else:  # a definition may stand under `if`, `for`, `try`, `with` or `match`
+        else:  # a definition may be inside `if`, `for`, `try`, `with` or `match`
             for block in ("body", "orelse", "finalbody"):
                 yield from _definitions(getattr(node, block, []), prefix)
             for branch in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
@@ -226,7 +226,7 @@ def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Defin
 
 
 def no_function(name: str, label: str, known: list[str]) -> CommandError:
-    """The error for a function that is not in a file."""
+    """Return the error for a function that is not in a file."""
     return problem(
         NO_FUNCTION,
         f"there is no function `{name}`",

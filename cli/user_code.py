@@ -2,7 +2,7 @@
 
 SystemExit                      the interpreter sees to it: code, None, or a message and 1
 KeyboardInterrupt               130
-stdout that nobody reads on     quietly, 1
+stdout without a reader         quietly, 1
 any other exception             sys.excepthook with the user's frames only, 1
 """
 
@@ -64,7 +64,7 @@ def show(error: BaseException) -> None:
 
 
 def has_users_lines(error: BaseException) -> bool:
-    """Whether the error passed through code that is not agc's."""
+    """Return whether the error passed through code that is not agc's."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return not all(is_own_file(frame.f_code.co_filename) for frame in frames)
 
@@ -79,7 +79,7 @@ def _flushed(code: int) -> int:
 
 
 def _nobody_reads() -> bool:
-    """Whether stdout is a pipe whose reader has gone. A broken pipe may also be one of the program's own."""
+    """Return whether stdout is a pipe without a reader. The program may have broken pipes of its own."""
     try:
         descriptor = sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):  # no stdout, or one that is no file

@@ -31,12 +31,12 @@ class Feature(enum.Enum):
 
     @classmethod
     def all(cls) -> tuple[Feature, ...]:
-        """All features."""
+        """Return all features."""
         return tuple(cls)
 
     @classmethod
     def all_but(cls, exclude: Feature | Iterable[Feature]) -> tuple[Feature, ...]:
-        """All features other than these.
+        """Return all features other than these.
 
         >>> [feature.name for feature in Feature.all_but([Feature.LISTS, Feature.NAME_SCOPES])][:2]
         ['AUTO_CONTROL_DEPS', 'ASSERT_STATEMENTS']
