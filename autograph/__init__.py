@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "PASSES":  # the compiler is imported for the one who asks
+    if name == "PASSES":  # imported here: few programs need the compiler itself
         return api.PASSES
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -55,7 +55,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def convert(f: F, *, recursive: bool = True, optional_features: Features = None) -> F:
-    """The converted form of a function, method, lambda, partial or callable object.
+    """Return the converted form of a function, method, lambda, partial or callable object.
 
     With plain values it does what `f` does. With a backend's values its control flow is staged. Functions of
     the user's that it calls are converted when they are called. A function that has been converted already,
@@ -74,7 +74,7 @@ def convert(f: F, *, recursive: bool = True, optional_features: Features = None)
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:
-    """What converted code calls for `f`: its converted form if it is the user's, itself otherwise."""
+    """Return the function that converted code calls for `f`: the converted form of user code, else `f` itself."""
     return _converter().converted(f)
 
 
@@ -116,7 +116,7 @@ def checking_may_alias() -> AbstractContextManager[object]:
 def unconverted(label: str) -> Diagnostic | None:
     """For a runtime that cannot give a value: the error that says why the running code was not staged.
 
-    None if there is nothing special about it. `label` says which value is asked for.
+    None if nothing special is known. `label` names the value.
     """
     return _converter().unconverted(label)
 
@@ -177,7 +177,7 @@ def to_code(
     recursive: bool = True,
     experimental_optional_features: Features = None,
 ) -> str:
-    """The text of a converted function or class. With the names that it refers to, it runs by itself.
+    """Return the text of a converted function or class. With the names that it refers to, it runs by itself.
 
     >>> def absolute(x):
     ...     if x < 0:
@@ -208,10 +208,10 @@ def convert_source(
     function: str | None = None,
     annotate: bool = False,
 ) -> str:
-    """The text of a module, converted: a module that runs by itself.
+    """Return the text of a module, converted: a module that runs by itself.
 
-    `after` stops behind the pass of that name. `function`, such as "fit" or "Model.fit", asks for that
-    function only. `annotate` sets the lines of `text` beside the code that they became, as comments.
+    `after` stops after the pass of that name. `function`, such as "fit" or "Model.fit", selects that
+    function only. `annotate` sets the lines of `text` next to their generated code, as comments.
     """
     from . import to_source as printing
 
@@ -219,7 +219,7 @@ def convert_source(
 
 
 def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeType:
-    """The code of a module, converted, for `exec`. Lines and columns are those of `text`.
+    """Return the code of a module, converted, for `exec`. Lines and columns are those of `text`.
 
     With `cached` it is kept on disk, for the next time: see `install_import_hook`.
     """
@@ -229,11 +229,11 @@ def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeTyp
 def check_source(
     text: str, filename: str = "<unknown>", *, tracers: Collection[str] = (), everywhere: bool = False
 ) -> list[Diagnostic]:
-    """All that is wrong with the code of a module, in the order of its lines. Nothing is run.
+    """Return all diagnostics of a module, in the order of its lines. The module does not run.
 
     Of level "error" is what cannot be converted, or not traced; of level "warning" is what can be, but
     will hardly be staged when a tensor gets there. Warnings are about functions that one of `tracers` is seen
-    to trace, such as "agc.runtime.function", and about what these call; `everywhere` asks for all functions.
+    to trace, such as "agc.runtime.function", and about what these call; `everywhere` checks all functions.
 
     >>> check_source("def f(x:\\n    return x")[0].title
     "not Python: '(' was never closed"

@@ -31,7 +31,7 @@ def stop_in(frame: FrameType, header: str | None = None) -> None:
 
 
 def function_frame(frame: FrameType) -> FrameType:
-    """The frame of the function that a block belongs to; that of a function is its own."""
+    """Return the frame of the function that a block belongs to; that of a function is its own."""
     while is_block(frame.f_code):
         outer = frame.f_back
         while outer is not None and is_own_file(outer.f_code.co_filename):

@@ -29,7 +29,7 @@ _HAS_OWNERS = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 
 
 def root() -> str | None:
-    """The folder of all caches; None for nowhere.
+    """Return the folder of all caches; None for nowhere.
 
     >>> is_off = os.environ.get("AGC_CACHE") == "0"
     >>> (root() is None) == is_off
@@ -68,7 +68,7 @@ class Store:
         self.size = size
 
     def read(self, entry: str, *context: bytes) -> bytes | None:
-        """The data of an entry that was written with the same context; None where there is none to be trusted."""
+        """Return the data of an entry that was written with the same context; None if no entry is trusted."""
         with contextlib.suppress(OSError), self._opened() as folder:
             handle = os.open(folder.at(entry), _FILE, dir_fd=folder.handle)
             with open(handle, "rb") as file:
@@ -104,7 +104,7 @@ class Store:
 
     @contextlib.contextmanager
     def _opened(self, make: bool = False) -> Iterator[_Folder]:
-        """The store's folder; OSError where there is none that is the user's alone."""
+        """Return the store's folder; OSError where there is none that is the user's alone."""
         top = root()
         if top is None:
             raise FileNotFoundError("caches are off")
@@ -189,14 +189,14 @@ def _make(path: str) -> None:
 
 
 def _is_own(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    """Whether only this user can change a file or folder of this kind."""
+    """Return whether only this user can change a file or folder of this kind."""
     if not is_kind(status.st_mode):
         return False
     return not _HAS_OWNERS or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
 def digest(*parts: bytes) -> bytes:
-    """A digest of the parts, and of where each of them ends."""
+    """Return a digest of the parts, and of where each of them ends."""
     digest = hashlib.blake2b(digest_size=_DIGEST)
     for part in parts:
         digest.update(b"%d:" % len(part))

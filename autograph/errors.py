@@ -1,4 +1,4 @@
-"""What goes wrong, said in one shape: where, what differs, why, and what to do.
+"""Diagnostics: the location, the difference, the reason and the fix, in one format.
 
     error[AGC201]: the branches of this `if` give `step` different dtypes
       --> train.py:12:8, in fit
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 AnyException = TypeVar("AnyException", bound=BaseException)
 Paint = Callable[[str, str], str]
 
-_LABEL_GAP = 7  # blanks between the longest noted line and the labels beside the lines
+_LABEL_GAP = 7  # blanks between the longest noted line and the labels next to the lines
 
 _BOLD, _RED, _YELLOW, _BLUE = "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[34m"
 _CYAN, _RESET = "\x1b[36m", "\x1b[0m"
@@ -43,7 +43,7 @@ class Where(NamedTuple):
     source: str | None = None  # the text of the line, when it cannot be looked up in the file
 
     def text(self) -> str | None:
-        """The source line without its line break, or None when nobody knows it.
+        """Return the source line without its line break, or None if it is unknown.
 
         >>> Where("made_up.py", 1, source="x = 1\\n").text()
         'x = 1'
@@ -58,7 +58,7 @@ class Where(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Another line that plays a part in the error, with a few words set beside it."""
+    """Another line that plays a part in the error, with a label."""
 
     where: Where
     label: str = ""
@@ -70,14 +70,14 @@ class Diagnostic(NamedTuple):
     code: str
     title: str
     where: Where | None = None
-    label: str = ""  # stands after the caret
+    label: str = ""  # printed after the caret
     notes: tuple[Note, ...] = ()
     why: str = ""
     fix: str = ""
     level: str = "error"  # or "warning": what can be converted, but will hardly be staged
 
     def format(self, color: bool = False) -> str:
-        """The text shown in the module's docstring, with ANSI colours when `color` is true.
+        """Return the text shown in the module's docstring, with ANSI colors when `color` is true.
 
         >>> print(Diagnostic("AGC101", "no source", Where("a.py", 3), fix="save it").format())
         error[AGC101]: no source
@@ -95,7 +95,7 @@ class Diagnostic(NamedTuple):
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """The same as one JSON object.
+        """Return the diagnostic as one JSON object.
 
         >>> Diagnostic("AGC101", "no source", fix="save it").to_json()[:50]
         '{"code": "AGC101", "title": "no source", "where": '
@@ -105,7 +105,7 @@ class Diagnostic(NamedTuple):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers."""
+        """Return the diagnostic as dicts, lists, texts and numbers."""
         return _as_dict(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Diagnostic(NamedTuple):
 
 
 class DiagnosticError(Exception):
-    """An error that knows its diagnostic."""
+    """An error with a diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic)
@@ -125,7 +125,7 @@ class DiagnosticError(Exception):
 
 
 class ConversionError(DiagnosticError):
-    """Code that cannot be converted. It is raised when the conversion is asked for, never later."""
+    """Code that cannot be converted. It is raised by the conversion, never later."""
 
 
 class StagingError(DiagnosticError, TypeError, ValueError):
@@ -161,7 +161,7 @@ def _short_path(file: str) -> str:
 
 
 def _excerpt(where: Where, label: str, notes: tuple[Note, ...], paint: Paint) -> list[str]:
-    """The source line with its caret, then the noted lines with their labels in one column."""
+    """Return the source line with its caret, then the noted lines with their labels in one column."""
     text = where.text()
     if not where.line or text is None:
         return []
@@ -184,10 +184,10 @@ def _excerpt(where: Where, label: str, notes: tuple[Note, ...], paint: Paint) ->
 
 
 def _caret(text: str, where: Where, label: str, paint: Paint) -> str:
-    """The line under the source: `^^^` below the columns, then the label."""
+    """Return the line under the source: `^^^` below the columns, then the label."""
     start = min(where.column - 1, len(text))
     end = min(max(where.end_column - 1, start + 1), max(len(text), start + 1))
-    # Tabs stay tabs, so that the caret stands under its text whatever a tab's width is.
+    # Tabs stay tabs, so that the caret is below its text whatever a tab's width is.
     indent = "".join("\t" if c == "\t" else " " * _width(c) for c in text[:start])
     carets = "^" * max(_width(text[start:end]), 1)
     return f"{indent}{paint(carets, _RED)} {label}".rstrip()
@@ -208,7 +208,7 @@ def _width(text: str) -> int:
 
 
 # The folders of agc's own packages, whether installed (…/site-packages/agc/runtime) or edited in place
-# (…/checkout/runtime). What else stands in a checkout, such as tests and examples, is a user's code.
+# (…/checkout/runtime). Other files of a checkout, such as tests and examples, are user code.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OWN = tuple(os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli"))
 
@@ -240,7 +240,7 @@ def strip_frames(exception: AnyException) -> AnyException:
         seen.add(id(error))
         whole, error.__traceback__ = error.__traceback__, _stripped(error.__traceback__)
         if error is exception and error.__traceback__ is None:
-            # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
+            # An internal error of agc keeps its frames: an empty traceback helps no one.
             error.__traceback__ = whole
         pending += [error.__cause__, error.__context__]
         if isinstance(error, BaseExceptionGroup):
@@ -262,7 +262,7 @@ def leave_no_trace(error: BaseException) -> None:
 
 
 def keeps_frames() -> bool:
-    """Whether the environment asks for tracebacks with nothing left out."""
+    """Return whether the environment disables the removal of frames."""
     return environ.get("AGC_FULL_TRACEBACK", "") not in ("", "0")
 
 
@@ -284,7 +284,7 @@ def _stripped(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def is_block(code: CodeType) -> bool:
-    """Whether code is that of a generated function; it goes by the name of the user's function around it."""
+    """Return whether code is that of a generated function; its name is that of the user function around it."""
     around, _, name = code.co_qualname.rpartition(".<locals>.")
     return around != "" and name.rpartition(".")[2] != code.co_name  # of a local class's method: `Net.step`
 

@@ -1,4 +1,4 @@
-"""Which code is converted: the user's own.
+"""The policy of conversion: user code is converted, libraries are not.
 
     a script, a package, a notebook cell, `exec`, a zip, an editable install     converted
     the standard library, site-packages, agc, C functions                        left alone
@@ -44,7 +44,7 @@ def switch(packages: Iterable[str], converted: bool | None) -> None:
 
 
 def _switched_to(name: Any) -> bool | None:
-    """What was said about a module, or else about the package around it."""
+    """Return the setting of a module, or else of the package around it."""
     while _switched and isinstance(name, str) and name:
         if name in _switched:
             return _switched[name]
@@ -73,7 +73,7 @@ def is_own_class(cls: type) -> bool:
 
 
 def bases_of(cls: type) -> tuple[type, ...]:
-    """The class and its bases, read past a metaclass that overrides `mro` or attribute access."""
+    """Return the class and its bases, read past a metaclass that overrides `mro` or attribute access."""
     bases: tuple[type, ...] | None = type.__dict__["__mro__"].__get__(cls)
     return bases or (cls,)  # a few types of Python's own have none
 
@@ -106,7 +106,7 @@ def _is_installed(filename: str) -> bool:
 
 @functools.cache
 def _standard_library() -> tuple[str, ...]:
-    # Nothing is imported here, not even sysconfig: imports are what asks.
+    # Nothing is imported here, not even sysconfig: the import hook calls this code.
     home = os.path.dirname(os.__file__)
     folders = {home}
     if home.startswith(sys.base_prefix + os.sep):  # a virtual environment has such a folder of its own
@@ -119,7 +119,7 @@ def _standard_library() -> tuple[str, ...]:
 
 
 def _is_library_module_name(name: Any) -> bool:
-    """Whether an imported module is a library's; for code that has no file of its own."""
+    """Return whether an imported module is a library's; for code that has no file of its own."""
     module = sys.modules.get(name) if isinstance(name, str) else None
     file = getattr(module, "__file__", None)
     if file is not None:
@@ -129,7 +129,7 @@ def _is_library_module_name(name: Any) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """The attributes of a module or object, read past what it does when it is asked: a lazy module loads itself."""
+    """Return the attributes of a module or object without triggering a lazy module to load itself."""
     try:
         found = object.__getattribute__(value, "__dict__")
     except AttributeError:  # it has slots only
@@ -138,7 +138,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def is_library_module(module: ModuleType) -> bool:
-    """Whether a module's functions are left alone; asked for a name that refers to a module."""
+    """Return whether a module's functions are left unconverted, for a name that refers to a module."""
     names = attributes_of(module)
     file, name = names.get("__file__"), names.get("__name__")
     switched = _switched_to(name)
@@ -153,9 +153,9 @@ def is_library_module(module: ModuleType) -> bool:
 
 
 def is_library_name(name: str, folder: str = "") -> bool:
-    """Whether the module `name` would be a library's, found out without importing it.
+    """Return whether the module `name` would be a library's, found out without importing it.
 
-    `folder` is where the importing file is: a module beside it is the user's, whatever it is called.
+    `folder` is where the importing file is: a module next to it is the user's, whatever it is called.
 
     >>> is_library_name("os.path"), is_library_name("numpy.linalg"), is_library_name("my_own_model")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Converted code as text that stands by itself.
+"""Converted code as text that runs by itself.
 
 from agc.autograph import operators as ag__
 
@@ -27,7 +27,7 @@ from .syntax.unparse import text_of, unparse
 
 
 def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
-    """The converted text of a function or class that is there."""
+    """Return the converted text of a function or class that is there."""
     if isinstance(f, type):
         definition = source.find_class(f)
         return printed(transpile.convert_definition(definition, features=features), whole=False)
@@ -41,7 +41,7 @@ def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = N
 
 
 def printed(converted: transpile.Converted, *, whole: bool = True, annotate: bool = False) -> str:
-    """The text of a converted tree, which this uses up: the user's own where nothing has changed.
+    """Return the text of a converted tree, which this uses up: the user's own where nothing has changed.
 
     With `annotate` all code is printed anew, below the lines that it came from."""
     translation, after, context = converted
@@ -55,7 +55,7 @@ def printed(converted: transpile.Converted, *, whole: bool = True, annotate: boo
 
 
 def compilable(text: str, filename: str) -> str:
-    """The text itself, if Python can read it. What it can run is not always what it can read from a file."""
+    """Return the text itself, if Python can read it. What it can run is not always what it can read from a file."""
     try:
         with source.unwarned():
             ast.parse(text)
@@ -67,7 +67,7 @@ def compilable(text: str, filename: str) -> str:
 
 
 def undecorated(statement: ast.stmt) -> ast.stmt:
-    """The function itself, without what its decorators make of it."""
+    """Return the function itself, without what its decorators make of it."""
     fields = dict(ast.iter_fields(statement))
     if "decorator_list" in fields:
         fields["decorator_list"] = []
@@ -75,7 +75,7 @@ def undecorated(statement: ast.stmt) -> ast.stmt:
 
 
 def module_text(text: str, filename: str, after: str | None, function: str | None, annotate: bool) -> str:
-    """The converted text of a module, or of one of its functions."""
+    """Return the converted text of a module, or of one of its functions."""
     if function is not None:
         definition = transpile.find(text, filename, function)
         converted = transpile.convert_definition(definition, after)
@@ -86,7 +86,7 @@ def module_text(text: str, filename: str, after: str | None, function: str | Non
 
 
 def imports_of(text: str, node: ast.AST) -> str:
-    """The module's own imports that a definition in it refers to, so that it stands by itself.
+    """Return the module's own imports that a definition in it refers to, so that it runs by itself.
 
     >>> tree = ast.parse("import os, sys as system\\ndef f(): return system.argv")
     >>> imports_of("import os, sys as system", tree.body[1])
@@ -106,7 +106,7 @@ def imports_of(text: str, node: ast.AST) -> str:
 
 
 def heading(text: str) -> str:
-    """The comments at the top of a file: an interpreter line, an encoding, a licence.
+    """Return the comments at the top of a file: an interpreter line, an encoding, a license.
 
     >>> heading("#!/usr/bin/env python\\n# mine\\n\\nx = 1  # one")
     '#!/usr/bin/env python\\n# mine\\n\\n'

@@ -114,7 +114,7 @@ def _filter() -> None:
 
 
 def _is_library_only(entry: types.TracebackType | None) -> bool:
-    """Whether all frames that are left are those of Python's library and NumPy, which agc called."""
+    """Return whether all frames that are left are those of Python's library and NumPy, which agc called."""
     while entry is not None:
         if not _is_library(entry.tb_frame):
             return False
@@ -123,7 +123,7 @@ def _is_library_only(entry: types.TracebackType | None) -> bool:
 
 
 def _is_library(frame: types.FrameType) -> bool:
-    """Whether a frame is one of Python's library or NumPy; `__main__` is the user's."""
+    """Return whether a frame is one of Python's library or NumPy; `__main__` is the user's."""
     return str(frame.f_globals.get("__name__")).partition(".")[0] in _LIBRARIES
 
 

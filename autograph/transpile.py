@@ -90,7 +90,7 @@ def find(text: str, filename: str, name: str) -> Definition:
 
 
 def context_of(tree: ast.Module, text: str, filename: str, segment: str | None = None) -> Context:
-    """What can be known about the names in a file, or in a segment of it, without running it."""
+    """Static facts about the names in a file, or in a segment of it."""
     bound = module_names(tree)
     folder = os.path.dirname(os.path.abspath(filename))
 
@@ -112,7 +112,7 @@ def context_of(tree: ast.Module, text: str, filename: str, segment: str | None =
 
 
 def module_names(tree: ast.Module) -> Mapping[str, str | None]:
-    """The global names of a module; with the name of the module for what is only ever that import.
+    """Return the global names of a module; with the name of the module for what is only ever that import.
 
     >>> sorted(module_names(ast.parse("import numpy as np, os.path; x = 1; import x")).items())
     [('np', 'numpy'), ('os', 'os'), ('x', None)]
@@ -165,7 +165,7 @@ def is_converted(text: str) -> bool:
 
 
 def fresh_name(text: str) -> str:
-    """What the operators are called in code converted from `text`: `ag__`, or `ag__1` if that is taken.
+    """Return the name of the operators in code converted from `text`: `ag__`, or `ag__1` if that is taken.
 
     >>> fresh_name("x = 1"), fresh_name("ag__ = 1")
     ('ag__', 'ag__1')
@@ -175,14 +175,14 @@ def fresh_name(text: str) -> str:
 
 
 def with_operators(tree: gast.Module, ag: str) -> gast.Module:
-    """The module with an import of the operators, if it calls any, after docstring and __future__."""
+    """Return the module with an import of the operators, if it calls any, after docstring and __future__."""
     if not any(isinstance(node, gast.Name) and node.id == ag for node in gast.walk(tree)):
         return tree
     (statement,) = gast.parse(f"{OPERATORS} {ag}").body
     start = int(bool(tree.body) and _is_docstring(tree.body[0]))
     while start < len(tree.body) and _is_future_import(tree.body[start]):
         start += 1
-    for node in gast.walk(statement):  # it stands on no line of the user's
+    for node in gast.walk(statement):  # it has no line in the user's file
         for attribute in node._attributes:
             node.__dict__.pop(attribute, None)
     return gast.Module([*tree.body[:start], statement, *tree.body[start:]], tree.type_ignores)

@@ -94,7 +94,7 @@ class RunCommand(click.Command):
     "--after",
     metavar="PASS",
     shell_complete=complete_pass,
-    help="With --graph: as it is after this pass of the optimiser (a wrong name lists the right ones).",
+    help="With --graph: as it is after this pass of the optimizer (a wrong name lists the right ones).",
 )
 @click.option(
     "--native-ir", "native", is_flag=True, help="Print LLVM's code of the function before its result."

@@ -81,7 +81,7 @@ def _bytes(path: str) -> bytes:
             return file.read()
     except FileNotFoundError:
         raise problem(
-            UNREADABLE, f"cannot read `{path}`: no such file", fix=_neighbour(path) or "check the path"
+            UNREADABLE, f"cannot read `{path}`: no such file", fix=_neighbor(path) or "check the path"
         ) from None
     except IsADirectoryError:
         inside = os.path.join(path, "__main__.py")
@@ -92,7 +92,7 @@ def _bytes(path: str) -> bytes:
         raise problem(UNREADABLE, f"cannot read `{path}`: {reason.lower()}") from None
 
 
-def _neighbour(path: str) -> str:
+def _neighbor(path: str) -> str:
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"there is no directory `{folder}`"

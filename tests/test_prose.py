@@ -23,7 +23,10 @@ RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b"
 NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
 PRIVATE = re.compile(r"\b(nobody|somebody|anybody|stands|stood|beside|behind)\b", re.I)
 BRITISH = re.compile(
-    r"\w*(optimis|serialis|normalis|initialis|specialis|generalis|vectoris|recognis|neighbour|colour|behaviour)\w*",
+    r"\w*((optimi|seriali|normali|initiali|speciali|generali|vectori|recogni)s(?!m)|neighbou"
+    r"r|colou"
+    r"r|behaviou"
+    r"r)\w*",
     re.I,
 )
 
@@ -47,7 +50,9 @@ def kind_of(node):
 def prose(path):
     """(line, text) of comments and docstrings, without their examples."""
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.string.startswith('"""')):
+        if token.type == tokenize.COMMENT or (
+            token.type == tokenize.STRING and token.string.startswith('"""')
+        ):
             for number, line in enumerate(token.string.splitlines(), token.start[0]):
                 if not line.strip().startswith((">>>", "...")):
                     yield number, line

@@ -428,7 +428,7 @@ def goes_through(code: CodeType) -> bool:
 
 
 def updates_in_place(code: CodeType) -> set[str]:
-    """Return the variables and attributes that operators such as `+=` update; "" stands for an item.
+    """Return the variables and attributes that operators such as `+=` update; "" means an item.
 
     >>> def f(a, o):
     ...     a += 1

@@ -105,13 +105,13 @@ def _found(name: str, path: Sequence[str] | None, target: ModuleType | None) -> 
 
 
 def _runs_its_code(loader: Any) -> bool:
-    """Whether importing with this loader is to execute what its `get_code` gives, made of its `get_source`."""
+    """Return whether importing with this loader is to execute what its `get_code` gives, made of its `get_source`."""
     execute = getattr(type(loader), "exec_module", None)
     return execute is SourceFileLoader.exec_module and hasattr(loader, "get_source")
 
 
 def converting(loader: Any) -> Any:
-    """A copy of a loader, which may be shared, that gives converted code."""
+    """Return a copy of a loader, which may be shared, that gives converted code."""
     plain: Callable[[str], CodeType | None] = loader.get_code
 
     def get_code(name: str) -> CodeType | None:
@@ -131,7 +131,7 @@ def converting(loader: Any) -> Any:
 
 
 def imported_code(text: str, filename: str, plain: Callable[[], CodeType | None]) -> CodeType | None:
-    """The code of a module that is being imported; `plain` compiles as Python does, with its own warnings.
+    """Return the code of a module that is being imported; `plain` compiles as Python does, with its own warnings.
 
     A module that cannot be converted as a whole is left as it is. Then its functions are converted when
     converted code calls them, and the one that cannot be is refused there.
@@ -147,7 +147,7 @@ def imported_code(text: str, filename: str, plain: Callable[[], CodeType | None]
 
 
 def module_code(text: str, filename: str, is_cached: bool) -> CodeType:
-    """The converted code of a module."""
+    """Return the converted code of a module."""
     from . import compile_module
 
     code = _on_disk(text, filename) if is_cached else None
@@ -160,7 +160,7 @@ def module_code(text: str, filename: str, is_cached: bool) -> CodeType:
 
 
 def _finished(code: CodeType, text: str, filename: str) -> CodeType:
-    """The code with its operators. `do_not_convert` can still give a function its own code back."""
+    """Return the code with its operators. `do_not_convert` can still give a function its own code back."""
     from .. import operators  # which are needed by code that is there, and not before
 
     finished = operators.converter.adopt(with_operators(code, operators))

@@ -1,1 +1,1 @@
-"""What a user can ask of a conversion."""
+"""Options of a conversion: features, loop options, verbosity."""

@@ -1,4 +1,4 @@
-"""What a conversion may do beyond the usual: TensorFlow's `Feature`, and what each means here.
+"""Optional features of a conversion: TensorFlow's `Feature`, and the meaning of each here.
 
 ALL                   everything below
 BUILTIN_FUNCTIONS     `print` of a backend's values happens when the staged code runs, not while it is traced
@@ -52,7 +52,7 @@ OPTIONAL = frozenset({Feature.BUILTIN_FUNCTIONS, Feature.EQUALITY_OPERATORS})
 
 
 class Options(NamedTuple):
-    """How to convert: the callees as well, and with which features."""
+    """Options of a conversion: whether to convert callees, and the features."""
 
     recursive: bool = True
     features: frozenset[Feature] = frozenset()
@@ -62,7 +62,7 @@ USUAL = Options()
 
 
 def options_of(recursive: bool, features: Features) -> Options:
-    """The options that a caller asks for; TypeError for what is no feature.
+    """Return the options that a caller asks for; TypeError for what is no feature.
 
     >>> options_of(True, None) == options_of(True, Feature.LISTS) == USUAL
     True

@@ -1,4 +1,4 @@
-"""What AutoGraph says about its work, when it is asked to.
+"""Verbosity: messages of AutoGraph about its conversions.
 
     set_verbosity(1)                 agc.autograph: converted fit, at train.py:12
     set_verbosity(3)                 and the code that it became
@@ -36,7 +36,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 
 def verbosity() -> int:
-    """The level that is set."""
+    """Return the level that is set."""
     if _verbosity.level is not None:
         return _verbosity.level
     text = environ.get("AUTOGRAPH_VERBOSITY", "0")

@@ -20,7 +20,7 @@ PLACE = re.compile(r"\0\d+\0")
 
 
 def expression(tree: ast.AST) -> str:
-    """The text of an expression.
+    """Return the text of an expression.
 
     >>> print(expression(ast.parse("f\\"{d['a']}, {f'{x}'}\\"", mode="eval").body))
     f"{d['a']}, {f'{x}'}"
@@ -50,12 +50,12 @@ class _Strings(ast.NodeTransformer):
         return ast.Name(name)
 
     def filled(self, text: str) -> str:
-        """The text with what the names in it stand for."""
+        """Return the text with the values of its names."""
         return PLACE.sub(lambda name: self.texts[name[0]], text)
 
 
 def requoted(text: str) -> str:
-    """An f-string between quotes that do not occur inside, if some of them mean the same.
+    """Return an f-string between quotes that do not occur inside, if some of them mean the same.
 
     >>> requoted("f'{x}'"), requoted('f"it\\'s"')  # and f'{d['a']}', where Python reads that, is f"{d['a']}"
     ("f'{x}'", 'f"it\\'s"')

@@ -24,13 +24,14 @@ from ..introspection.code_objects import nested_code_objects
 
 
 def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
-    """The statement that a function with this code is made by, in a file of these lines; None if that is not clear."""
+    """Return the statement that a function with this code is made by, in a file of these lines; None if that
+    is not clear."""
     first = code.co_firstlineno
     if code.co_name == "<lambda>" or not 0 < first <= len(lines):
         return None
     indentation = _indentation(lines[first - 1])
     if indentation and "." not in code.co_qualname:
-        return None  # declared global, perhaps: where it stands does not show
+        return None  # perhaps declared global: the code does not show its position
     end = _end(lines, max(map(_last_line, nested_code_objects(code))), indentation)
     before = "\n" * (first - 2) + "if 1:\n" if indentation else "\n" * (first - 1)
     try:
@@ -42,7 +43,7 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
 
 
 def _last_line(code: CodeType) -> int:
-    """The last line on which an instruction of a function begins."""
+    """Return the last line on which an instruction of a function begins."""
     lines = map(itemgetter(2), code.co_lines())
     return max(filter(None, lines), default=0)
 
@@ -52,7 +53,7 @@ def _indentation(line: str) -> str:
 
 
 def _end(lines: Sequence[str], last: int, indentation: str) -> int:
-    """The number of lines before the first behind `last` that is not indented more."""
+    """Return the number of lines before the first after `last` that is not indented more."""
     for number in range(last, len(lines)):
         text = lines[number].lstrip()
         if text and not text.startswith("#") and indentation.startswith(_indentation(lines[number])):
@@ -61,7 +62,7 @@ def _end(lines: Sequence[str], last: int, indentation: str) -> int:
 
 
 def owner_of(code: CodeType) -> str | None:
-    """The innermost class around a function: `Model` of `make.<locals>.Model.fit.<locals>.step`."""
+    """Return the innermost class around a function: `Model` of `make.<locals>.Model.fit.<locals>.step`."""
     parts = code.co_qualname.split(".")
     classes = [name for name, then in itertools.pairwise(parts) if "<locals>" not in (name, then)]
     return classes[-1] if classes else None

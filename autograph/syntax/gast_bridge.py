@@ -29,7 +29,7 @@ _WITH_BODY = frozenset(
 
 
 NewNodes = defaultdict[type[ast.AST], list[Any]]
-"""Nodes by their kinds, each behind those of its kind that are below it."""
+"""Nodes by their kinds, each after those of its kind that are below it."""
 
 
 class Translation:
@@ -42,7 +42,8 @@ class Translation:
         self.new = NewNodes(list)  # what `back` met that had not come in
 
     def back(self, tree: gast.AST) -> Any:
-        """A tree of gast's, which becomes one of `ast`. A node without a position gets that of the node around it."""
+        """Return a tree of gast's, which becomes one of `ast`. A node without a position gets that of the node
+        around it."""
         self.new = NewNodes(list)
         return self._origins.get(id(tree)) or self._from(tree, _START)
 
@@ -74,7 +75,7 @@ class Translation:
         return {(node.lineno, node.col_offset): node.end_lineno for node in blocks}
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
-        """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
+        """Yield the nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
         pending = [tree]
         while pending:
             node = pending.pop()
@@ -105,9 +106,10 @@ class Translation:
         return new
 
     def _from(self, node: Any, around: Fields) -> Any:
-        """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
+        """Return a node that did not come in as it is, or what is no node at all; `around` has the position
+        around it."""
         way = _BACK.get(type(node))
-        if way is None:  # also for one that stands in two places, and has been met in the other
+        if way is None:  # also for a node that occurs twice in the tree
             if type(node) is not gast.Name:
                 return _LEAVES.get(type(node), node)
             way = _BACK_TO_PARAMETER if type(node.ctx) is gast.Param else _BACK_TO_NAME
@@ -133,7 +135,7 @@ class Translation:
 
 
 def to_ast(tree: gast.AST) -> Any:
-    """A tree of gast's, which becomes one of `ast`."""
+    """Return a tree of gast's, which becomes one of `ast`."""
     return Translation(ast.Pass()).back(tree)
 
 
@@ -217,7 +219,7 @@ _FROM_GAST: dict[type, Callable[[Fields], None]] = {
 
 
 class _Way(NamedTuple):
-    """What becomes of a node."""
+    """Return the converted node."""
 
     kind: type[ast.AST]
     convert: Callable[[Fields], None] | None

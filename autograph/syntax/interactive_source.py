@@ -19,13 +19,13 @@ from agc.autograph.introspection.code_objects import nested_code_objects
 
 PROMPTS = ("<stdin>", "<console>")
 _RECENT = 2000  # lines of history to search
-_LONGER = 30  # a statement may go on so many lines behind its last instruction
+_LONGER = 30  # a statement may continue for so many lines after its last instruction
 
 _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
 
 
 def text_of(code: CodeType) -> str | None:
-    """The text that `code` was compiled from, with the line numbers of `code`."""
+    """Return the text that `code` was compiled from, with the line numbers of `code`."""
     if code.co_filename == "<string>":
         candidates, mode = _command(), "exec"
     elif code.co_filename in PROMPTS or code.co_filename.startswith("<stdin-"):  # since 3.14, with a number
@@ -47,7 +47,7 @@ def _makes(text: str, mode: str, code: CodeType) -> bool:
 
 
 def _command() -> Iterator[str]:
-    """What stands behind `-c` on the command line."""
+    """Return the program text after `-c` on the command line."""
     arguments = iter(sys.orig_argv[1:])
     for argument in arguments:
         if not argument.startswith("-") or argument == "-":

@@ -57,16 +57,16 @@ class Layout:
     # Comments and blank lines
 
     def has(self, statement: ast.AST) -> bool:
-        """Whether a statement was made for one of the source."""
+        """Return whether a statement was made for one of the source."""
         return self._line(statement) > 0
 
     def before(self, statement: ast.AST, indent: str) -> list[str]:
-        """The lines between a statement and the code before it: comments, indented anew, and blank lines."""
+        """Return the lines between a statement and the code before it: comments, indented anew, and blank lines."""
         line = self._line(statement)
         return self._taken(range(self._top(line), line), self._indentation(line), indent)
 
     def after_definition(self, definition: Any, indent: str) -> list[str]:
-        """The comments at the end of a function or class of the user's, which are indented more than it is.
+        """Return the comments at the end of a function or class of the user's, which are indented more than it is.
 
         Before them come those inside whose statement is not printed as one, such as `return 1` in a lambda."""
         line = self._line(definition)
@@ -86,7 +86,7 @@ class Layout:
         return [*(indent + comment for comment in inside), *taken]
 
     def after(self, statement: Any, indent: str) -> list[str]:
-        """The comments between the last statement of a block and the end of that block."""
+        """Return the comments between the last statement of a block and the end of that block."""
         line = self._line(statement)
         prefix = self._indentation(line)
         if not prefix:
@@ -105,7 +105,7 @@ class Layout:
         return self._taken(range(end + 1, last), prefix, indent) if is_last else []
 
     def of_clause(self, body: list[Any], indent: str) -> tuple[list[str], str]:
-        """The comments above and on the line that ends in a colon before a block, such as that of `else:`."""
+        """Return the comments above and on the line that ends in a colon before a block, such as that of `else:`."""
         line = self._line(body[0])
         last = self._top(line) - 1 if line else 0
         if last < 1 or not self.lines[last - 1][: self.comments.get(last)].rstrip().endswith(":"):
@@ -121,7 +121,8 @@ class Layout:
         return [text for text in (*above, *(indent + other for other in others)) if text.strip()], comment
 
     def heading(self, body: list[Any]) -> list[str]:
-        """The comments at the top of a module that come before what is added to it: all above its last blank line."""
+        """Return the comments at the top of a module that come before what is added to it: all above its last
+        blank line."""
         end = self.ends[0] if self.ends else len(self.lines) + 1
         top = next((line for line in map(self._line, body) if line), end)
         first = self._top(top)
@@ -133,16 +134,16 @@ class Layout:
         return found if any(found) else []
 
     def ending(self) -> list[str]:
-        """The comments at the end of a module."""
+        """Return the comments at the end of a module."""
         last = len(self.lines)
         while last and not self.lines[last - 1].strip():
             last -= 1
         return self._taken(range(self._top(last + 1), last + 1), "", "")
 
     def within(self, statement: Any, entire: bool) -> list[str]:
-        """The comments inside of a simple statement, or on the first logical line of another one.
+        """Return the comments inside of a simple statement, or on the first logical line of another one.
 
-        If `entire`, also what has not been given out from the rest of the block that a statement stands for."""
+        If `entire`, include the unprinted comments from the rest of the block that the statement represents."""
         line = self._line(statement)
         if not line:
             return []
@@ -155,19 +156,19 @@ class Layout:
         return any(other.lineno <= last and not isinstance(other, ast.Return) for other in following)
 
     def _taken_from_code(self, numbers: range) -> list[str]:
-        """The comments on lines with code that have not been given out before."""
+        """Return the comments on lines with code that have not been given out before."""
         fresh = [number for number in numbers if number in self.comments and number not in self.printed]
         self.printed.update(fresh)
         return [self.lines[number - 1][self.comments[number] :] for number in fresh]
 
     def _taken(self, numbers: range, old: str, new: str) -> list[str]:
-        """The lines of these numbers that have not been given out before."""
+        """Return the lines of these numbers that have not been given out before."""
         fresh = [number for number in numbers if number not in self.printed]
         self.printed.update(fresh)
         return [self._indented(number, old, new) for number in fresh]
 
     def _top(self, line: int) -> int:
-        """The first of the lines right above this one that hold no code."""
+        """Return the first of the lines right above this one that hold no code."""
         while line > 1 and self._is_gap(line - 1):
             line -= 1
         return line
@@ -181,7 +182,7 @@ class Layout:
     # Code
 
     def text_of(self, statement: Any, indent: str) -> str | None:
-        """An unchanged statement with its comments, as it is in the source; None for any other."""
+        """Return an unchanged statement with its comments, as it is in the source; None for any other."""
         line = self._line(statement)
         if not line or not self.translation.is_original(statement):
             return None
@@ -202,7 +203,8 @@ class Layout:
         return "\n".join(body)
 
     def header_of(self, statement: Any, word: str, indent: str) -> str | None:
-        """The first logical line of a block that begins with `word`, without its colon and the comment after that.
+        """Return the first logical line of a block that begins with `word`, without its colon and the comment
+        after that.
 
         None if something in it has changed."""
         line = self._line(statement)
@@ -222,14 +224,14 @@ class Layout:
         return "\n".join(text)[:-1]
 
     def _line(self, statement: Any) -> int:
-        """The line on which a statement begins, with its decorators; 0 for one that is in no source."""
+        """Return the line on which a statement begins, with its decorators; 0 for one that is in no source."""
         if not getattr(statement, "lineno", 0) or extent_of(statement)[:2] == extent_of(statement)[2:]:
             return 0
         line = first_line(statement)
         return line if line <= len(self.lines) else 0
 
     def _end(self, statement: Any) -> int:
-        """The last line of the logical line on which a statement begins."""
+        """Return the last line of the logical line on which a statement begins."""
         found = bisect.bisect_left(self.ends, statement.lineno)
         return self.ends[found] if found < len(self.ends) else len(self.lines)
 
@@ -259,7 +261,7 @@ _HEADERS: dict[type, tuple[str, ...]] = {  # the fields on the first logical lin
 
 
 def _is_same(node: ast.AST, before: ast.AST, field: str) -> bool:
-    """Whether both hold the very same in a field; the parts of a list are compared.
+    """Return whether both hold the very same in a field; the parts of a list are compared.
 
     Python 3.11 has no `type_params`, where the converter writes an empty list.
     """

@@ -73,12 +73,12 @@ def lambda_of(names: Sequence[str], body: gast.expr) -> gast.Lambda:
 
 
 def as_load(target: Any) -> gast.expr:
-    """What an assignment assigns, read."""
+    """Return the target of an assignment as an expression that is read."""
     return evolve(target, ctx=LOAD)
 
 
 def _node(kind: Any, /, **fields: Any) -> Any:
-    """A node with all its fields; what `kind` itself does with them takes several times as long."""
+    """Return a node with all its fields; what `kind` itself does with them takes several times as long."""
     new = gast.AST.__new__(kind)
     new.__dict__.update(fields)
     return new

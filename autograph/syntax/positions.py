@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
-    """The place of a syntax tree node (ast or gast) in the file `filename` with the contents `text`.
+    """Return the place of a syntax tree node (ast or gast) in the file `filename` with the contents `text`.
 
     >>> node = ast.parse("é = boom").body[0].value
     >>> where_of(node, "a.py", "é = boom")
@@ -45,7 +45,8 @@ def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
 
 @functools.lru_cache(maxsize=8)  # a file is split once, not once for each of its functions
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a program, each with its end. Python's lines do not end at a form feed, as `splitlines` has it.
+    """Return the lines of a program, each with its end. Python's lines do not end at a form feed, as
+    `splitlines` has it.
 
     >>> lines_of("a\\x0c\\r\\nb")
     ('a\\x0c\\r\\n', 'b')
@@ -54,7 +55,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def characters(line: str, offset: int) -> int:
-    """How many characters of `line` are in its first `offset` bytes.
+    """Return the number of characters in the first `offset` bytes of `line`.
 
     >>> characters("naïve = 1", 6)
     5
@@ -63,17 +64,17 @@ def characters(line: str, offset: int) -> int:
 
 
 def start_of(code: CodeType) -> Where:
-    """Where the function with this code begins."""
+    """Return the position at which the function with this code begins."""
     return Where(code.co_filename, code.co_firstlineno, function=name_of(code))
 
 
 def name_of(code: CodeType) -> str:
-    """The name of a function as its author would say it: `Model.fit`, not `make.<locals>.Model.fit`."""
+    """Return the name of a function as its author would say it: `Model.fit`, not `make.<locals>.Model.fit`."""
     return code.co_qualname.rpartition("<locals>.")[2]
 
 
 def first_line(node: ast.AST) -> int:
-    """The line on which Python says that a definition starts: that of its first decorator, if it has one."""
+    """Return the line on which a definition starts according to Python: that of its first decorator, if it has one."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     own: int = node.lineno  # type: ignore[attr-defined]
     return min([own, *(decorator.lineno for decorator in decorators)])
@@ -144,7 +145,7 @@ def _settle_statement(
 
 
 def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
-    """The node and the new ones below it; below the user's nodes there is nothing new."""
+    """Yield the node and the new ones below it; below the user's nodes there is nothing new."""
     pending: list[Any] = [node]
     while pending:
         node = pending.pop()
@@ -159,7 +160,7 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
 
 
 def on_first_line(statement: Node, text: str) -> Node:
-    """The same statement as far as it stands on its first line: what is made for it in `stage_blocks` belongs there."""
+    """Return the extent of a statement on its first line; nodes that `stage_blocks` makes for it get this extent."""
     lines = lines_of(text)
     if statement.end_lineno == statement.lineno or statement.lineno > len(lines):
         return statement
@@ -168,13 +169,13 @@ def on_first_line(statement: Node, text: str) -> Node:
 
 
 def _end_on_first_line(extent: Extent, lines: Sequence[str]) -> tuple[int, int]:
-    """Where what begins there ends, if it is to end on that line."""
+    """Return the end of a node that begins there, limited to that line."""
     line, column, _, _ = extent
     return line, max(len(lines[line - 1].rstrip().encode()), column)
 
 
 def operator_calls(new: NewNodes, ag: str) -> list[ast.Call]:
-    """The calls of operators, such as `ag__.cond(…)`, among the nodes that are not the user's."""
+    """Return the calls of operators, such as `ag__.cond(…)`, among the nodes that are not the user's."""
     return [call for call in new[ast.Call] if _is_operator(call.func, ag)]
 
 
@@ -183,13 +184,13 @@ def _is_operator(function: Any, ag: str) -> bool:
 
 
 def generated_lambdas(calls: Sequence[Any]) -> set[Extent]:
-    """Where the bodies of the lambdas are that these operators get as arguments."""
+    """Return the positions of the bodies of lambdas that these operators take as arguments."""
     parts = (part for call in calls for part in _functions_of(call, call.func.attr))
     return {extent_of(part.body) for part in parts if type(part) is ast.Lambda}
 
 
 def _functions_of(call: Any, operator: str) -> list[ast.expr]:
-    """The arguments that an operator calls; those of `cases` come in pairs, a test and a branch."""
+    """Return the arguments that an operator calls; those of `cases` come in pairs, a test and a branch."""
     if operator == "cases":
         pairs = [part for argument in call.args if isinstance(argument, ast.Tuple) for part in argument.elts]
         return pairs + [keyword.value for keyword in call.keywords if keyword.arg == "orelse"]

@@ -2,7 +2,7 @@
 
     f   ==>   the file of f.__code__   ==>   the definitions that start on its line   ==>   the one that became f
 
-The function's own lines are parsed if they can be told (see `function_source.py`); otherwise the whole file
+The function's own lines are parsed if they are known (see `function_source.py`); otherwise the whole file
 is, once, and the
 function is looked up in the tree. So lines and columns are those of the file, whatever strings, comments and
 continuations do to the indentation, and it is known which class a method belongs to. Functions typed at a prompt, in
@@ -47,12 +47,12 @@ class Definition(NamedTuple):
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
     def segment(self) -> str:
-        """The lines of the definition."""
+        """Return the lines of the definition."""
         lines = lines_of(self.text)
         return "".join(lines[first_line(self.node) - 1 : self.node.end_lineno])
 
     def statement(self) -> ast.stmt:
-        """The definition as a statement; a lambda becomes `function = lambda: …`."""
+        """Return the definition as a statement; a lambda becomes `function = lambda: …`."""
         if not isinstance(self.node, ast.Lambda):
             return self.node
         new = ast.Assign([ast.Name("function", ast.Store())], self.node)
@@ -67,7 +67,7 @@ class File(NamedTuple):
     tree: ast.Module
 
     def definitions(self, line: int | None = None) -> Iterator[Definition]:
-        """The functions and classes of the file; with a line, those that start on it."""
+        """Yield the functions and classes of the file; with a line, those that start on it."""
         statements = self.tree.body if line is None else _standing_on(self.tree.body, line)
         pending: list[tuple[ast.AST, str, str | None]] = [(statement, "", None) for statement in statements]
         while pending:
@@ -84,13 +84,13 @@ class File(NamedTuple):
 
 
 def _standing_on(statements: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
-    """Those of a file's statements that stand on a line; they are searched as they are sorted."""
+    """Return the statements of a file that cover a line, by binary search."""
     start = bisect.bisect_left(statements, line, key=lambda statement: statement.end_lineno or 0)
     return itertools.takewhile(lambda statement: first_line(statement) <= line, statements[start:])
 
 
 def _reaches(node: ast.AST, line: int) -> bool:
-    """Whether a node stands on a line, if it is known where it stands."""
+    """Return whether a node covers a line; True if its position is unknown."""
     end = getattr(node, "end_lineno", None)
     return end is None or (line <= end and first_line(node) <= line)
 
@@ -100,7 +100,7 @@ _KEPT_FILES = 64
 
 
 def parse(text: str, filename: str) -> ast.Module:
-    """The syntax tree of a module; a ConversionError with the line if the text is not Python."""
+    """Return the syntax tree of a module; a ConversionError with the line if the text is not Python."""
     try:
         with unwarned(), deep_trees(filename):
             return ast.parse(text, filename)
@@ -130,7 +130,7 @@ _texts: dict[str, str] = {}
 
 
 def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
-    """The text of a file as it is now; the same object, as long as it is the same text."""
+    """Return the text of a file as it is now; the same object, as long as it is the same text."""
     # The name of all that is given to `exec`, of which Python 3.13 keeps one: `python -c`'s.
     if filename == "<string>":
         return ""
@@ -144,7 +144,7 @@ def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
 
 
 def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
-    """The file as it is now, or None when there is none or when it does not parse."""
+    """Return the file as it is now, or None when there is none or when it does not parse."""
     text = _text_of(filename, module_globals)
     if not text:
         return None
@@ -163,19 +163,19 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
 
 
 def unfiled_source(code: CodeType) -> File | None:
-    """The text that was typed at the prompt or given to `python -c`, if the code comes from there."""
+    """Return the text that was typed at the prompt or given to `python -c`, if the code comes from there."""
     text = interactive_source.text_of(code)
     filename = code.co_filename
     return File(filename, text, parse(text, filename)) if text is not None else None
 
 
 def exists(f: FunctionType) -> bool:
-    """Whether `find` would find the source of a function."""
+    """Return whether `find` would find the source of a function."""
     return isinstance(_search(f), Definition)
 
 
 def find(f: FunctionType) -> Definition:
-    """The definition that a function was made from, or a ConversionError that says why there is none."""
+    """Return the definition that a function was made from, or a ConversionError that says why there is none."""
     found = _search(f)
     if isinstance(found, Definition):
         return found
@@ -208,7 +208,7 @@ def _search(f: FunctionType) -> Definition | Diagnostic:
 
 
 def _piece(code: CodeType, text: str) -> Definition | None:
-    """The definition by the function's own lines, if it is one that fits the code."""
+    """Return the definition by the function's own lines, if it is one that fits the code."""
     known = _files.get(code.co_filename)
     if known is not None and known.text is text:
         return None  # the file is parsed already
@@ -229,7 +229,7 @@ def _has_shape(definition: Definition, code: CodeType) -> bool:
 
 
 def _looked_up(f: FunctionType) -> Definition | Diagnostic:
-    """The definition among all those of the file."""
+    """Return the definition among all those of the file."""
     code = f.__code__
     file = file_of(code.co_filename, f.__globals__) or unfiled_source(code)
     if file is None:
@@ -258,7 +258,7 @@ def _parameters(definition: Definition) -> list[str]:
 
 
 def mangled(name: str, owner: str | None) -> str:
-    """What Python calls the private name `name` inside the class `owner`.
+    """Return the mangled form of the private name `name` inside the class `owner`.
 
     >>> mangled("__x", "_Model"), mangled("__init__", "Model"), mangled("__x", None)
     ('_Model__x', '__init__', '__x')
@@ -275,7 +275,7 @@ def _parameters_of(code: CodeType) -> list[str]:
 
 
 def _covers(definition: Definition, code: CodeType) -> bool:
-    """Whether every instruction of the code stands inside the definition; for a lambda, inside its body."""
+    """Return whether every instruction of the code is inside the definition; for a lambda, inside its body."""
     node, extent = definition.node, extent_of_code(code)
     body: Any = node.body if isinstance(node, ast.Lambda) else node
     start = (body.lineno, body.col_offset) if body is not node else (first_line(body), 0)
@@ -283,7 +283,7 @@ def _covers(definition: Definition, code: CodeType) -> bool:
 
 
 def _is_constant(node: ast.AST, code: CodeType) -> bool:
-    """Whether both the node and the code are those of `lambda: 3`; Python 3.12 gives such code no columns."""
+    """Return whether both the node and the code are those of `lambda: 3`; Python 3.12 gives such code no columns."""
     import dis
 
     body = getattr(node, "body", None)
@@ -300,7 +300,7 @@ def _extent(node: ast.AST) -> tuple[int, int]:
 
 
 def find_class(cls: type) -> Definition:
-    """The definition of a class, found by its methods or else by its name in its module."""
+    """Return the definition of a class, found by its methods or else by its name in its module."""
     import sys
 
     methods = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
@@ -324,7 +324,7 @@ def find_class(cls: type) -> Definition:
 
 
 def has_control_flow(code: CodeType) -> bool:
-    """Whether a function holds anything that a tensor could decide: a branch, a loop, a `not`."""
+    """Return whether a function holds anything that a tensor could decide: a branch, a loop, a `not`."""
     return any(not _BRANCHING.isdisjoint(inner.co_code[::2]) for inner in nested_code_objects(code))
 
 

@@ -42,13 +42,13 @@ class Template:
         self._make_value = _one(body[0].value) if isinstance(body[0], gast.Expr) else None
 
     def __call__(self, origin: gast.AST, **fillings: Filling) -> Statements:
-        """The statements, with every hole filled."""
+        """Return the statements, with every hole filled."""
         self._check(fillings)
         statements: Statements = self._make(fillings, position(origin))
         return statements
 
     def expression(self, origin: gast.AST, **fillings: Filling) -> gast.expr:
-        """The same for a template that is one expression."""
+        """Return the expression of a template that is one expression, with every hole filled."""
         self._check(fillings)
         value: gast.expr = self._make_value(fillings, position(origin))  # type: ignore[misc]
         return value
@@ -60,7 +60,7 @@ class Template:
 
 
 def _several(nodes: Sequence[Any]) -> Maker:
-    """Makes a list of nodes. One that consists of a hole stands for those that fill it."""
+    """Makes a list of nodes. A node that consists of a hole becomes the nodes that fill it."""
     parts = []
     for node in nodes:
         inner = node.value if isinstance(node, (gast.Expr, gast.Starred)) else node
@@ -120,6 +120,6 @@ def _field(value: Any) -> Maker | None:
 
 
 def _hole(node: Any) -> str:
-    """The name of the hole that a node is; empty if it is none."""
+    """Return the name of the hole that a node is; empty if it is none."""
     is_hole = isinstance(node, gast.Name) and node.id.startswith(_MARK)
     return node.id[len(_MARK) :] if is_hole else ""

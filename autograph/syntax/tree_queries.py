@@ -77,7 +77,7 @@ DEEP = 25_000 if sys.version_info < (3, 12) else 100_000
 
 
 def evolve(node: Node, **fields: Any) -> Node:
-    """A copy of `node`, position included, with some fields replaced."""
+    """Return a copy of `node`, position included, with some fields replaced."""
     kind = type(node)
     new: Node = gast.AST.__new__(kind)
     new.__dict__.update(node.__dict__)
@@ -86,7 +86,7 @@ def evolve(node: Node, **fields: Any) -> Node:
 
 
 def copied(node: Node) -> Node:
-    """A copy of a whole tree."""
+    """Return a copy of a whole tree."""
     fields: dict[str, Any] = {}
     for field, value in gast.iter_fields(node):
         if isinstance(value, gast.AST):
@@ -105,7 +105,7 @@ def at(node: Node, origin: gast.AST) -> Node:
 
 
 def position(node: gast.AST) -> dict[str, int]:
-    """Where a node is in the user's file, as attributes of a node."""
+    """Return the position of a node in the user's file, as attributes of a node."""
     values = node.__dict__
     if "end_col_offset" in values:  # as almost all nodes have
         return dict(zip(POSITION, place_in(values), strict=True))
@@ -113,7 +113,7 @@ def position(node: gast.AST) -> dict[str, int]:
 
 
 def children(node: gast.AST) -> list[gast.AST]:
-    """The nodes directly below a node that say something; not `Load` and its like."""
+    """Return the nodes directly below a node that say something; not `Load` and its like."""
     below: list[Any] = []
     values = node.__dict__
     for name in INNER[type(node)]:
@@ -127,17 +127,17 @@ def children(node: gast.AST) -> list[gast.AST]:
 
 
 def walk(tree: gast.AST) -> list[gast.AST]:
-    """A node and all below it, each before those below it."""
+    """Return a node and all below it, each before those below it."""
     return _below([tree], frozenset())
 
 
 def inside(nodes: gast.AST | Iterable[gast.AST]) -> list[gast.AST]:
-    """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
+    """Return the nodes and all below them, but not the nodes inside a nested function, lambda or class."""
     return _below([nodes] if isinstance(nodes, gast.AST) else [*nodes], _SCOPES)
 
 
 def _below(nodes: list[Any], closed: frozenset[type]) -> list[gast.AST]:
-    """The list with all nodes below those in it; nodes of the `closed` kinds are not looked into."""
+    """Return the list with all nodes below those in it; nodes of the `closed` kinds are not looked into."""
     for node in nodes:  # it grows meanwhile
         kind = type(node)
         if kind in closed:
@@ -156,7 +156,7 @@ def _below(nodes: list[Any], closed: frozenset[type]) -> list[gast.AST]:
 
 
 def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...]) -> bool:
-    """Whether some node of these kinds belongs to the same function as `nodes`.
+    """Return whether some node of these kinds belongs to the same function as `nodes`.
 
     >>> contains(gast.parse("if a: return"), gast.Return), contains(gast.parse("lambda: (yield)"), gast.Yield)
     (True, False)
@@ -166,7 +166,7 @@ def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...
 
 
 def blocks(statement: gast.AST) -> Sequence[Statements]:
-    """The statement lists directly below a compound statement; handlers and cases are looked through."""
+    """Return the statement lists directly below a compound statement; handlers and cases are looked through."""
     kind = type(statement)
     if kind not in BLOCK_FIELDS:  # as most are
         return ()
@@ -184,7 +184,7 @@ _body_and_orelse: Callable[[Any], tuple[Statements, Statements]] = operator.attr
 
 
 def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
-    """The statement with its statement lists replaced, in the order of `blocks`; itself if they are the
+    """Return the statement with its statement lists replaced, in the order of `blocks`; itself if they are the
     same."""
     supply = iter(new)
     changes: dict[str, Any] = {}
@@ -202,12 +202,12 @@ def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
 
 
 def is_compound(statement: gast.AST) -> bool:
-    """Whether a statement has statement lists that belong to the same function."""
+    """Return whether a statement has statement lists that belong to the same function."""
     return type(statement) in COMPOUND
 
 
 def dotted(node: gast.AST) -> str | None:
-    """The qualified name of a place: names, attributes, and items whose index is a name or a constant.
+    """Return the qualified name of a place: names, attributes, and items whose index is a name or a constant.
 
     >>> dotted(gast.parse("self.cells[0].h").body[0].value), dotted(gast.parse("f().x").body[0].value)
     ('self.cells[0].h', None)
@@ -238,21 +238,21 @@ def _index(node: gast.AST) -> str | None:
 
 
 def root(node: gast.AST) -> str | None:
-    """The first name of a dotted expression: 'np' of `np.linalg.norm`."""
+    """Return the first name of a dotted expression: 'np' of `np.linalg.norm`."""
     while isinstance(node, gast.Attribute):
         node = node.value
     return cast(str, node.id) if isinstance(node, gast.Name) else None
 
 
 def parameters(function: gast.AST) -> list[gast.Name]:
-    """The parameters of a function or lambda, in the order of the signature."""
+    """Return the parameters of a function or lambda, in the order of the signature."""
     args = function.args
     extra = [name for name in (args.vararg, args.kwarg) if name is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *extra]
 
 
 def stored_names(target: gast.AST) -> Iterator[gast.Name]:
-    """The names that an assignment to `target` binds."""
+    """Yield the names that an assignment to `target` binds."""
     if isinstance(target, gast.Name):
         yield target
     elif isinstance(target, (gast.Tuple, gast.List)):
@@ -263,7 +263,7 @@ def stored_names(target: gast.AST) -> Iterator[gast.Name]:
 
 
 def is_call_of(node: gast.AST, module: str, *names: str) -> bool:
-    """Whether the node is a call such as `ag__.until(…)`, with `module` the name before the dot."""
+    """Return whether the node is a call such as `ag__.until(…)`, with `module` the name before the dot."""
     return (
         isinstance(node, gast.Call)
         and isinstance(node.func, gast.Attribute)
@@ -274,7 +274,7 @@ def is_call_of(node: gast.AST, module: str, *names: str) -> bool:
 
 
 def docstring_end(body: Statements) -> int:
-    """How many leading statements must stay first: the docstring, and declarations of names."""
+    """Return the number of leading statements that must stay first: the docstring, and declarations of names."""
     end = 0
     if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
         end = int(isinstance(body[0].value.value, str))

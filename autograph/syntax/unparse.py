@@ -1,8 +1,8 @@
 """Print a tree as code. This is the only file that does.
 
-Statements are written here, on top of astunparse; expressions by `ast.unparse`, which knows every
+Statements are written here, on top of astunparse; expressions by `ast.unparse`, which supports every
 expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
-stands for it:
+is printed for it:
 
     # 3 | while n != 1:
     def loop_body(n):
@@ -33,7 +33,7 @@ INDENT = "    "
 
 
 def unparse(tree: gast.AST, source: str | None = None) -> str:
-    """The code of a module, statement or expression. With `source`, the text that it came from, as
+    """Return the code of a module, statement or expression. With `source`, the text that it came from, as
     comments.
 
     >>> unparse(gast.parse("x[:, 0] = (yield)"))
@@ -103,7 +103,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             after_definition, lines_before = definition, own
 
     def laid_out(self, statement: Any, position: int, is_apart: bool) -> tuple[list[str], str | None]:
-        """The comments and blank lines before a statement, and its own text, as far as the layout has them.
+        """Return the comments and blank lines before a statement, and its own text, as far as the layout has them.
 
         `is_apart` says that the statement before it is not the user's, whose last comments may come here."""
         if self.layout is None:
@@ -120,7 +120,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         return lines, self.layout.text_of(statement, indent)
 
     def one(self, statement: Any, own: str | None, ends: bool) -> None:
-        """A statement, which its `own` text may stand for; of another, comments inside of it come before or after.
+        """Print a statement by its `own` text, or anew with its inner comments before or after it.
 
         `ends` says that it is the last of what was made of a statement of the user's."""
         if own is not None:
@@ -135,7 +135,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.write(f"  {after}" if after else "")
 
     def head(self, tree: Any, word: str, text: str) -> None:
-        """The first line of a block: the user's own, if it is as it was; otherwise `text`."""
+        """Return the first line of a block: the user's own, if it is as it was; otherwise `text`."""
         own, comments = None, []
         if self.layout is not None:
             own = self.layout.header_of(tree, word, INDENT * self._indent)
@@ -168,7 +168,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.block(body)
 
     def clause(self, text: str, body: list[Any]) -> None:
-        """The first line of a part of a block, with the comments above and on it."""
+        """Return the first line of a part of a block, with the comments above and on it."""
         comments: list[str] = []
         comment = ""
         if self.layout is not None:
@@ -178,7 +178,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.comment = comment
 
     def statement(self, head: str, value: Any) -> None:
-        """A line that ends in an expression; of a call that is too long, the arguments get lines of their
+        """Return a line that ends in an expression; of a call that is too long, the arguments get lines of their
         own."""
         text = expression(value)
         self.fill(head)
@@ -210,7 +210,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.write("".join(f"\n{line}" for line in layout.ending()))
 
     def documented(self, body: list[Any]) -> None:
-        """A list of statements which may start with a docstring."""
+        """Return a list of statements which may start with a docstring."""
         first = body[0] if body else None
         text = (
             first.value.value
@@ -358,7 +358,7 @@ def _type_parameters(tree: Any) -> str:
 
 
 def _bare(target: ast.expr) -> str:
-    """A loop's target, without parentheses round a tuple."""
+    """Return a loop's target, without parentheses round a tuple."""
     text = expression(target)
     return text[1:-1] if isinstance(target, ast.Tuple) and len(target.elts) > 1 else text
 
@@ -372,6 +372,6 @@ def _with_item(item: ast.withitem) -> str:
 
 
 def _spelled_out(text: str) -> bool:
-    """Whether a docstring can be printed as it is, between triple quotes."""
+    """Return whether a docstring can be printed as it is, between triple quotes."""
     plain = all(character.isprintable() or character == "\n" for character in text)
     return plain and '"""' not in text and not text.endswith('"')

@@ -125,7 +125,7 @@ class GradientTape:
 
     @property
     def is_in_graph(self) -> bool:
-        """Whether the tape records the operations of a graph."""
+        """True if the tape records the operations of a graph."""
         return self._builder is not None
 
     @property
@@ -134,7 +134,7 @@ class GradientTape:
 
     @property
     def still_records(self) -> bool:
-        """Whether the tape still has its records."""
+        """True while the tape still has its records."""
         return self._records is not None
 
     def wants(self, inputs: Sequence[Any]) -> list[bool]:

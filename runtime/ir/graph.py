@@ -223,7 +223,7 @@ class Graph:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether all values are scalars, also in regions and callees; passes on shapes skip such graphs."""
+        """True if all values are scalars, also in regions and callees; passes on shapes skip such graphs."""
         found = self._is_scalar
         if found is None:
             found = _has_scalars_only(self) and all(map(_is_scalar, self.regions()))
@@ -307,7 +307,7 @@ class Graph:
 
     @property
     def finalized(self) -> bool:
-        """Whether the graph is read-only."""
+        """True if the graph is read-only."""
         return (self._builder is None and bool(self.operations)) or getattr(self._builder, "is_final", False)
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:

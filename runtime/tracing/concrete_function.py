@@ -86,7 +86,7 @@ class ConcreteFunction:
 
     @property
     def belongs_to_outer(self) -> bool:
-        """Whether the graph captures values of an outer graph, so that only that graph can call it."""
+        """True if the graph captures values of an outer graph, so that only that graph can call it."""
         return len(self.references) < len(self._captured)
 
     @property
