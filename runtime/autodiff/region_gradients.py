@@ -47,11 +47,11 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
     outputs = reversal.outputs(flags)
     saved = reversal.saved()
     reads = steady_reads(reversal.forward.operations, only_read([callee]))
-    references = given_references(record, [reads[value] for value in saved if value in reads])
+    given = given_references(record, [reads[value] for value in saved if value in reads])
     extra = [value for value in saved if value not in callee.inputs and value not in reads]
     results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
     passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
-    contents = reread_variables_after(record, references)
+    contents = reread_variables_after(record, given)
     passed |= {value: contents[reads[value]] for value in saved if value in reads}
     graph = Graph(
         reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
@@ -103,12 +103,12 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
         for reversal, values in zip(reversals, saved, strict=True)
     ]
     read = [value for values in saved for value in values if value in reads]
-    behind = given_references(record, [reads[value] for value in read], 1)
+    rereadable = given_references(record, [reads[value] for value in read], 1)
     extra = [value for values in own for value in values]
     forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
     results = extend(record, forward, [value.spec for value in extra])
     passed = dict(zip(extra, results, strict=True))
-    contents = reread_variables_after(record, behind)
+    contents = reread_variables_after(record, rereadable)
     passed |= {value: contents[reads[value]] for value in read}
     for region in operation.regions:
         passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))

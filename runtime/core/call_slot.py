@@ -11,6 +11,6 @@ from __future__ import annotations
 class CallSlot:
     __slots__ = {
         "__call__": "Run the graph for the arguments; trace it first when there is none yet.",
-        "_entry": "Where the machine code stands that a call runs, or nothing.",
+        "_entry": "The address of the machine code that a call runs, or None.",
     }
     _entry: int

@@ -7,6 +7,7 @@ from ..ops.arrays.sort import top_k
 from ..ops.math.elementwise import sigmoid, softplus, tanh
 from ..ops.nn.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
 from ..ops.nn.candidate_sampling import all_candidate_sampler, fixed_unigram_candidate_sampler
+from ..ops.nn.confusion_and_topk import approx_max_k, approx_min_k
 from ..ops.nn.conv_api import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -27,8 +28,6 @@ from ..ops.nn.dilation import with_space_to_batch
 from ..ops.nn.dropout import dropout
 from ..ops.nn.embedding_lookup import embedding_lookup
 from ..ops.nn.in_top_k import (
-    approx_max_k,
-    approx_min_k,
     compute_average_loss,
     in_top_k,
     scale_regularization_loss,

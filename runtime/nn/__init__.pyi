@@ -7,8 +7,8 @@ from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
-from agc.runtime.ops.nn.in_top_k import approx_max_k as approx_max_k
-from agc.runtime.ops.nn.in_top_k import approx_min_k as approx_min_k
+from agc.runtime.ops.nn.confusion_and_topk import approx_max_k as approx_max_k
+from agc.runtime.ops.nn.confusion_and_topk import approx_min_k as approx_min_k
 from agc.runtime.ops.nn.conv_api import atrous_conv2d as atrous_conv2d
 from agc.runtime.ops.nn.conv_api import atrous_conv2d_transpose as atrous_conv2d_transpose
 from agc.runtime.ops.nn.pool_api import avg_pool as avg_pool

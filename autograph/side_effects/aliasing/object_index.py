@@ -15,7 +15,7 @@ from typing import Any
 
 from ...staging import Undefined, is_chosen
 from . import select_proxy_items  # noqa: F401  (registers the proxies of lists and dicts)
-from .object_paths import OpaqueLeaf, Path, at, behind, is_within, references
+from .object_paths import OpaqueLeaf, Path, at, is_within, opaque_leaf_class, references
 from .select_proxy import can_be_chosen, choice_of, make_select_proxy, number_in
 
 
@@ -24,7 +24,7 @@ class ObjectIndex:
 
     def __init__(self) -> None:
         self.objects: dict[Path, list[Any]] = {}
-        self._behind: dict[int, OpaqueLeaf] = {}
+        self._opaque: dict[int, OpaqueLeaf] = {}
         self._never: set[Path] = set()  # the paths at which a trace has found a new object
 
     def covers(self, path: Path) -> bool:
@@ -59,7 +59,7 @@ class ObjectIndex:
         for path, value in references(values):
             if is_chosen(type(value)) and not self.covers(path):
                 kind: Any = type(value)
-                hidden[path] = self._behind.setdefault(id(value), behind(kind)(value))
+                hidden[path] = self._opaque.setdefault(id(value), opaque_leaf_class(kind)(value))
         return hidden
 
     def way_to(self, value: Any) -> Path | None:
@@ -90,7 +90,7 @@ class ObjectIndex:
                 shown[path] = objects[number]
             elif number is not None and not isinstance(number, Undefined):
                 shown[path] = make_select_proxy(number, objects, name_of(path))
-        if self._behind:
+        if self._opaque:
             shown.update((path, one.value) for path, one in references(values) if isinstance(one, OpaqueLeaf))
         return shown
 

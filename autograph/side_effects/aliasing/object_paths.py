@@ -41,7 +41,7 @@ class OpaqueLeaf:
 
 
 @functools.lru_cache(maxsize=1024)
-def behind(kind: Any) -> type[OpaqueLeaf]:
+def opaque_leaf_class(kind: Any) -> type[OpaqueLeaf]:
     """Return a subclass of `OpaqueLeaf` that has the name of the user's class, for messages."""
     return type(kind.__name__, (OpaqueLeaf,), {"__slots__": ()})
 

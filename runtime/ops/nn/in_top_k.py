@@ -1,4 +1,4 @@
-"""Evaluation functions: in_top_k, zero_fraction, average losses and approximate top-k.
+"""Evaluation functions: in_top_k, zero_fraction and average losses.
 
 >>> in_top_k([1, 0], [[1., 2.], [1., 2.]], 1).numpy().tolist()
 [True, False]
@@ -16,10 +16,9 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
-from ..arrays.reshape import expand_dims, transpose
+from ..arrays.reshape import expand_dims
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size
-from ..arrays.sort import top_k
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array, require_dtype
 from ..math.arithmetic import divide, divide_no_nan
@@ -119,49 +118,3 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
 def _fractional(total: Tensor) -> Tensor:
     """Convert integers to the floats that division yields."""
     return divide(total, cast(1, total.dtype))
-
-
-def approx_max_k(
-    operand: TensorLike,
-    k: int,
-    reduction_dimension: int = -1,
-    recall_target: float = 0.95,
-    reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True,
-    name: Name = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the `k` largest elements along an axis, and their indices; exact for any `recall_target`.
-
-    >>> approx_max_k([1., 4., 3.], 2)[0].numpy().tolist()
-    [4.0, 3.0]
-    """
-    return _best(convert_to_tensor(operand), k, reduction_dimension, name)
-
-
-def approx_min_k(
-    operand: TensorLike,
-    k: int,
-    reduction_dimension: int = -1,
-    recall_target: float = 0.95,
-    reduction_input_size_override: int = -1,
-    aggregate_to_topk: bool = True,
-    name: Name = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the `k` smallest elements along an axis, and their indices; exact for any `recall_target`.
-
-    >>> approx_min_k([1., 4., 3.], 2)[0].numpy().tolist()
-    [1.0, 3.0]
-    """
-    values, places = _best(-convert_to_tensor(operand), k, reduction_dimension, name)
-    return -values, places
-
-
-def _best(x: Tensor, k: int, axis: int, name: Name) -> tuple[Tensor, Tensor]:
-    rank = x.shape.rank
-    if rank is None:
-        raise ValueError("approx_max_k: the rank of `operand` must be known")
-    place = shapes.normal_axis(axis, rank)
-    order = [*range(place), *range(place + 1, rank), place]
-    back = [order.index(i) for i in range(rank)]
-    values, places = top_k(transpose(x, order), k, name=name)
-    return transpose(values, back), transpose(places, back)
