@@ -18,19 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.graph import Constant, Operand, Operation, Value
+from ..ops.framework.traits import CHEAP
 from .graph_vjp import GraphVjp
 from .loop_invariants import READ, counters, only_read, steady_inputs, unchanging
-
-CHEAP = frozenset(
-    {
-        "abs", "add", "broadcast_to", "cast", "concat", "equal", "expand_dims", "fill", "floordiv", "floormod",
-        "gather", "getitem", "greater", "greater_equal", "identity", "less", "less_equal", "logical_and", "logical_not",
-        "logical_or", "maximum", "minimum", "multiply", "negative", "not_equal", "one_hot", "ones", "ones_like",
-        "pack", "range", "rank", "relu", "reshape", "reverse", "select", "shape", "sign", "size", "square", "squeeze",
-        "stop_gradient", "subtract", "tile", "transpose", "where", "zeros", "zeros_like",
-    }
-)  # fmt: skip
-"""Operations that cost no more than saving and loading their results."""
 
 MOST = 4
 """The maximum number of cheap operations to recompute in order to save one residual."""
@@ -113,7 +103,7 @@ def _findable(
     for operation in reversal.forward.operations:
         known = [0 if isinstance(x, Constant) else costs.get(x, MOST) for x in operation.inputs]
         cost = 1 + sum(known)
-        is_cheap = operation.type in CHEAP and not operation.regions and cost <= MOST
+        is_cheap = operation.op.has(CHEAP) and not operation.regions and cost <= MOST
         for value in operation.outputs:
             if is_at_hand(value):
                 costs[value] = 0

@@ -25,11 +25,12 @@ from collections.abc import Callable, Hashable, Sequence
 from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
+from ..ops.framework.traits import COMMUTATIVE
 from . import value_keys
 from .options import Options
 from .rewriter import GIVEN, fits, visiting
 from .side_effects import ASSIGN, SideEffects
-from .value_numbering import COMMUTES, ValueNumbering
+from .value_numbering import ValueNumbering
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -195,7 +196,7 @@ class _Common:
         if operation.regions:
             return self.numbering.key(operation, list(map(self.numbering.operand, operands)))
         operands = [self.constant(x) if type(x) is Constant else x for x in operands]
-        if operation.op.name in COMMUTES:
+        if operation.op.has(COMMUTATIVE):
             operands.sort(key=id)
         attrs = operation.attrs
         if not attrs:

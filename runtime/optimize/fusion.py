@@ -25,7 +25,7 @@ from ..core import shapes
 from ..ir.clone import Substitution, are_same, renewed, substitute, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
-from ..ops.framework.fusion_traits import REDUCTIONS, cost, reduces, works_on_elements
+from ..ops.framework.fusion_traits import cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
 from .options import Options
 
@@ -169,7 +169,7 @@ def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operatio
 
 def _domain(operation: Operation) -> shapes.Dims:
     """Return the shape that an operation iterates over; None if it is not fusible or known to be small."""
-    is_reduction = operation.type in REDUCTIONS
+    is_reduction = operation.op.reducer is not None
     values = operation.inputs if is_reduction else operation.outputs
     spec = values[0].spec if values else None
     shape = spec.shape if isinstance(spec, TensorType) else None

@@ -21,7 +21,6 @@ from ..core.shapes import is_static, num_elements
 from ..ir.clone import Substitution, clone_value, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
-from ..ops.framework.fusion_traits import UNIFORM
 from ..ops.framework.op_errors import OF_COMPUTING
 from .list_lengths import length
 from .options import Options
@@ -194,7 +193,7 @@ def _uniform(operation: Operation, walk: Rewriter) -> Found:
     """Fold `zeros_like` and similar operations on scalars."""
     (result,) = operation.outputs
     is_number = result.shape == () and result.dtype.kind in "biufc"
-    return _constant(operation, UNIFORM[operation.type]) if is_number else None
+    return _constant(operation, operation.op.fills) if is_number else None
 
 
 @quietly
@@ -241,6 +240,7 @@ _RULES: dict[str, Rule] = {
     "shape": _shape,
     "size": _size,
     "rank": _rank,
-    **dict.fromkeys(UNIFORM, _uniform),
+    "zeros_like": _uniform,
+    "ones_like": _uniform,
     **dict.fromkeys(_SELECTS, _selected),
 }

@@ -16,22 +16,7 @@ from ..ir.graph import Constant, Operand, Operation
 from ..ir.value_types import TensorType
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.op_families import Elementwise
-
-PARTIAL = frozenset({"floordiv", "floormod", "truncatediv", "truncatemod", "pow"})
-"""Elementwise operations that fail for some integers."""
-
-TOTAL = frozenset({
-    "broadcast_to", "cast", "complex", "concat", "expand_dims", "fill", "full_integers", "identity", "matmul", "ones",
-    "ones_like", "rank", "reduce_all", "reduce_any", "reduce_mean", "reduce_prod", "reduce_sum", "relu", "reshape",
-    "shape", "size", "squeeze", "stack", "stateless_random_normal", "stateless_random_truncated_normal",
-    "stateless_random_uniform", "stop_gradient", "transpose", "matrix_transpose", "where", "zeros", "zeros_like",
-})  # fmt: skip
-"""Other operations that succeed for all values, if their shapes fit."""
-
-MEASURES = frozenset(
-    {"shape", "size", "rank", "identity", "stop_gradient", "zeros_like", "ones_like", "relu"}
-)
-"""Operations of `TOTAL` that accept any shape."""
+from ..ops.framework.traits import ANY_SHAPE, INTEGER_ERRORS, TOTAL
 
 
 def is_speculatable(operation: Operation) -> bool:
@@ -39,17 +24,17 @@ def is_speculatable(operation: Operation) -> bool:
     if operation.stateful or operation.regions:
         return False
     op = operation.op
+    if not op.has(TOTAL):
+        return False
     operands = operation.inputs
     specs = [operand.spec for operand in operands]
     if not all(isinstance(spec, TensorType) and spec.dtype.kind != "S" for spec in specs):
         return False
-    if isinstance(op, Elementwise):
-        if op.name in PARTIAL and not all(spec.dtype.is_floating for spec in specs):  # type: ignore[union-attr]
-            return False
-        return _fit(operands)
-    if op.name not in TOTAL:
+    if op.has(INTEGER_ERRORS) and not all(spec.dtype.is_floating for spec in specs):  # type: ignore[union-attr]
         return False
-    return op.name in MEASURES or _are_known(operation)
+    if isinstance(op, Elementwise):
+        return _fit(operands)
+    return op.has(ANY_SHAPE) or _are_known(operation)
 
 
 def _fit(operands: tuple[Operand, ...]) -> bool:

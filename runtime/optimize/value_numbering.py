@@ -15,14 +15,9 @@ import itertools
 from collections.abc import Hashable, Sequence
 
 from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ops.framework.traits import COMMUTATIVE
 from . import value_keys
 from .rewriter import GIVEN
-
-COMMUTES = frozenset({
-    "add", "multiply", "equal", "not_equal", "squared_difference", "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor",
-})  # fmt: skip
-"""Commutative operations, exact to the last bit except for which of two NaNs they return."""
 
 
 class ValueNumbering:
@@ -91,6 +86,6 @@ class ValueNumbering:
             given = given[:first]
         else:
             parts = tuple(map(id, operation.regions))  # callees are unique objects
-            if name in COMMUTES:
+            if operation.op.has(COMMUTATIVE):
                 given = sorted(given)
         return operation.op, value_keys.of_attributes(operation.attrs), parts, tuple(given)

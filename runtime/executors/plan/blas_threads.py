@@ -23,6 +23,7 @@ import numpy as np
 from ...core.shapes import is_static, num_elements
 from ...ir.graph import Graph, Operation
 from ...ops.framework import narrow_floats
+from ...ops.framework.traits import BLAS
 from ...ops.linalg.einsum import multiplications
 from .parallel_sort import beside
 from .peephole import product
@@ -39,28 +40,13 @@ Below, threads save a tenth of a millisecond at most, and take fifty times as lo
 PART = 1 << 23
 """The least number of multiplications in one part of a big product."""
 
-_PRODUCTS = frozenset(
-    {
-        "matmul",
-        "matvec",
-        "tensordot",
-        "tensordot_back",
-        "einsum",
-        "conv",
-        "conv_backprop_input",
-        "conv_backprop_filter",
-    }
-)
-
 
 def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda operation: False) -> bool:
     """Return whether OpenBLAS would share products of the graph that are all known to be too small.
 
     Operations for which `apart` returns True do not count.
     """
-    if _PRODUCTS.isdisjoint(graph.types):
-        return False
-    products = [operation for operation in graph.walk() if operation.op.name in _PRODUCTS]
+    products = [operation for operation in graph.walk() if operation.op.has(BLAS)]
     shared = [(size, each) for each in products if (size := _multiplications(each)) > SHARED]
     sizes = [size for size, operation in shared if not apart(operation)]
     return bool(sizes) and max(sizes) <= BIG

@@ -17,9 +17,7 @@ from ...core.shapes import is_static
 from ...ir.graph import Operand, Operation
 from ...ir.value_types import TensorType
 from ...ops.framework.fusion_traits import works_on_elements
-
-_TYPES = frozenset({"add", "subtract", "multiply", "realdiv", "maximum", "minimum"})
-"""Operations that take no more time than reading their operands."""
+from ...ops.framework.traits import BANDWIDTH_BOUND
 
 FEWEST = 16
 """The number of rows from which a copy is worth it."""
@@ -40,7 +38,7 @@ def repeated(loop: Operation) -> dict[tuple[Operation, int], tuple[int, ...]]:
     given: set[Operand] = set(body.inputs[len(loop.outputs) :])
     found = {}
     for operation in body.operations:
-        if operation.type in _TYPES and _has_short_rows(operation) and works_on_elements(operation):
+        if operation.op.has(BANDWIDTH_BOUND) and _has_short_rows(operation) and works_on_elements(operation):
             shape: Any = operation.outputs[0].shape
             for number, operand in enumerate(operation.inputs):
                 if operand in given and _is_part(operand.shape, shape):

@@ -24,31 +24,12 @@ from ...ir.graph import Graph, Operand, Operation, Value
 from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
+from ...ops.framework.traits import FRESH_RESULT, MAY_ALIAS
 from .fusion.elementwise_templates import formula
 from .peephole import product
 
 BIG = 1 << 14
 """Arrays of fewer bytes are left to NumPy."""
-
-_VIEWS = frozenset({"round", "real", "imag"})
-"""Elementwise operations that may return their operand itself or a view of it."""
-
-_MAKERS = frozenset(
-    {
-        "array_concat",
-        "array_gather",
-        "array_stack",
-        "fill",
-        "matmul",
-        "ones",
-        "rank",
-        "shape",
-        "size",
-        "stack",
-        "zeros",
-    }
-)
-"""Other operations that return new arrays and keep no operand."""
 
 _UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
 """Operations that make a new array for a variable; they may reuse the array of the added operand."""
@@ -76,9 +57,9 @@ def makes_new(operation: Operation) -> bool:
     """Return whether the results are new arrays that alias no operand, and no operand is kept."""
     if operation.type == "fused":
         return all(map(makes_new, operation.regions[0].operations))
-    if operation.type in _MAKERS or reduces(operation):
+    if operation.op.has(FRESH_RESULT) or reduces(operation):
         return True
-    return works_on_elements(operation) and operation.type not in _VIEWS
+    return works_on_elements(operation) and not operation.op.has(MAY_ALIAS)
 
 
 def updates(operation: Operation) -> bool:

@@ -10,31 +10,20 @@ An expression calls the kernel in rare cases, and fails where the kernel does.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...ir.graph import Constant, Operation
 from ...ir.value_types import TensorType
-from ...ops.arrays.getitem import HOLE, parsed
+from ...ops.arrays.gather_where import take
+from ...ops.arrays.getitem import HOLE, parsed, select
+from ...ops.arrays.reshape import sum_to
+from ...ops.framework.op import Op
+from ...ops.linalg.matmul import matmul
+from ...ops.math.cast import cast_op
+from ...ops.state.variable_ops import read_variable
 from .escaping import literal
 
-#   operation      dtypes    expression
-_ROWS = (
-    ("floordiv",   "iu",     "{0} // {1} if {1} else {kernel}({0}, {1})"),
-    ("floormod",   "iu",     "{0} % {1} if {1} else {kernel}({0}, {1})"),
-    ("maximum",    "iu",     "{0} if {0} >= {1} else {1}"),
-    ("maximum",    "f",      "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})"),
-    ("minimum",    "iu",     "{0} if {0} <= {1} else {1}"),
-    ("minimum",    "f",      "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})"),
-    ("where",      "b",      "{1} if {0} else {2}"),
-)  # fmt: skip
-
-EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
-"""By operation and kind of the first operand's dtype."""
-
-_OF_SCALARS = frozenset({"cast", *(name for name, _, _ in _ROWS)})
-
-_CAST = "{type}({0})"
 _CASTS = {"b": "iufc", "i": "biufc", "u": "biufc", "f": "fc"}
 """By source kind, the target kinds to which NumPy's scalar types convert as arrays do."""
 
@@ -46,23 +35,27 @@ def shortcut(operation: Operation) -> str | None:
 
     It has holes `{0}`, `{1}` … for operands, `{kernel}`, and `{type}` for the type of the result.
     """
-    name = operation.type
-    if name == "gather":
-        return _ELEMENT if picks_element(operation) else None
-    if name == "getitem":
-        return _indexing(operation)
-    if name == "matmul":
-        return product(operation)
-    if name == "sum_to":
-        return _sum(operation)
-    if name == "read_variable":
-        return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
-    if name not in _OF_SCALARS or not all(is_scalar(operand.spec) for operand in operation.inputs):
+    rule = _RULES.get(operation.op)
+    if rule is not None:
+        return rule(operation)
+    table = operation.op.numpy_scalar
+    if not table or not all(is_scalar(operand.spec) for operand in operation.inputs):
         return None
-    if name == "cast":
-        to = operation.outputs[0].dtype.kind
-        return _CAST if to in _CASTS.get(operation.inputs[0].dtype.kind, "") else None
-    return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind))
+    return table.get(operation.inputs[0].dtype.kind)
+
+
+def _element(operation: Operation) -> str | None:
+    return _ELEMENT if picks_element(operation) else None
+
+
+def _cast(operation: Operation) -> str | None:
+    to = operation.outputs[0].dtype.kind
+    is_native = is_scalar(operation.inputs[0].spec) and to in _CASTS.get(operation.inputs[0].dtype.kind, "")
+    return "{type}({0})" if is_native else None
+
+
+def _read(operation: Operation) -> str:
+    return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
 
 
 def product(operation: Operation) -> str | None:
@@ -130,3 +123,14 @@ def picks_element(operation: Operation) -> bool:
         and vector.dtype.kind != "S"
         and (operation.attrs.get("axis"), operation.attrs.get("batch_dims")) == (0, 0)
     )
+
+
+_RULES: dict[Op, Callable[[Operation], str | None]] = {
+    take: _element,
+    select: _indexing,
+    matmul: product,
+    sum_to: _sum,
+    read_variable: _read,
+    cast_op: _cast,
+}
+"""Operations whose expressions depend on more than the kind of the dtype."""

@@ -31,6 +31,7 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, Results
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
+from ..framework.traits import CHEAP, FRESH_RESULT, TOTAL
 from .creation import zeros_like
 from .shape_ops import shape as shape_of
 
@@ -48,7 +49,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     return join(values, axis, name=name)
 
 
-@op(name="concat")
+@op(name="concat", traits=TOTAL | CHEAP)
 def join(values: Inputs, axis: Axis, name: Name = None) -> TensorType:
     """Concatenate tensors along an existing axis.
 
@@ -137,7 +138,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     return pack(unstack(whole), axis, name)
 
 
-@op(name="stack")
+@op(name="stack", traits=TOTAL | FRESH_RESULT)
 def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> TensorType:
     """Stack tensors of one shape along a new axis.
 

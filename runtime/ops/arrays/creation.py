@@ -22,6 +22,7 @@ from ..framework import static_values
 from ..framework.attribute_parsers import DType, OptionalDType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, integer
+from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from .reshape import sum_to
 
 Array = Any
@@ -63,7 +64,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     )
 
 
-@op
+@op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Return zeros (False, or empty strings) in this shape.
 
@@ -78,7 +79,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
     return _filled(checked_dims(shape), dtype, 0)
 
 
-@op
+@op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Return ones in this shape.
 
@@ -93,7 +94,12 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
     return _filled(checked_dims(shape), dtype, 1)
 
 
-@op
+@op(
+    traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
+    fills=0,
+    out={"biufc": ("np.copyto({o}, {zero})",)},
+    reuses=(),
+)
 def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Return zeros in the shape of `input`, and of its dtype unless another is given.
 
@@ -111,7 +117,12 @@ def _(input: Array, dtype: dtypes.DType | None) -> Array:
 zeros_like.no_gradient("it is constant")
 
 
-@op
+@op(
+    traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
+    fills=1,
+    out={"biufc": ("np.copyto({o}, {one})",)},
+    reuses=(),
+)
 def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Return ones in the shape of `input`, and of its dtype unless another is given.
 
@@ -141,7 +152,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, value: int) -> Array:
     return (np.ones if value else np.zeros)(sizes, dtype.numpy)
 
 
-@op
+@op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def fill(dims: Ints, value: Input, name: Name = None) -> TensorType:
     """Repeat the scalar `value` in the shape `dims`.
 

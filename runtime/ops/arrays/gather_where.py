@@ -17,9 +17,11 @@ from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...ir.value_types import TensorType
+from ..framework import intervals
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
+from ..framework.traits import CHEAP, ELEMENTWISE, TOTAL
 from .creation import zeros_like
 from .reshape import fitted
 from .shape_ops import shape as shape_of
@@ -46,7 +48,7 @@ def gather(
     return take(params, indices, batch_dims if axis is None else axis, batch_dims, name)
 
 
-@op(name="gather")
+@op(name="gather", traits=CHEAP)
 def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> TensorType:
     """Return the slices of `params` along `axis` at `indices`.
 
@@ -321,7 +323,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return choose(condition, x, y, name)
 
 
-@op(name="where")
+@op(
+    name="where",
+    traits=ELEMENTWISE | TOTAL | CHEAP,
+    scalar={"b": "{1} if {0} else {2}"},
+    numpy_scalar={"b": "{1} if {0} else {2}"},
+    interval=intervals.choose,
+)
 def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
     """Select elements of `x` where `condition` is true, else of `y`.
 

@@ -20,6 +20,7 @@ from ...core.tensor import EagerTensor, Tensor
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
+from ..framework.traits import CHEAP
 from .gather_where import boolean_mask
 from .reshape import ensure_shape
 
@@ -144,7 +145,7 @@ def _holes(index: tuple[Any, ...]) -> int:
     return sum(each is HOLE for parts in items for each in parts)
 
 
-@op(name="getitem")
+@op(name="getitem", traits=CHEAP)
 def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorType:
     """Return `tensor[key]`, where `parts` are the values of the `_` in the key.
 

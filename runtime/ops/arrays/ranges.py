@@ -17,6 +17,7 @@ from ..framework.attribute_parsers import Axis, DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import INTEGERS, require_dtype
 from ..framework.static_values import checked_size, integer, size
+from ..framework.traits import CHEAP
 
 Array = Any
 
@@ -44,7 +45,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     return number_range(*bounds, wanted, name)
 
 
-@op(name="range")
+@op(name="range", traits=CHEAP)
 def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: Name = None) -> TensorType:
     """Return the numbers from `start` towards `limit` in steps of `delta`.
 
@@ -167,7 +168,7 @@ def one_hot(
     return chosen_rows(indices, depth, on, off, -1 if axis is None else axis, name)
 
 
-@op(name="one_hot")
+@op(name="one_hot", traits=CHEAP)
 def chosen_rows(
     indices: Input, depth: Ints, on_value: Same, off_value: Same, axis: Axis = -1, name: Name = None
 ) -> TensorType:

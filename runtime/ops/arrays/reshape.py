@@ -20,6 +20,7 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
+from ..framework.traits import CHEAP, TOTAL
 from .ranges import range as number_range
 from .shape_ops import rank
 from .shape_ops import shape as shape_of
@@ -27,7 +28,7 @@ from .shape_ops import shape as shape_of
 Array = Any
 
 
-@op
+@op(traits=TOTAL | CHEAP)
 def reshape(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
     """Reshape `tensor`, with its elements in row-major order; one dimension may be -1: the remaining size.
 
@@ -87,7 +88,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
     return reshape(dy, shape_of(tensor)), None
 
 
-@op
+@op(traits=TOTAL | CHEAP)
 def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     """Return `input` with a new axis of size 1.
 
@@ -113,7 +114,7 @@ def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
     return reshape(dy, shape_of(input))
 
 
-@op
+@op(traits=TOTAL | CHEAP)
 def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     """Return `input` without its axes of size 1, or without those in `axis`.
 
@@ -159,7 +160,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return permute_axes(tensor, perm, conjugate, name)
 
 
-@op(name="transpose")
+@op(name="transpose", traits=TOTAL | CHEAP)
 def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = None) -> TensorType:
     """Return `a` with its axes in the order of `perm`.
 
@@ -223,7 +224,7 @@ def _from_start(perm: Any) -> Array:
     return np.asarray(perm) % max(len(perm), 1)
 
 
-@op
+@op(traits=TOTAL | CHEAP)
 def broadcast_to(input: Input, shape: Ints, name: Name = None) -> TensorType:
     """Broadcast `input` to this shape: repeat axes of size 1 and add leading axes.
 

@@ -21,6 +21,7 @@ from ...core.conversion import convert_to_tensor
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
+from ..framework.traits import CHEAP
 from .reshape import reshape, sum_to
 from .shape_ops import shape as shape_of
 from .strided_slice import part
@@ -28,7 +29,7 @@ from .strided_slice import part
 Array = Any
 
 
-@op
+@op(traits=CHEAP)
 def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     """Repeat `input` as a whole `multiples[i]` times along each axis i.
 
@@ -305,7 +306,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, shape: Any, mode: str) -> Any
     return surround(dy, paddings, 0, mode), None, None
 
 
-@op
+@op(traits=CHEAP)
 def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
     """Reverse `tensor` along the axes in the vector `axis`.
 

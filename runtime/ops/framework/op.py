@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -50,6 +50,7 @@ from ...ir.builder import Builder, current, recorders
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import narrow_floats
+from .facts import DeclaredFacts, FactRecord
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -87,12 +88,13 @@ def _declared(module: str, name: str) -> Op:
     return found
 
 
-class Op(Signature):
+class Op(Signature, FactRecord):
     """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built.
 
     Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has side effects or reads
     state: DCE and reordering exclude it), `expression` (Python text with `{0}`, `{1}` … that computes the
-    same as the kernel when all inputs have the same dtype; the plan executor prefers it).
+    same as the kernel when all inputs have the same dtype; the plan executor prefers it). The attributes of
+    `FactRecord` are what passes and executors query.
     """
 
     def __init__(
@@ -101,9 +103,11 @@ class Op(Signature):
         name: str | None = None,
         stateful: bool = False,
         expression: str | None = None,
+        **facts: Unpack[DeclaredFacts],
     ) -> None:
         functools.update_wrapper(self, rule)
         super().__init__(rule, name or rule.__name__)
+        FactRecord.__init__(self, **facts)
         self.stateful = stateful
         self.expression = expression
         self.compute: Callable[..., Any] = self._no_kernel
@@ -284,7 +288,11 @@ def op(rule: Callable[..., Any]) -> Op: ...
 
 @overload
 def op(
-    *, name: str | None = None, stateful: bool = False, expression: str | None = None
+    *,
+    name: str | None = None,
+    stateful: bool = False,
+    expression: str | None = None,
+    **facts: Unpack[DeclaredFacts],
 ) -> Callable[[Callable[..., Any]], Op]: ...
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from ...core.tensor import EagerTensor, SymbolicTensor
 from ...ir.builder import Builder, current, stack
 from ...ir.graph import Constant, Operand
 from ...ir.value_types import TensorType
+from .facts import DeclaredFacts
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
+from .traits import ELEMENTWISE, TOTAL, Trait
 
 Array = Any
 """An argument or result of a kernel: a NumPy array, or a NumPy scalar where the rank is 0."""
@@ -94,8 +96,20 @@ class Elementwise(Op):
     conversions, errors) take the slow path, `Op.__call__`.
     """
 
-    def __init__(self, rule: Callable[..., Any], expression: str | None = None) -> None:
-        super().__init__(rule, expression=expression)
+    def __init__(
+        self,
+        rule: Callable[..., Any],
+        compute: Callable[..., Any],
+        expression: str | None = None,
+        **facts: Unpack[DeclaredFacts],
+    ) -> None:
+        facts["traits"] = facts.get("traits", Trait.NONE) | TOTAL
+        if isinstance(compute, np.ufunc):
+            facts.setdefault("ufunc", compute)
+        if expression is not None or isinstance(compute, np.ufunc):
+            facts["traits"] |= ELEMENTWISE
+        super().__init__(rule, expression=expression, **facts)
+        self.kernel(compute)
         self._taken: set[Any] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -211,6 +225,7 @@ def unary(
     result: Result = same,
     expression: str | None = None,
     parameter: str = "x",
+    **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare an elementwise operation on one tensor, with a parameter called `parameter`."""
 
@@ -219,8 +234,7 @@ def unary(
         return TensorType(result(x.dtype), x.shape)
 
     _name(rule, parameter)
-    operation = _declared(rule, name, manual, example, gives, expression)
-    operation.kernel(compute)
+    operation = _declared(rule, compute, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -234,6 +248,7 @@ def binary(
     result: Result = same,
     expression: str | None = None,
     parameters: tuple[str, str] = ("x", "y"),
+    **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare an elementwise operation on two tensors of one dtype, with broadcasting."""
 
@@ -244,8 +259,7 @@ def binary(
         return TensorType(result(dtype), shapes.broadcast(x.shape, y.shape))
 
     _name(rule, *parameters)
-    operation = _declared(rule, name, manual, example, gives, expression)
-    operation.kernel(compute)
+    operation = _declared(rule, compute, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -258,9 +272,16 @@ def _name(rule: Callable[..., TensorType], *names: str) -> None:
 
 
 def _declared(
-    rule: Callable[..., TensorType], name: str, manual: str, example: str, gives: str, expression: str | None
+    rule: Callable[..., TensorType],
+    compute: Callable[..., Any],
+    name: str,
+    manual: str,
+    example: str,
+    gives: str,
+    expression: str | None,
+    **facts: Unpack[DeclaredFacts],
 ) -> Op:
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest searches
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
-    return Elementwise(rule, expression)
+    return Elementwise(rule, compute, expression, **facts)

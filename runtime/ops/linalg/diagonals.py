@@ -20,6 +20,7 @@ from ..arrays.creation import zeros_like
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, require_dtype
+from ..framework.traits import TOTAL
 from ..math.elementwise import conj
 from ..reduce.reductions import reduce_sum
 
@@ -169,7 +170,7 @@ def trace(x: TensorLike, name: Name = None) -> Tensor:
     return reduce_sum(diag_part(x), -1, name=name)  # type: ignore[no-any-return]
 
 
-@op
+@op(traits=TOTAL)
 def matrix_transpose(a: Input, name: Name = None, conjugate: bool = False) -> TensorType:
     """Transpose matrices; complex numbers are also conjugated if `conjugate`.
 

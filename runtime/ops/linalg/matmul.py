@@ -23,6 +23,7 @@ from ..framework.attribute_parsers import Axes
 from ..framework.op import Inputs, Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
+from ..framework.traits import BLAS, FRESH_RESULT, TOTAL
 from ..math.elementwise import conj
 from .einsum import contracted, parsed
 
@@ -50,7 +51,7 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
     return (*batch, a[-2], b[-1])
 
 
-@op
+@op(traits=TOTAL | FRESH_RESULT | BLAS)
 def matmul(
     a: Same,
     b: Same,
@@ -119,7 +120,7 @@ def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -
     return matmul(a, b, transpose_a=adjoint_a, transpose_b=adjoint_b)
 
 
-@op
+@op(traits=BLAS)
 def matvec(
     a: Same,
     b: Same,
@@ -188,7 +189,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     return _tensordot(a, b, axes[0], axes[1], name)  # type: ignore[no-any-return]
 
 
-@op(name="tensordot")
+@op(name="tensordot", traits=BLAS)
 def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
     """Compute `tensordot` over pairs of axes.
 
@@ -226,7 +227,7 @@ def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[in
     )
 
 
-@op
+@op(traits=BLAS)
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
 ) -> TensorType:
@@ -294,7 +295,7 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
     return _einsum(list(inputs), equation, name)  # type: ignore[no-any-return]
 
 
-@op(name="einsum")
+@op(name="einsum", traits=BLAS)
 def _einsum(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """Compute `einsum`.
 

@@ -23,6 +23,7 @@ from ...core import shapes
 from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
+from ..framework.traits import FRESH_RESULT
 
 _GONE = object()
 
@@ -207,7 +208,7 @@ def _(array: PersistentArray) -> Any:
     return np.int32(len(array.items()))
 
 
-@op
+@op(traits=FRESH_RESULT)
 def array_stack(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
@@ -224,7 +225,7 @@ def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
     return _joined(_as_rows, _filled(items, dtype, element_shape))
 
 
-@op
+@op(traits=FRESH_RESULT)
 def array_concat(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
@@ -263,7 +264,7 @@ def _joined(join: Any, items: list[Any]) -> Any:
         raise errors.InvalidArgumentError(f"TensorArray has elements of different shapes: {found}") from None
 
 
-@op
+@op(traits=FRESH_RESULT)
 def array_gather(
     array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:

@@ -26,6 +26,7 @@ from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import fitted
+from ..framework import intervals
 from ..framework.op import Inputs, Name, Same, op
 from ..framework.op_families import (
     CURVED,
@@ -38,6 +39,15 @@ from ..framework.op_families import (
     Array,
     binary,
     require_dtype,
+)
+from ..framework.traits import (
+    BANDWIDTH_BOUND,
+    CHEAP,
+    COMMUTATIVE,
+    ELEMENTWISE,
+    INLINE_SCALAR,
+    INTEGER_ERRORS,
+    MODULAR,
 )
 from .cast import cast
 from .comparison import logical_or, not_equal
@@ -114,12 +124,36 @@ add = binary(
     "[1, 2], 10",
     "[11, 12]",
     expression="{0} + {1}",
+    traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND,
+    ufunc=np.add,
+    scalar={"iuf": "{0} + {1}"},
+    interval=intervals.add,
 )
 subtract = binary(
-    "subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]", expression="{0} - {1}"
+    "subtract",
+    operator.sub,
+    NUMERIC,
+    "`x - y`.",
+    "[1, 2], 10",
+    "[-9, -8]",
+    expression="{0} - {1}",
+    traits=MODULAR | CHEAP | BANDWIDTH_BOUND,
+    ufunc=np.subtract,
+    scalar={"iuf": "{0} - {1}"},
+    interval=intervals.subtract,
 )
 multiply = binary(
-    "multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]", expression="{0} * {1}"
+    "multiply",
+    operator.mul,
+    NUMERIC,
+    "`x * y`.",
+    "[1, 2], 10",
+    "[10, 20]",
+    expression="{0} * {1}",
+    traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND,
+    ufunc=np.multiply,
+    scalar={"iuf": "{0} * {1}"},
+    interval=intervals.multiply,
 )
 realdiv = binary(
     "realdiv",
@@ -129,13 +163,51 @@ realdiv = binary(
     "[1., -1.], 0.",
     "[inf, -inf]",
     expression="{0} / {1}",
+    traits=BANDWIDTH_BOUND,
+    cost=4,
+    ufunc=np.divide,
+    scalar={"f": "{0} / {1} if {1} else {kernel}({0}, {1})"},
 )
-floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7], 2", "[3, -4]")
+floordiv = binary(
+    "floordiv",
+    _floordiv,
+    REAL,
+    "`x / y`, rounded down.",
+    "[7, -7], 2",
+    "[3, -4]",
+    traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP,
+    cost=8,
+    ufunc=np.floor_divide,
+    out={"f": ("np.divide({0}, {1}, out={o})", "np.floor({o}, out={o})")},
+    scalar={"iu": "{0} // {1}"},
+    numpy_scalar={"iu": "{0} // {1} if {1} else {kernel}({0}, {1})"},
+    interval=intervals.floordiv,
+)
 floormod = binary(
-    "floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.", "[7, -7], 3", "[1, 2]"
+    "floormod",
+    _floormod,
+    REAL,
+    "What `floordiv` leaves: it has the sign of `y`.",
+    "[7, -7], 3",
+    "[1, 2]",
+    traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP | INLINE_SCALAR,
+    cost=8,
+    ufunc=np.remainder,
+    out={"f": ("np.remainder({0}, {1}, out={o})",)},
+    scalar={"iu": "{0} % {1}", "f": "{0} % {1} if {1} else {kernel}({0}, {1})"},
+    numpy_scalar={"iu": "{0} % {1} if {1} else {kernel}({0}, {1})"},
+    interval=intervals.floormod,
 )
 truncatediv = binary(
-    "truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2", "[3, -3]"
+    "truncatediv",
+    _truncatediv,
+    REAL,
+    "`x / y`, rounded towards zero.",
+    "[7, -7], 2",
+    "[3, -3]",
+    traits=ELEMENTWISE | INTEGER_ERRORS,
+    cost=8,
+    out={"f": ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})")},
 )
 truncatemod = binary(
     "truncatemod",
@@ -144,12 +216,66 @@ truncatemod = binary(
     "What `truncatediv` leaves: it has the sign of `x`.",
     "[7, -7], 3",
     "[1, -1]",
+    traits=ELEMENTWISE | INTEGER_ERRORS,
+    cost=8,
+    out={"f": ("np.fmod({0}, {1}, out={o})",)},
 )
-pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]")
-maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]")
-minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]")
+pow = binary(
+    "pow",
+    _pow,
+    SIGNED | CURVED,
+    "`x` to the power `y`.",
+    "[2, 3], 3",
+    "[8, 27]",
+    traits=ELEMENTWISE | INTEGER_ERRORS,
+    cost=10,
+    out={"f": ("np.power({0}, {1}, out={o})",)},
+)
+maximum = binary(
+    "maximum",
+    np.maximum,
+    REAL,
+    "The larger one; NaN where either is.",
+    "[1, 5], 3",
+    "[3, 5]",
+    traits=CHEAP | BANDWIDTH_BOUND,
+    scalar={
+        "iu": "{0} if {0} >= {1} else {1}",
+        "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
+    },
+    numpy_scalar={
+        "iu": "{0} if {0} >= {1} else {1}",
+        "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
+    },
+    interval=intervals.maximum,
+)
+minimum = binary(
+    "minimum",
+    np.minimum,
+    REAL,
+    "The smaller one; NaN where either is.",
+    "[1, 5], 3",
+    "[1, 3]",
+    traits=CHEAP | BANDWIDTH_BOUND,
+    scalar={
+        "iu": "{0} if {0} <= {1} else {1}",
+        "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
+    },
+    numpy_scalar={
+        "iu": "{0} if {0} <= {1} else {1}",
+        "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
+    },
+    interval=intervals.minimum,
+)
 squared_difference = binary(
-    "squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]"
+    "squared_difference",
+    _squared_difference,
+    NUMERIC,
+    "`(x - y) * conj(x - y)`.",
+    "[1, 5], 3",
+    "[4, 4]",
+    traits=COMMUTATIVE | ELEMENTWISE,
+    out={"f": ("np.subtract({0}, {1}, out={o})", "np.multiply({o}, {o}, out={o})")},
 )
 atan2 = binary(
     "atan2",
@@ -159,6 +285,7 @@ atan2 = binary(
     "[0., 0.], [1., 2.]",
     "[0.0, 0.0]",
     parameters=("y", "x"),
+    cost=10,
 )
 real_divide_no_nan = binary(
     "divide_no_nan",
@@ -167,6 +294,7 @@ real_divide_no_nan = binary(
     "`x / y`, and 0 where `y` is 0.",
     "[3., 3.], [2., 0.]",
     "[1.5, 0.0]",
+    traits=ELEMENTWISE,
 )
 multiply_no_nan = binary(
     "multiply_no_nan",
@@ -175,11 +303,26 @@ multiply_no_nan = binary(
     "`x * y`, and 0 where `y` is 0.",
     "[3., float('inf')], [2., 0.]",
     "[6.0, 0.0]",
+    traits=ELEMENTWISE,
 )
 xlogy = binary(
-    "xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]", "[0.0, 0.0]"
+    "xlogy",
+    _xlogy,
+    CURVED,
+    "`x * log(y)`, and 0 where `x` is 0.",
+    "[0., 2.], [0., 1.]",
+    "[0.0, 0.0]",
+    traits=ELEMENTWISE,
 )
-xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
+xdivy = binary(
+    "xdivy",
+    _xdivy,
+    CURVED,
+    "`x / y`, and 0 where `x` is 0.",
+    "[0., 3.], [0., 2.]",
+    "[0.0, 1.5]",
+    traits=ELEMENTWISE,
+)
 
 # Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.
 
@@ -369,7 +512,7 @@ def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name:
     return clipped  # type: ignore[no-any-return]
 
 
-@op
+@op(traits=ELEMENTWISE, out={"f": ("np.minimum({0}, {2}, out={o})", "np.maximum({o}, {1}, out={o})")})
 def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> TensorType:
     """Compute `clip_by_value` before the check that the bounds have not changed the shape.
 

@@ -10,7 +10,9 @@ import operator
 
 import numpy as np
 
+from ..framework import intervals
 from ..framework.op_families import INTEGERS, Array, binary, unary
+from ..framework.traits import COMMUTATIVE, ELEMENTWISE, INLINE_SCALAR
 
 
 def _within(x: Array, y: Array) -> Array:
@@ -28,7 +30,17 @@ def _right_shift(x: Array, y: Array) -> Array:
 
 
 bitwise_and = binary(
-    "bitwise_and", operator.and_, INTEGERS, "The bits that both have.", "12, 10", "8", expression="{0} & {1}"
+    "bitwise_and",
+    operator.and_,
+    INTEGERS,
+    "The bits that both have.",
+    "12, 10",
+    "8",
+    expression="{0} & {1}",
+    traits=COMMUTATIVE | INLINE_SCALAR,
+    ufunc=np.bitwise_and,
+    scalar={"iu": "{0} & {1}"},
+    interval=intervals.bitwise_and,
 )
 bitwise_or = binary(
     "bitwise_or",
@@ -38,6 +50,10 @@ bitwise_or = binary(
     "12, 10",
     "14",
     expression="{0} | {1}",
+    traits=COMMUTATIVE | INLINE_SCALAR,
+    ufunc=np.bitwise_or,
+    scalar={"iu": "{0} | {1}"},
+    interval=intervals.bitwise_or,
 )
 bitwise_xor = binary(
     "bitwise_xor",
@@ -47,13 +63,41 @@ bitwise_xor = binary(
     "12, 10",
     "6",
     expression="{0} ^ {1}",
+    traits=COMMUTATIVE | INLINE_SCALAR,
+    ufunc=np.bitwise_xor,
+    scalar={"iu": "{0} ^ {1}"},
+    interval=intervals.bitwise_or,
 )
 invert = unary(
-    "invert", operator.invert, INTEGERS, "The bits that `x` has not.", "[0, 5]", "[-1, -6]", expression="~{0}"
+    "invert",
+    operator.invert,
+    INTEGERS,
+    "The bits that `x` has not.",
+    "[0, 5]",
+    "[-1, -6]",
+    expression="~{0}",
+    ufunc=np.invert,
+    scalar={"i": "~{0}", "u": "{0} ^ {most}"},
 )
 left_shift = binary(
-    "left_shift", _left_shift, INTEGERS, "The bits moved up, zeros following.", "3, [1, 2]", "[6, 12]"
+    "left_shift",
+    _left_shift,
+    INTEGERS,
+    "The bits moved up, zeros following.",
+    "3, [1, 2]",
+    "[6, 12]",
+    traits=ELEMENTWISE,
+    scalar={"iu": "{0} << {places}"},
+    interval=intervals.left_shift,
 )
 right_shift = binary(
-    "right_shift", _right_shift, INTEGERS, "The bits moved down; the sign stays.", "[12, -12], 2", "[3, -3]"
+    "right_shift",
+    _right_shift,
+    INTEGERS,
+    "The bits moved down; the sign stays.",
+    "[12, -12], 2",
+    "[3, -3]",
+    traits=ELEMENTWISE | INLINE_SCALAR,
+    scalar={"iu": "{0} >> {places}"},
+    interval=intervals.right_shift,
 )

@@ -18,10 +18,12 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.value_types import TensorType
+from ..framework import intervals
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_errors import PythonTypeError
 from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
+from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
@@ -35,16 +37,16 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     wanted = dtypes.as_dtype(dtype)
     try:
         x = x if is_tensor_like(x) else convert_to_tensor(x)
-        return convert_to_tensor(x) if x.dtype is wanted else _cast(x, wanted, name)
+        return convert_to_tensor(x) if x.dtype is wanted else cast_op(x, wanted, name)
     except MeetsCompositeError as met:
         return composites.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
 
 
-@op(name="cast")
-def _cast(x: Input, dtype: DType, name: Name = None) -> TensorType:
+@op(name="cast", traits=ELEMENTWISE | TOTAL | CHEAP, interval=intervals.unchanged)
+def cast_op(x: Input, dtype: DType, name: Name = None) -> TensorType:
     """Cast to a different dtype; see `cast`.
 
-    >>> _cast(300, "uint8").numpy().tolist()
+    >>> cast_op(300, "uint8").numpy().tolist()
     44
     """
     if dtypes.string in (x.dtype, dtype) and x.dtype is not dtype:
@@ -52,7 +54,7 @@ def _cast(x: Input, dtype: DType, name: Name = None) -> TensorType:
     return TensorType(dtype, x.shape)
 
 
-@_cast.kernel
+@cast_op.kernel
 def convert(x: Array, dtype: dtypes.DType) -> Array:
     """Compute `cast`: its NumPy kernel."""
     if x.dtype.kind == "c" and dtype.kind not in "cb":
@@ -63,7 +65,7 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
     return x.astype(dtype.numpy)
 
 
-@_cast.gradient
+@cast_op.gradient
 def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
     return cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None
 
@@ -156,7 +158,7 @@ def _(input: Array, type: dtypes.DType) -> Array:
 bitcast.no_gradient("the bits of a number do not change by a little")
 
 
-@op(expression="{0}")
+@op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
 def identity(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged.
 
@@ -177,7 +179,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
     return dy
 
 
-@op(expression="{0}")
+@op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged; gradients treat the result as a constant.
 
@@ -215,7 +217,7 @@ def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
 _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
-@op(name="complex")
+@op(name="complex", traits=TOTAL)
 def of_parts(real: Same, imag: Same, name: Name = None) -> TensorType:
     """Return complex numbers from their parts, which have one dtype.
 

@@ -16,6 +16,7 @@ from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..framework.op import Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
+from ..framework.traits import CHEAP, COMMUTATIVE, INLINE_SCALAR
 
 
 def _equal(x: Array, y: Array) -> Array:
@@ -39,18 +40,61 @@ equal = binary(
     "[False, True]",
     boolean,
     "{0} == {1}",
+    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+    ufunc=np.equal,
+    scalar={"biuf": "{0} == {1}"},
 )
 not_equal = binary(
-    "not_equal", _not_equal, EVERY, "`x != y`.", "[1, 2], 2", "[True, False]", boolean, "{0} != {1}"
+    "not_equal",
+    _not_equal,
+    EVERY,
+    "`x != y`.",
+    "[1, 2], 2",
+    "[True, False]",
+    boolean,
+    "{0} != {1}",
+    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+    ufunc=np.not_equal,
+    scalar={"biuf": "{0} != {1}"},
 )
 less = binary(
-    "less", operator.lt, REAL, "`x < y`.", "[1, 2, 3], 2", "[True, False, False]", boolean, "{0} < {1}"
+    "less",
+    operator.lt,
+    REAL,
+    "`x < y`.",
+    "[1, 2, 3], 2",
+    "[True, False, False]",
+    boolean,
+    "{0} < {1}",
+    traits=CHEAP | INLINE_SCALAR,
+    ufunc=np.less,
+    scalar={"iuf": "{0} < {1}"},
 )
 less_equal = binary(
-    "less_equal", operator.le, REAL, "`x <= y`.", "[1, 2, 3], 2", "[True, True, False]", boolean, "{0} <= {1}"
+    "less_equal",
+    operator.le,
+    REAL,
+    "`x <= y`.",
+    "[1, 2, 3], 2",
+    "[True, True, False]",
+    boolean,
+    "{0} <= {1}",
+    traits=CHEAP | INLINE_SCALAR,
+    ufunc=np.less_equal,
+    scalar={"iuf": "{0} <= {1}"},
 )
 greater = binary(
-    "greater", operator.gt, REAL, "`x > y`.", "[1, 2, 3], 2", "[False, False, True]", boolean, "{0} > {1}"
+    "greater",
+    operator.gt,
+    REAL,
+    "`x > y`.",
+    "[1, 2, 3], 2",
+    "[False, False, True]",
+    boolean,
+    "{0} > {1}",
+    traits=CHEAP | INLINE_SCALAR,
+    ufunc=np.greater,
+    scalar={"iuf": "{0} > {1}"},
 )
 greater_equal = binary(
     "greater_equal",
@@ -61,6 +105,9 @@ greater_equal = binary(
     "[False, True, True]",
     boolean,
     "{0} >= {1}",
+    traits=CHEAP | INLINE_SCALAR,
+    ufunc=np.greater_equal,
+    scalar={"iuf": "{0} >= {1}"},
 )
 logical_and = binary(
     "logical_and",
@@ -70,6 +117,9 @@ logical_and = binary(
     "[True, False], True",
     "[True, False]",
     expression="{0} & {1}",
+    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+    ufunc=np.logical_and,
+    scalar={"b": "{0} and {1}"},
 )
 logical_or = binary(
     "logical_or",
@@ -79,6 +129,9 @@ logical_or = binary(
     "[True, False], False",
     "[True, False]",
     expression="{0} | {1}",
+    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+    ufunc=np.logical_or,
+    scalar={"b": "{0} or {1}"},
 )
 logical_xor = binary(
     "logical_xor",
@@ -88,6 +141,9 @@ logical_xor = binary(
     "[True, False], True",
     "[False, True]",
     expression="{0} ^ {1}",
+    traits=COMMUTATIVE | INLINE_SCALAR,
+    ufunc=np.logical_xor,
+    scalar={"b": "{0} != {1}"},
 )
 logical_not = unary(
     "logical_not",
@@ -97,6 +153,9 @@ logical_not = unary(
     "[True, False]",
     "[False, True]",
     expression="~{0}",
+    traits=CHEAP | INLINE_SCALAR,
+    ufunc=np.logical_not,
+    scalar={"b": "not {0}"},
 )
 
 

@@ -23,6 +23,7 @@ from ..arrays.shape_ops import size
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
+from ..framework.traits import ELEMENTWISE
 from ..reduce.reductions import reduce_all, reduce_sum
 from ..reduce.scans import scanned, scanned_spec
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy
@@ -169,6 +170,7 @@ xlog1py = binary(
     "`x * log(1 + y)`, and 0 where `x` is 0.",
     "[0., 2.], [-1., 0.]",
     "[0.0, 0.0]",
+    traits=ELEMENTWISE,
 )
 
 

@@ -18,6 +18,7 @@ from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
+from ..framework import intervals
 from ..framework.op import Name
 from ..framework.op_families import (
     BOOLS,
@@ -32,6 +33,7 @@ from ..framework.op_families import (
     real_part,
     unary,
 )
+from ..framework.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
 from .cast import cast, of_parts
 
 
@@ -83,39 +85,135 @@ def _lgamma(x: float) -> float:
 
 ALL = SIGNED | CURVED
 abs = unary(
-    "abs", np.abs, ALL, "The absolute value; the modulus of a complex number.", "[-2, 3]", "[2, 3]", real_part
+    "abs",
+    np.abs,
+    ALL,
+    "The absolute value; the modulus of a complex number.",
+    "[-2, 3]",
+    "[2, 3]",
+    real_part,
+    traits=CHEAP,
+    scalar={"if": "abs({0})"},
+    interval=intervals.absolute,
 )
-negative = unary("negative", operator.neg, ALL, "`-x`.", "[1, -2]", "[-1, 2]", expression="-{0}")
+negative = unary(
+    "negative",
+    operator.neg,
+    ALL,
+    "`-x`.",
+    "[1, -2]",
+    "[-1, 2]",
+    expression="-{0}",
+    traits=MODULAR | CHEAP,
+    ufunc=np.negative,
+    scalar={"if": "-{0}"},
+    interval=intervals.negative,
+)
 sign = unary(
-    "sign", _sign, ALL, "-1, 0 or 1; for complex numbers `x / abs(x)`.", "[-2., 0., 7.]", "[-1.0, 0.0, 1.0]"
+    "sign",
+    _sign,
+    ALL,
+    "-1, 0 or 1; for complex numbers `x / abs(x)`.",
+    "[-2., 0., 7.]",
+    "[-1.0, 0.0, 1.0]",
+    traits=ELEMENTWISE | CHEAP,
+    out={"f": ("np.sign({0}, out={o})",)},
 )
-square = unary("square", np.square, NUMERIC, "`x * x`.", "[2, -3]", "[4, 9]", expression="{0} * {0}")
-sqrt = unary("sqrt", np.sqrt, CURVED, "The square root; NaN for negative numbers.", "[4., 9.]", "[2.0, 3.0]")
-rsqrt = unary("rsqrt", _rsqrt, CURVED, "`1 / sqrt(x)`.", "[4., 0.]", "[0.5, inf]")
+square = unary(
+    "square",
+    np.square,
+    NUMERIC,
+    "`x * x`.",
+    "[2, -3]",
+    "[4, 9]",
+    expression="{0} * {0}",
+    traits=CHEAP,
+    scalar={"iuf": "{0} * {0}"},
+    interval=intervals.square,
+)
+sqrt = unary(
+    "sqrt",
+    np.sqrt,
+    CURVED,
+    "The square root; NaN for negative numbers.",
+    "[4., 9.]",
+    "[2.0, 3.0]",
+    cost=6,
+    scalar={"f": "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"},
+)
+rsqrt = unary(
+    "rsqrt",
+    _rsqrt,
+    CURVED,
+    "`1 / sqrt(x)`.",
+    "[4., 0.]",
+    "[0.5, inf]",
+    traits=ELEMENTWISE,
+    out={"f": ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})")},
+)
 reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]")
-exp = unary("exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]")
-expm1 = unary("expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]")
-log = unary("log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]")
-log1p = unary("log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]")
-sin = unary("sin", np.sin, CURVED, "The sine of an angle in radians.", "[0.]", "[0.0]")
-cos = unary("cos", np.cos, CURVED, "The cosine of an angle in radians.", "[0.]", "[1.0]")
-tan = unary("tan", np.tan, CURVED, "The tangent of an angle in radians.", "[0.]", "[0.0]")
-asin = unary("asin", np.arcsin, CURVED, "The angle whose sine is `x`.", "[0.]", "[0.0]")
-acos = unary("acos", np.arccos, CURVED, "The angle whose cosine is `x`.", "[1.]", "[0.0]")
-atan = unary("atan", np.arctan, CURVED, "The angle whose tangent is `x`.", "[0.]", "[0.0]")
-sinh = unary("sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]")
-cosh = unary("cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]")
-tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]")
-asinh = unary("asinh", np.arcsinh, CURVED, "The inverse of `sinh`.", "[0.]", "[0.0]")
-acosh = unary("acosh", np.arccosh, CURVED, "The inverse of `cosh`.", "[1.]", "[0.0]")
-atanh = unary("atanh", np.arctanh, CURVED, "The inverse of `tanh`.", "[0.]", "[0.0]")
-sigmoid = unary("sigmoid", _sigmoid, CURVED, "`1 / (1 + exp(-x))`.", "[0.]", "[0.5]")
-log_sigmoid = unary("log_sigmoid", _log_sigmoid, FLOATS, "The logarithm of `sigmoid`.", "[-100.]", "[-100.0]")
-softplus = unary(
-    "softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]", parameter="features"
+exp = unary("exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]", cost=10)
+expm1 = unary("expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14)
+log = unary("log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]", cost=14)
+log1p = unary("log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]", cost=16)
+sin = unary("sin", np.sin, CURVED, "The sine of an angle in radians.", "[0.]", "[0.0]", cost=16)
+cos = unary("cos", np.cos, CURVED, "The cosine of an angle in radians.", "[0.]", "[1.0]", cost=16)
+tan = unary("tan", np.tan, CURVED, "The tangent of an angle in radians.", "[0.]", "[0.0]", cost=24)
+asin = unary("asin", np.arcsin, CURVED, "The angle whose sine is `x`.", "[0.]", "[0.0]", cost=16)
+acos = unary("acos", np.arccos, CURVED, "The angle whose cosine is `x`.", "[1.]", "[0.0]", cost=16)
+atan = unary("atan", np.arctan, CURVED, "The angle whose tangent is `x`.", "[0.]", "[0.0]", cost=20)
+sinh = unary("sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]", cost=30)
+cosh = unary("cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]", cost=20)
+tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]", cost=20)
+asinh = unary("asinh", np.arcsinh, CURVED, "The inverse of `sinh`.", "[0.]", "[0.0]", cost=40)
+acosh = unary("acosh", np.arccosh, CURVED, "The inverse of `cosh`.", "[1.]", "[0.0]", cost=40)
+atanh = unary("atanh", np.arctanh, CURVED, "The inverse of `tanh`.", "[0.]", "[0.0]", cost=30)
+sigmoid = unary(
+    "sigmoid",
+    _sigmoid,
+    CURVED,
+    "`1 / (1 + exp(-x))`.",
+    "[0.]",
+    "[0.5]",
+    traits=ELEMENTWISE,
+    cost=20,
+    out={
+        "f": (
+            "np.negative({0}, out={o})",
+            "np.exp({o}, out={o})",
+            "np.add({o}, {one}, out={o})",
+            "np.reciprocal({o}, out={o})",
+        ),
+        "float16": ("{o}[...] = {kernel}",),
+    },
 )
-erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]")
-erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]")
+log_sigmoid = unary(
+    "log_sigmoid",
+    _log_sigmoid,
+    FLOATS,
+    "The logarithm of `sigmoid`.",
+    "[-100.]",
+    "[-100.0]",
+    traits=ELEMENTWISE,
+    cost=10,
+    out={
+        "f": ("np.negative({0}, out={o})", "np.logaddexp({o}, {zero}, out={o})", "np.negative({o}, out={o})")
+    },
+)
+softplus = unary(
+    "softplus",
+    _softplus,
+    FLOATS,
+    "`log(1 + exp(x))`.",
+    "[100.]",
+    "[100.0]",
+    parameter="features",
+    traits=ELEMENTWISE,
+    cost=30,
+    out={"f": ("np.logaddexp({0}, {zero}, out={o})",)},
+)
+erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]", cost=24)
+erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30)
 lgamma = unary(
     "lgamma",
     _each(_lgamma),
@@ -123,6 +221,7 @@ lgamma = unary(
     "The logarithm of the absolute value of the gamma function.",
     "[1., 0.]",
     "[0.0, inf]",
+    cost=120,
 )
 ceil = unary(
     "ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]", "[2.0, -1.0]"
@@ -131,7 +230,14 @@ floor = unary(
     "floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]", "[1.0, -2.0]"
 )
 round = unary(
-    "round", _rounded, REAL, "The nearest whole number, the even one of two.", "[0.5, 1.5]", "[0.0, 2.0]"
+    "round",
+    _rounded,
+    REAL,
+    "The nearest whole number, the even one of two.",
+    "[0.5, 1.5]",
+    "[0.0, 2.0]",
+    traits=ELEMENTWISE | MAY_ALIAS,
+    out={"f": ("np.rint({0}, out={o})",)},
 )
 rint = unary("rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]")
 is_nan = unary(
@@ -142,6 +248,7 @@ is_nan = unary(
     "[0., float('nan')]",
     "[False, True]",
     boolean,
+    scalar={"f": "{0} != {0}"},
 )
 is_inf = unary(
     "is_inf",
@@ -169,7 +276,16 @@ def _angle_of(x: Array) -> Array:
     return np.arctan2(x.imag, x.real)
 
 
-_real = unary("real", np.real, COMPLEX, "The real parts of complex numbers.", "[1+2j]", "[1.0]", real_part)
+_real = unary(
+    "real",
+    np.real,
+    COMPLEX,
+    "The real parts of complex numbers.",
+    "[1+2j]",
+    "[1.0]",
+    real_part,
+    traits=ELEMENTWISE | MAY_ALIAS,
+)
 imag = unary(
     "imag",
     np.imag,
@@ -179,6 +295,7 @@ imag = unary(
     "[2.0]",
     real_part,
     parameter="input",
+    traits=ELEMENTWISE | MAY_ALIAS,
 )
 _conj = unary(
     "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"
@@ -191,6 +308,7 @@ _angle = unary(
     "[1+0j, 2+0j]",
     "[0.0, 0.0]",
     real_part,
+    traits=ELEMENTWISE,
 )
 
 

@@ -10,7 +10,7 @@ dtype of the input.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ...kernels.special_functions import (
 from ..arrays.creation import ones_like
 from ..arrays.gather_where import where
 from ..arrays.reshape import fitted
+from ..framework.facts import DeclaredFacts
 from ..framework.op import Name, Op, Same, op
 from ..framework.op_families import FLOATS, Array, DTypes, require_dtype, unary
 from .arithmetic import multiply, xlogy
@@ -49,9 +50,16 @@ def _kernel(formula: Callable[..., Array]) -> Callable[..., Array]:
     return compute
 
 
-def _curve(name: str, formula: Callable[[Array], Array], manual: str, example: str, gives: str) -> Op:
+def _curve(
+    name: str,
+    formula: Callable[[Array], Array],
+    manual: str,
+    example: str,
+    gives: str,
+    **facts: Unpack[DeclaredFacts],
+) -> Op:
     """Declare one operation of the tables below: a function of one number."""
-    return unary(name, _kernel(formula), FLOATS, manual, example, gives)
+    return unary(name, _kernel(formula), FLOATS, manual, example, gives, **facts)
 
 
 def _bessel(kind: Callable[[int, Array], Array], order: int) -> Callable[[Array], Array]:
@@ -79,15 +87,21 @@ digamma = _curve(
     "The derivative of `lgamma`; NaN at 0, -1, ….",
     "[1e10, 0.]",
     "[23.025850296020508, nan]",
+    cost=100,
 )
-erfinv = _curve("erfinv", error_functions.inverse_erf, "The inverse of `erf`.", "[0., 1.]", "[0.0, inf]")
-erfcinv = _curve("erfcinv", error_functions.inverse_erfc, "The inverse of `erfc`.", "[0., 2.]", "[inf, -inf]")
+erfinv = _curve(
+    "erfinv", error_functions.inverse_erf, "The inverse of `erf`.", "[0., 1.]", "[0.0, inf]", cost=60
+)
+erfcinv = _curve(
+    "erfcinv", error_functions.inverse_erfc, "The inverse of `erfc`.", "[0., 2.]", "[inf, -inf]", cost=60
+)
 ndtri = _curve(
     "ndtri",
     error_functions.quantile,
     "The quantiles of the standard normal distribution.",
     "[0.5, 1.]",
     "[0.0, inf]",
+    cost=60,
 )
 dawsn = _curve(
     "dawsn",
@@ -130,6 +144,7 @@ bessel_i0 = _curve(
     "The modified function of the first kind, of order 0.",
     "[0., 200.]",
     "[1.0, inf]",
+    cost=150,
 )
 bessel_i1 = _curve(
     "bessel_i1",
@@ -137,9 +152,14 @@ bessel_i1 = _curve(
     "The modified function of the first kind, of order 1.",
     "[0., 200.]",
     "[0.0, inf]",
+    cost=150,
 )
-bessel_i0e = _curve("bessel_i0e", _bessel(bessel.i, 0), "`bessel_i0(x) * exp(-abs(x))`.", "[0.]", "[1.0]")
-bessel_i1e = _curve("bessel_i1e", _bessel(bessel.i, 1), "`bessel_i1(x) * exp(-abs(x))`.", "[0.]", "[0.0]")
+bessel_i0e = _curve(
+    "bessel_i0e", _bessel(bessel.i, 0), "`bessel_i0(x) * exp(-abs(x))`.", "[0.]", "[1.0]", cost=120
+)
+bessel_i1e = _curve(
+    "bessel_i1e", _bessel(bessel.i, 1), "`bessel_i1(x) * exp(-abs(x))`.", "[0.]", "[0.0]", cost=120
+)
 bessel_j0 = _curve(
     "bessel_j0", _bessel(bessel.j, 0), "The Bessel function of the first kind, of order 0.", "[0.]", "[1.0]"
 )

@@ -25,13 +25,18 @@ from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import LastAxis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
+from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
 from ..reduce.reductions import reduce_sum, sum_of
 from ..reduce.short_axis_kernels import along_short, is_short
 
 
-@op
+@op(
+    traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
+    out={"iuf": ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")},
+    reuses=(),
+)  # comparing with a buffer of zeros is faster than with a scalar
 def relu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with 0 in place of negative elements.
 
@@ -52,7 +57,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(y > 0, dy, zeros_like(dy))
 
 
-@op
+@op(traits=ELEMENTWISE, cost=10)
 def elu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with `exp(x) - 1` in place of negative elements.
 

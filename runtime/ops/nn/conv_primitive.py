@@ -25,6 +25,7 @@ from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
+from ..framework.traits import BLAS
 from .conv_kernel import (
     accurate,
     as_given,
@@ -43,7 +44,7 @@ from .window_geometry import Sliding, output_size, sliding
 _TAKEN = FLOATS | {dtypes.int32}
 
 
-@op
+@op(traits=BLAS)
 def conv(
     input: Same,
     filter: Same,
@@ -84,7 +85,7 @@ def conv(
     return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
-@op
+@op(traits=BLAS)
 def conv_backprop_input(
     input_sizes: Ints,
     filter: Same,
@@ -123,7 +124,7 @@ def conv_backprop_input(
     return TensorType(filter.dtype, sizes)
 
 
-@op
+@op(traits=BLAS)
 def conv_backprop_filter(
     input: Same,
     filter_sizes: Ints,

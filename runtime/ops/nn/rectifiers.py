@@ -20,6 +20,7 @@ from ..arrays.creation import zeros_like
 from ..arrays.gather_where import where
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
+from ..framework.traits import ELEMENTWISE
 from ..math.arithmetic import divide, multiply
 from ..math.cast import cast
 from ..math.elementwise import abs, square
@@ -30,7 +31,7 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 """Constants with which `selu` keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
 
 
-@op
+@op(traits=ELEMENTWISE, out={"f": ("np.maximum({0}, {zero}, out={o})", "np.minimum({o}, {six}, out={o})")})
 def relu6(features: Input, name: Name = None) -> TensorType:
     """Clip `features` to the range from 0 to 6.
 
@@ -64,7 +65,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
     return leaky(cast(x, dtypes.float32) if x.dtype.is_integer else x, alpha, name)  # type: ignore[no-any-return]
 
 
-@op(name="leaky_relu")
+@op(name="leaky_relu", traits=ELEMENTWISE)
 def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     """Return `features`, with `alpha * x` in place of negative elements.
 
@@ -85,7 +86,7 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
     return where(features > 0, dy, multiply(dy, alpha))
 
 
-@op
+@op(traits=ELEMENTWISE, cost=10)
 def selu(features: Input, name: Name = None) -> TensorType:
     """Return `scale * x`, or `scale * alpha * (exp(x) - 1)` for negative elements: mean 0 and variance 1 are kept.
 
@@ -107,7 +108,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE)
 
 
-@op
+@op(traits=ELEMENTWISE)
 def softsign(features: Input, name: Name = None) -> TensorType:
     """Return `x / (1 + |x|)`.
 

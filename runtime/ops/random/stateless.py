@@ -19,6 +19,7 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import wrong
 from ..framework.static_values import checked_dims, dims
+from ..framework.traits import TOTAL
 
 Array = Any
 
@@ -151,7 +152,7 @@ def stream_of(seed: Array) -> Stream:
     return seed_hash.stream(*parts)
 
 
-@op
+@op(traits=TOTAL)
 def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Return uniformly distributed numbers in [0, 1).
 
@@ -186,7 +187,7 @@ def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
     return distributions.integers(stream_of(seed), checked_dims(shape), low, high, dtypes.of_array(minval))
 
 
-@op
+@op(traits=TOTAL)
 def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Return numbers from the standard normal distribution.
 
@@ -201,7 +202,7 @@ def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     return distributions.normals(stream_of(seed), checked_dims(shape), dtype)
 
 
-@op
+@op(traits=TOTAL)
 def stateless_random_truncated_normal(
     shape: Ints, seed: Input, dtype: DType, name: Name = None
 ) -> TensorType:

@@ -25,6 +25,7 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Ref, Same, op
 from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
+from ..framework.traits import TOTAL
 from ..math.elementwise import exp, lgamma, log
 from ..math.special import igamma_slope
 from ..state.compare_and_swap import exchange
@@ -88,7 +89,7 @@ def _moved(state: Array, blocks: int) -> Array:
     return np.array([counter & _PARTS, counter >> 64, key], np.uint64).view(np.int64)
 
 
-@op
+@op(traits=TOTAL)
 def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
     """Return integers, uniform over the range of their dtype.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..arrays.gather_where import choose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size as size_of
 from ..framework.attribute_parsers import Axes, DType
+from ..framework.facts import BlockReduction, DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op, op
 from ..framework.op_families import (
     BOOLS,
@@ -34,6 +35,7 @@ from ..framework.op_families import (
     require_dtype,
 )  # fmt: skip
 from ..framework.static_values import checked_dims, dims
+from ..framework.traits import TOTAL
 from ..math.arithmetic import maximum, real_divide_no_nan, truncated
 from ..math.cast import cast
 from ..math.comparison import equal
@@ -49,7 +51,13 @@ _either: Any = np.logical_or.reduce
 
 
 def reduction(
-    name: str, compute: Callable[..., Any], allowed: DTypes, manual: str, example: str, gives: str
+    name: str,
+    compute: Callable[..., Any],
+    allowed: DTypes,
+    manual: str,
+    example: str,
+    gives: str,
+    **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare one operation of the table below, which keeps the dtype."""
 
@@ -60,7 +68,7 @@ def reduction(
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(1).f_globals["__name__"]
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
-    operation = Op(rule)
+    operation = Op(rule, **facts)
     operation.kernel(compute)
     return operation
 
@@ -130,11 +138,34 @@ def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 
 reduce_sum = reduction(
-    "reduce_sum", sum_of, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]"
+    "reduce_sum",
+    sum_of,
+    NUMERIC,
+    "The sum; 0 of nothing.",
+    "[[1, 2], [3, 4]], axis=1",
+    "[3, 7]",
+    traits=TOTAL,
+    reducer=BlockReduction("np.add.reduce", np.add.reduce),
 )
-reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
+reduce_prod = reduction(
+    "reduce_prod",
+    _prod,
+    NUMERIC,
+    "The product; 1 of nothing.",
+    "[[1, 2], [3, 4]]",
+    "24",
+    traits=TOTAL,
+    reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
+)
 reduce_mean = reduction(
-    "reduce_mean", mean_of, NUMERIC, "The mean; of integers rounded towards zero.", "[1., 2.]", "1.5"
+    "reduce_mean",
+    mean_of,
+    NUMERIC,
+    "The mean; of integers rounded towards zero.",
+    "[1., 2.]",
+    "1.5",
+    traits=TOTAL,
+    reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
 )
 reduce_max = reduction(
     "reduce_max",
@@ -143,6 +174,7 @@ reduce_max = reduction(
     "The largest, or NaN; of nothing the least number there is.",
     "[[1, 5], [7, 2]], axis=0",
     "[7, 5]",
+    reducer=BlockReduction("largest", largest),
 )
 reduce_min = reduction(
     "reduce_min",
@@ -151,9 +183,17 @@ reduce_min = reduction(
     "The smallest, or NaN; of nothing the largest number there is.",
     "[[1, 5], [7, 2]], axis=0",
     "[1, 2]",
+    reducer=BlockReduction("smallest", smallest),
 )
 reduce_all = reduction(
-    "reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1", "[False, True]"
+    "reduce_all",
+    _all,
+    BOOLS,
+    "All are True.",
+    "[[True, False], [True, True]], axis=1",
+    "[False, True]",
+    traits=TOTAL,
+    reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
 )
 reduce_any = reduction(
     "reduce_any",
@@ -162,6 +202,8 @@ reduce_any = reduction(
     "At least one is True.",
     "[[True, False], [False, False]], axis=1",
     "[True, False]",
+    traits=TOTAL,
+    reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
 )
 reduce_logsumexp = reduction(
     "reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.", "[1000.]", "1000.0"

@@ -5,7 +5,8 @@
                                 np.add(y, one, out=y)
                                 np.reciprocal(y, out=y)
 
-The statements do what the kernels do. An operation without a row here is computed by its kernel and copied.
+The statements do what the kernels do. Declarations of operations hold them as `out=` or `ufunc=`. An operation with
+neither is computed by its kernel, and its result is copied.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-import numpy as np
-
 from ....ir.graph import Constant, Operation
+from ....ops.framework.traits import INTEGER_ERRORS
+from ....ops.math.cast import cast_op
 
 
 class Formula(NamedTuple):
@@ -32,71 +33,21 @@ class Formula(NamedTuple):
 CONSTANTS = {"zero": 0, "one": 1, "six": 6}
 """Scalars of the result's dtype that templates use."""
 
-_OPERATORS = {
-    "add": "add", "subtract": "subtract", "multiply": "multiply", "realdiv": "divide", "negative": "negative",
-    "equal": "equal", "not_equal": "not_equal", "less": "less", "less_equal": "less_equal",
-    "greater": "greater", "greater_equal": "greater_equal", "logical_and": "logical_and",
-    "logical_or": "logical_or", "logical_xor": "logical_xor", "logical_not": "logical_not",
-    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
-    "invert": "invert",
-}  # fmt: skip
-"""Operations with operators as kernels, and NumPy's names of these operators."""
-
-_FIRST = (0,)
-
-#   operation and kinds of its dtype       statements, which may overwrite the first operand only
-_ROWS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("floordiv", "f"):           ("np.divide({0}, {1}, out={o})", "np.floor({o}, out={o})"),
-    ("truncatediv", "f"):        ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})"),
-    ("floormod", "f"):           ("np.remainder({0}, {1}, out={o})",),
-    ("truncatemod", "f"):        ("np.fmod({0}, {1}, out={o})",),
-    ("pow", "f"):                ("np.power({0}, {1}, out={o})",),
-    ("squared_difference", "f"): ("np.subtract({0}, {1}, out={o})", "np.multiply({o}, {o}, out={o})"),
-    ("sign", "f"):               ("np.sign({0}, out={o})",),
-    ("round", "f"):              ("np.rint({0}, out={o})",),
-    ("rsqrt", "f"):              ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})"),
-    ("sigmoid", "f"):            ("np.negative({0}, out={o})", "np.exp({o}, out={o})",
-                                  "np.add({o}, {one}, out={o})", "np.reciprocal({o}, out={o})"),
-    ("softplus", "f"):           ("np.logaddexp({0}, {zero}, out={o})",),
-    ("log_sigmoid", "f"):        ("np.negative({0}, out={o})", "np.logaddexp({o}, {zero}, out={o})",
-                                  "np.negative({o}, out={o})"),
-    ("relu6", "f"):              ("np.maximum({0}, {zero}, out={o})", "np.minimum({o}, {six}, out={o})"),
-    ("_clip", "f"):              ("np.minimum({0}, {2}, out={o})", "np.maximum({o}, {1}, out={o})"),
-}  # fmt: skip
-
-_RELU = ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")
-"""Comparing with a buffer of zeros is faster than comparing with a scalar."""
-
-_DETOURS = frozenset({("sigmoid", "float16")})
-"""Operations that their kernels compute in a wider dtype."""
-
-_DIVISIONS = {"floordiv": "floor_divide", "floormod": "remainder"}
-
 _COPY = "{o}[...] = {kernel}"
 
 
 def formula(operation: Operation) -> Formula:
     """Return the template of an elementwise operation without operands of strings or narrow floats."""
     op, dtype = operation.op, operation.inputs[0].dtype
-    kind = dtype.kind
-    if op.name == "cast":
+    if op is cast_op:
         return _cast(operation)
-    if (op.name, dtype.name) in _DETOURS:
+    statements = op.out.get(dtype.name) or op.out.get(dtype.kind)
+    if statements is not None:
+        return Formula(tuple(statements), op.reuses)
+    if op.has(INTEGER_ERRORS) and not (dtype.is_floating or _never_zero(operation)):
         return Formula((_COPY,))
-    if op.name in ("zeros_like", "ones_like"):
-        return Formula(
-            ("np.copyto({o}, {zero})" if op.name == "zeros_like" else "np.copyto({o}, {one})",), ()
-        )
-    if op.name == "relu":
-        return Formula(_RELU, ())
-    if (op.name, kind) in _ROWS:
-        return Formula(_ROWS[op.name, kind], _FIRST)
-    if op.name in _DIVISIONS and kind in "iu" and _never_zero(operation):
-        return _call(_DIVISIONS[op.name], 2)
-    if op.name in _OPERATORS:
-        return _call(_OPERATORS[op.name], len(operation.inputs))
-    if isinstance(op.compute, np.ufunc):
-        return _call(op.compute.__name__, len(operation.inputs))
+    if op.ufunc is not None:
+        return _call(op.ufunc.__name__, len(operation.inputs))
     return Formula((_COPY,))
 
 

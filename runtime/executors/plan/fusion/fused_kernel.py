@@ -11,7 +11,6 @@ import numpy as np
 
 from ....config.threading import threads_within
 from ....core.shapes import reduced
-from ....ops.framework.fusion_traits import REDUCTIONS
 from .thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource
 from .tiling import Layout, Part, lay_out
@@ -167,8 +166,8 @@ def _finished(array: Any, part: Part, reduction: Any, layout: Layout) -> Any:
     if reduction is None:
         return array.reshape(part.whole)
     if part.joined:
-        array = REDUCTIONS[reduction.type].compute(array, 0, array.dtype)
-    if reduction.type == "reduce_mean":
+        array = reduction.op.reducer.compute(array, 0, array.dtype)
+    if reduction.op.reducer.divides:
         count = math.prod(layout.shape) // (array.size or 1)
         with np.errstate(all="ignore"):
             array = array / array.dtype.type(count)

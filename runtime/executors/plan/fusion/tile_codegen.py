@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
-from ....ops.framework.fusion_traits import REDUCTIONS, UNIFORM, cost
+from ....ops.framework.facts import BlockReduction
+from ....ops.framework.fusion_traits import cost
 from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
 
 
@@ -84,10 +85,10 @@ class _Writer:
 
     def recipe(self, name: str) -> FusedKernelSource:
         for i, operation in enumerate(self.region.operations):
-            if operation.type in REDUCTIONS:
-                self.reduce(operation)
-            elif operation.type in UNIFORM and operation.outputs[0] not in self.results:
-                number = self.scalar(UNIFORM[operation.type], operation.outputs[0].dtype.numpy)
+            if operation.op.reducer is not None:
+                self.reduce(operation, operation.op.reducer)
+            elif operation.op.fills is not None and operation.outputs[0] not in self.results:
+                number = self.scalar(operation.op.fills, operation.outputs[0].dtype.numpy)
                 self.texts[operation.outputs[0]] = self.uniform[operation.outputs[0]] = number
             else:
                 self.compute(operation, i)
@@ -98,7 +99,7 @@ class _Writer:
         results = []
         for value in self.results:
             operation = made[value]
-            results.append(Result(value.dtype.numpy, operation if operation.type in REDUCTIONS else None))
+            results.append(Result(value.dtype.numpy, operation if operation.op.reducer else None))
         axes = [f"axes{i}" for i, result in enumerate(results) if result.reduction]
         given = [*self.texts_of(self.region.inputs), *self.results.values(), *axes]
         parameters = [*given, *(f"b{i}" for i in range(len(self.buffers)))]
@@ -115,13 +116,12 @@ class _Writer:
     def scalar(self, number: int, dtype: Any) -> str:
         return self.constant(np.array(number, dtype))
 
-    def reduce(self, operation: Operation) -> None:
+    def reduce(self, operation: Operation, reducer: BlockReduction) -> None:
         (operand,), (value,) = operation.inputs, operation.outputs
         name, elements = self.results[value], self.text(operand)
         if isinstance(operand, Constant) or elements == self.uniform.get(operand):
             elements = self.buffer(operand.dtype.numpy)
             self.lines.append(f"np.copyto({elements}, {self.text(operand)})")
-        reducer = REDUCTIONS[operation.type]
         self.lines.append(f"{reducer.text}({elements}, axes{name[1:]}, None, {name})")
 
     def compute(self, operation: Operation, place: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....ir.graph import Operand, Operation
-from .range_analysis import Range
+from ....ops.framework.intervals import Range
 from .use_lists import Uses
 
 _SIGNS = {

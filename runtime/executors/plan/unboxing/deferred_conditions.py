@@ -11,7 +11,8 @@ operation. No line may come between the two.
 from __future__ import annotations
 
 from ....ir.graph import Graph, Operation, Value
-from .scalar_expressions import QUIET, may_fail
+from ....ops.framework.traits import INLINE_SCALAR
+from .scalar_expressions import may_fail
 from .unboxing_analysis import UnboxedScalars
 from .use_lists import Uses
 
@@ -38,7 +39,7 @@ def deferred(numbers: UnboxedScalars, graph: Graph, is_test: bool) -> set[Operat
 
 
 def _is_quiet(operation: Operation, numbers: UnboxedScalars) -> bool:
-    is_number = operation.type in QUIET and operation.outputs[0] in numbers
+    is_number = operation.op.has(INLINE_SCALAR) and operation.outputs[0] in numbers
     return is_number and not may_fail(operation, numbers.given(operation))
 
 

@@ -16,54 +16,17 @@ from collections.abc import Sequence
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ir.value_types import TensorType
-from ....ops.arrays.getitem import HOLE, parsed
+from ....ops.arrays.gather_where import take
+from ....ops.arrays.getitem import HOLE, parsed, select
+from ....ops.framework.intervals import Range
+from ....ops.framework.op import Op
+from ....ops.framework.traits import INTEGER_ERRORS
+from ....ops.math.bitwise import left_shift, right_shift
+from ....ops.math.cast import cast_op
 from ..escaping import literal
 from ..peephole import is_scalar, picks_element
 from . import range_analysis
-from .range_analysis import LIMITS, Range, can_be_number
-
-#   operation            dtypes    expression
-_ROWS = (
-    ("add",              "iuf",    "{0} + {1}"),
-    ("subtract",         "iuf",    "{0} - {1}"),
-    ("multiply",         "iuf",    "{0} * {1}"),
-    ("negative",         "if",     "-{0}"),
-    ("square",           "iuf",    "{0} * {0}"),
-    ("abs",              "if",     "abs({0})"),
-    ("realdiv",          "f",      "{0} / {1} if {1} else {kernel}({0}, {1})"),
-    ("floordiv",         "iu",     "{0} // {1}"),
-    ("floormod",         "iu",     "{0} % {1}"),
-    ("floormod",         "f",      "{0} % {1} if {1} else {kernel}({0}, {1})"),
-    ("sqrt",             "f",      "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"),
-    ("maximum",          "iu",     "{0} if {0} >= {1} else {1}"),
-    ("maximum",          "f",      "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})"),
-    ("minimum",          "iu",     "{0} if {0} <= {1} else {1}"),
-    ("minimum",          "f",      "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})"),
-    ("equal",            "biuf",   "{0} == {1}"),
-    ("not_equal",        "biuf",   "{0} != {1}"),
-    ("less",             "iuf",    "{0} < {1}"),
-    ("less_equal",       "iuf",    "{0} <= {1}"),
-    ("greater",          "iuf",    "{0} > {1}"),
-    ("greater_equal",    "iuf",    "{0} >= {1}"),
-    ("is_nan",           "f",      "{0} != {0}"),
-    ("logical_and",      "b",      "{0} and {1}"),
-    ("logical_or",       "b",      "{0} or {1}"),
-    ("logical_xor",      "b",      "{0} != {1}"),
-    ("logical_not",      "b",      "not {0}"),
-    ("bitwise_and",      "iu",     "{0} & {1}"),
-    ("bitwise_or",       "iu",     "{0} | {1}"),
-    ("bitwise_xor",      "iu",     "{0} ^ {1}"),
-    ("invert",           "i",      "~{0}"),
-    ("invert",           "u",      "{0} ^ {most}"),
-    ("left_shift",       "iu",     "{0} << {places}"),
-    ("right_shift",      "iu",     "{0} >> {places}"),
-    ("where",            "b",      "{1} if {0} else {2}"),
-    ("identity",         "biuf",   "{0}"),
-    ("stop_gradient",    "biuf",   "{0}"),
-)  # fmt: skip
-
-EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
-"""By operation and kind of the first operand's dtype."""
+from .range_analysis import LIMITS, can_be_number
 
 FUNCTIONS = {"sqrt": math.sqrt}
 """The functions that expressions call besides Python's builtins."""
@@ -82,30 +45,19 @@ _CASTS = {
 _ELEMENT = "{0}.item({1})"
 _CHECKED_ELEMENT = "{0}.item({1}) if 0 <= {1} < len({0}) else {kernel}({0}, {1})"
 
-RING = frozenset({"add", "subtract", "multiply", "negative"})
-"""Operations of modular arithmetic: operands need no wrapping if the result is wrapped."""
 
-QUIET = frozenset({
-    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "floormod", "right_shift",
-})  # fmt: skip
-"""Operations that may be written at their only use.
-
-Their results need no wrapping, and only division can fail.
-"""
-
-
-ELEMENTS = ("gather", "getitem")
-"""Operations that take elements of their first operand, by indices that must be numbers."""
+def takes_elements(op: Op) -> bool:
+    """Return whether an operation takes elements of its first operand, by indices that must be numbers."""
+    return op is take or op is select
 
 
 def is_element(operation: Operation) -> bool:
     """Return whether an operation takes one element of a tensor, as a number."""
     if not can_be_number(operation.outputs[0].spec):
         return False
-    if operation.type == "gather":
+    if operation.op is take:
         return picks_element(operation)
-    tensor = operation.inputs[0].spec if operation.type == "getitem" else None
+    tensor = operation.inputs[0].spec if operation.op is select else None
     if not isinstance(tensor, TensorType) or not tensor.shape:
         return False
     key = parsed(operation.attrs["key"])
@@ -119,16 +71,14 @@ def expression(operation: Operation) -> str | None:
     """
     if len(operation.outputs) != 1 or not operation.inputs or not can_be_number(operation.outputs[0].spec):
         return None
-    if operation.type in ELEMENTS:
+    if takes_elements(operation.op):
         return _element(operation) if is_element(operation) else None
     for operand in operation.inputs:
         if not is_scalar(operand.spec):
             return None
-    return (
-        _cast(operation)
-        if operation.type == "cast"
-        else EXPRESSIONS.get((operation.type, operation.inputs[0].dtype.kind))
-    )
+    if operation.op is cast_op:
+        return _cast(operation)
+    return operation.op.scalar.get(operation.inputs[0].dtype.kind)
 
 
 def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> str:
@@ -143,8 +93,8 @@ def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> st
 
 
 def may_fail(operation: Operation, given: Sequence[Range | None]) -> bool:
-    """Return whether an operation of QUIET may divide by zero."""
-    divisor = given[1] if operation.type == "floormod" else None
+    """Return whether an operation with the trait INLINE_SCALAR may divide by zero."""
+    divisor = given[1] if operation.op.has(INTEGER_ERRORS) else None
     return divisor is not None and (operation.inputs[0].dtype.kind == "f" or divisor[0] <= 0 <= divisor[1])
 
 
@@ -153,13 +103,13 @@ def result(operation: Operation, given: Sequence[Range | None]) -> Range:
     dtype = operation.outputs[0].dtype
     if dtype.kind not in "iu":
         return LIMITS[dtype]
-    if operation.type == "cast" and operation.inputs[0].dtype.kind == "f":
+    if operation.op is cast_op and operation.inputs[0].dtype.kind == "f":
         return LIMITS[_by_way_of(dtype)]
     known = [each for each in given if each is not None]
-    if operation.type in ("left_shift", "right_shift") and len(known) == 2:
+    if operation.op in (left_shift, right_shift) and len(known) == 2:
         last = dtype.size * 8 - 1
         known[1] = min(max(known[1][0], 0), last), min(max(known[1][1], 0), last)
-    found = range_analysis.of_result(operation.type, *known) if len(known) == len(given) else None
+    found = range_analysis.of_result(operation.op, *known) if len(known) == len(given) else None
     return LIMITS[dtype] if found is None else found
 
 
@@ -193,7 +143,7 @@ def _cast(operation: Operation) -> str | None:
 
 
 def _element(operation: Operation) -> str:
-    if operation.type == "gather":
+    if operation.op is take:
         return _CHECKED_ELEMENT
     count = itertools.count(1)
     items = [

@@ -16,10 +16,13 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
+from ....ops.framework.intervals import Range, hull
+from ....ops.framework.traits import MODULAR
+from ....ops.math.bitwise import bitwise_and
 from ..codegen_limits import DEEPEST, is_inlined
 from .branch_refinement import refine_by_condition
-from .range_analysis import LIMITS, Range, can_be_number, holds, joined, of_constant, within
-from .scalar_expressions import ELEMENTS, RING, expression, result
+from .range_analysis import LIMITS, can_be_number, holds, of_constant, within
+from .scalar_expressions import expression, result, takes_elements
 from .use_lists import Uses
 
 _MOST_RAW = 1 << 96
@@ -119,7 +122,7 @@ class UnboxedScalars:
         """
         if operation.outputs[0] in self._arrays:
             return False
-        is_element = operation.type in ELEMENTS
+        is_element = takes_elements(operation.op)
         if None in (given[1:] if is_element else given):
             return False
         return (is_element and self._in_loop) or not self._found.isdisjoint(operation.inputs)
@@ -164,7 +167,7 @@ class UnboxedScalars:
         if not is_wanted or len(known) < len(results) or not can_be_number(value.spec):
             self._are_arrays([value])
         else:
-            self._set(value, functools.reduce(joined, known))
+            self._set(value, functools.reduce(hull, known))
 
     def _enter(self, region: Graph, operands: Sequence[Operand], known: Mapping[Operand, Range]) -> None:
         for value, operand in zip(region.inputs, operands, strict=True):
@@ -252,7 +255,7 @@ class UnboxedScalars:
         if old == found or value in self._arrays:
             return
         self._found.add(value)
-        self._ranges[value] = found if old is None else joined(old, found)
+        self._ranges[value] = found if old is None else hull(old, found)
 
     def _are_arrays(self, values: Sequence[Value]) -> None:
         for value in values:
@@ -267,7 +270,7 @@ class UnboxedScalars:
 
 def _takes_raw(reader: Operation, value: Value) -> bool:
     """Return whether an unwrapped operand does not change the operation's wrapped result."""
-    if reader.type == "bitwise_and":
+    if reader.op is bitwise_and:
         other = reader.inputs[reader.inputs[0] is value]
         return isinstance(other, Constant) and bool(other.value >= 0)
-    return reader.type in RING
+    return reader.op.has(MODULAR)

@@ -11,6 +11,8 @@ import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.executors.plan import blas_threads
 from agc.runtime.ir.parser import parse
+from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.framework.traits import BLAS
 
 
 def product(rows: str, inner: str, columns: str) -> str:
@@ -78,7 +80,7 @@ def test_the_multiplications_of_products_and_of_their_gradients_are_known(text: 
 
     shapes, count = PRODUCTS[text]
     graph = tf.function(f).get_concrete_function(*map(tf.TensorSpec, shapes)).graph
-    products = [each for each in graph.walk() if each.op.name in blas_threads._PRODUCTS]
+    products = [each for each in graph.walk() if each.op.has(BLAS)]
     assert len(products) > 1
     assert {blas_threads._multiplications(each) for each in products} == {count}
 
@@ -90,9 +92,11 @@ def test_every_product_is_among_them() -> None:
         .graph
         for text, (shapes, _) in PRODUCTS.items()
     ]
-    assert blas_threads._PRODUCTS - {"tensordot_back", "conv_backprop_input", "conv_backprop_filter"} == {
-        each.op.name for graph in graphs for each in graph.walk() if each.op.name in blas_threads._PRODUCTS
-    }
+    assert {name for name, op in REGISTRY.items() if op.has(BLAS)} - {
+        "tensordot_back",
+        "conv_backprop_input",
+        "conv_backprop_filter",
+    } == {each.op.name for graph in graphs for each in graph.walk() if each.op.has(BLAS)}
 
 
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.executors import EXECUTORS, Plan
-from agc.runtime.executors.plan.peephole import EXPRESSIONS
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
@@ -17,6 +16,8 @@ from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
 from outcomes import bits
+
+EXPRESSIONS = [(name, kind) for name, op in REGISTRY.items() for kind in op.numpy_scalar]
 
 NUMBERS = [0, 1, 2, 3, 7, -1, -2, -7, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 2**24 + 1]
 FLOATS = [0.0, -0.0, 0.5, -2.5, 1e-45, 70000.0, 1e39, -1e300, float("inf"), float("nan")]

@@ -12,7 +12,6 @@ from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.executors.plan import region_codegen
 from agc.runtime.executors.plan.unboxing import unboxing_analysis
 from agc.runtime.executors.plan.unboxing.range_analysis import LIMITS
-from agc.runtime.executors.plan.unboxing.scalar_expressions import EXPRESSIONS
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
@@ -21,6 +20,8 @@ from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import many
+
+EXPRESSIONS = [(name, kind) for name, op in REGISTRY.items() for kind in op.scalar]
 
 
 def source(text: str) -> str:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from agc.runtime.executors.plan.unboxing.branch_refinement import refine_by_condition
-from agc.runtime.executors.plan.unboxing.range_analysis import Range, joined, of_result, within
+from agc.runtime.executors.plan.unboxing.range_analysis import of_result, within
 from agc.runtime.executors.plan.unboxing.use_lists import Uses
 from agc.runtime.ir.graph import Operand, Value
 from agc.runtime.ir.parser import parse
+from agc.runtime.ops.framework.intervals import Range, hull
+from agc.runtime.ops.framework.op import REGISTRY
 
 RANGES = [(low, high) for low, high in itertools.product(range(-5, 6), repeat=2) if low <= high]
 
@@ -50,7 +52,7 @@ def lies(results: list[int], found: Range | None) -> bool:
 @pytest.mark.parametrize("name", ONE)
 def test_results_of_one_operand_lie_in_the_range(name: str) -> None:
     for x in RANGES:
-        assert lies([ONE[name](a) for a in numbers(x)], of_result(name, x)), x
+        assert lies([ONE[name](a) for a in numbers(x)], of_result(REGISTRY[name], x)), x
 
 
 @pytest.mark.parametrize("name", TWO)
@@ -60,14 +62,14 @@ def test_results_of_two_operands_lie_in_the_range(name: str) -> None:
             continue  # distances are cut to what the dtype has bits before
         pairs = itertools.product(numbers(x), numbers(y))
         results = [TWO[name](a, b) for a, b in pairs if b or not name.startswith("floor")]
-        assert lies(results, of_result(name, x, y)), (x, y)
+        assert lies(results, of_result(REGISTRY[name], x, y)), (x, y)
 
 
 def test_ranges_of_both_and_of_either() -> None:
     for x, y in itertools.product(RANGES, RANGES):
         both = set(numbers(x)) & set(numbers(y))
         assert set(numbers(within(x, y))) == (both or set(numbers(x)))
-        assert joined(x, y) == (min(x[0], y[0]), max(x[1], y[1]))
+        assert hull(x, y) == (min(x[0], y[0]), max(x[1], y[1]))
 
 
 class Ranges(dict[Operand, Range | None]):

@@ -1,0 +1,103 @@
+"""DeclaredFacts about an operation that its declaration records, and that passes and executors query.
+
+sinc = unary("sinc", np.sinc, FLOATS, "`sin(pi x) / (pi x)`.", "[0.]", "[1.0]",
+             traits=CHEAP, cost=20, scalar={"f": "sin({0}) / {0} if {0} else 1.0"})
+
+sinc.traits & ELEMENTWISE           is true: `unary` adds it, since the kernel is a ufunc
+sinc.scalar_expression("f")         is the expression on Python numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from .traits import Trait
+
+Kinds = Mapping[str, Any]
+"""A table by kinds of a dtype, as in NumPy: `{"iu": x, "f": y}` has `x` for integers and `y` for floats."""
+
+
+class BlockReduction(NamedTuple):
+    """A reduction as a function of elements, axes, dtype and `out`, and its name in the source of a plan.
+
+    A reduction that `divides` is divided by the number of elements at the end; it takes floats only.
+    """
+
+    text: str
+    compute: Callable[..., Any]
+    divides: bool = False
+
+
+class DeclaredFacts(TypedDict, total=False):
+    """The optional facts of a declaration; see `FactRecord`."""
+
+    traits: Trait
+    cost: float
+    fills: int
+    ufunc: np.ufunc
+    out: Mapping[str, Sequence[str]]
+    reuses: Sequence[int]
+    scalar: Mapping[str, str]
+    numpy_scalar: Mapping[str, str]
+    interval: Callable[..., Any]
+    reducer: BlockReduction
+
+
+class FactRecord:
+    """The facts of one operation.
+
+    Attributes:
+        traits: See `traits.py`.
+        cost: The time for one element, in additions.
+        fills: The number that every element of the result is; None if there is no such number.
+        ufunc: The NumPy function that computes the same as the kernel for dtypes that `out` lacks, if the
+            operands raise no INTEGER_ERRORS.
+        out: By kind or name of the first operand's dtype, statements that compute the result into the buffer `{o}`
+            from `{0}`, `{1}` … and the constants `{zero}`, `{one}`, `{six}`. They do what the kernel does.
+        reuses: The numbers of the operands that may share the buffer with the result in `out`.
+        scalar: By kind, an expression on Python numbers that computes the same as the kernel.
+        numpy_scalar: By kind, an expression on NumPy scalars that is faster than the kernel.
+        interval: The function from the operands' ranges to the result's range; see `intervals.py`.
+        reducer: The function that reduces a block of elements; None if results of blocks cannot be combined.
+    """
+
+    def __init__(
+        self,
+        *,
+        traits: Trait = Trait.NONE,
+        cost: float = 1,
+        fills: int | None = None,
+        ufunc: np.ufunc | None = None,
+        out: Mapping[str, Sequence[str]] | None = None,
+        reuses: Sequence[int] = (0,),
+        scalar: Mapping[str, str] | None = None,
+        numpy_scalar: Mapping[str, str] | None = None,
+        interval: Callable[..., Any] | None = None,
+        reducer: BlockReduction | None = None,
+    ) -> None:
+        self.traits = traits
+        self.cost = cost
+        self.fills = fills
+        self.ufunc = ufunc
+        self.out = _by_kind(out)
+        self.reuses = tuple(reuses)
+        self.scalar = _by_kind(scalar)
+        self.numpy_scalar = _by_kind(numpy_scalar)
+        self.interval = interval
+        self.reducer = reducer
+
+    def has(self, trait: Trait) -> bool:
+        """Return whether the operation has all of these traits."""
+        return trait in self.traits
+
+
+def _by_kind(table: Kinds | None) -> dict[str, Any]:
+    """Return the table with one entry for each kind; a key may be the name of a dtype, too."""
+    return {
+        key: entry
+        for keys, entry in (table or {}).items()
+        for key in ((keys,) if keys[-1].isdigit() else keys)
+    }

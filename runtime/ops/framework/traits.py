@@ -1,0 +1,74 @@
+"""Traits of operations: facts that passes and executors query instead of naming operations.
+
+add = binary("add", ..., traits=COMMUTATIVE | MODULAR | CHEAP)
+
+optimize/cse            CSE orders the operands of operations that are COMMUTATIVE
+optimize/speculation    LICM and hoisting may run operations that are TOTAL before their condition
+autodiff                the backward body of a loop recomputes results that are CHEAP
+executors/plan          fusion merges operations that are ELEMENTWISE
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Trait(enum.Flag):
+    """A fact about an operation that holds for all its operands."""
+
+    NONE = 0
+
+    ELEMENTWISE = enum.auto()
+    """Each element of the result depends on one element of each operand.
+
+    The kernel computes the same bits for a part of an array as for the whole. Special functions lack this
+    trait: they group elements by the formula to use.
+    """
+
+    COMMUTATIVE = enum.auto()
+    """Swapped operands give the same bits, except for which of two NaNs is returned."""
+
+    TOTAL = enum.auto()
+    """The operation succeeds for all values of its operands if their shapes fit, so it may be speculated."""
+
+    ANY_SHAPE = enum.auto()
+    """A TOTAL operation accepts operands of any shape."""
+
+    INTEGER_ERRORS = enum.auto()
+    """A TOTAL operation raises an error for some integers."""
+
+    CHEAP = enum.auto()
+    """Computing the result again costs no more than storing and loading it (rematerialization)."""
+
+    BANDWIDTH_BOUND = enum.auto()
+    """Computing takes no longer than reading the operands from memory."""
+
+    MODULAR = enum.auto()
+    """The result modulo 2**bits depends only on the operands modulo 2**bits."""
+
+    INLINE_SCALAR = enum.auto()
+    """The expression on Python numbers cannot overflow, so that it may be emitted at its only use."""
+
+    FRESH_RESULT = enum.auto()
+    """The results are new arrays that alias no operand, and the operation keeps no operand."""
+
+    MAY_ALIAS = enum.auto()
+    """An elementwise kernel may return its operand, or a view of it."""
+
+    BLAS = enum.auto()
+    """The kernel calls matrix products, which OpenBLAS may share among threads."""
+
+
+NONE = Trait.NONE
+ELEMENTWISE = Trait.ELEMENTWISE
+COMMUTATIVE = Trait.COMMUTATIVE
+TOTAL = Trait.TOTAL
+ANY_SHAPE = Trait.ANY_SHAPE
+INTEGER_ERRORS = Trait.INTEGER_ERRORS
+CHEAP = Trait.CHEAP
+BANDWIDTH_BOUND = Trait.BANDWIDTH_BOUND
+MODULAR = Trait.MODULAR
+INLINE_SCALAR = Trait.INLINE_SCALAR
+FRESH_RESULT = Trait.FRESH_RESULT
+MAY_ALIAS = Trait.MAY_ALIAS
+BLAS = Trait.BLAS
