@@ -23,6 +23,7 @@ from agc.autograph import api
 from .. import nest
 from ..control_flow.regions import close_regions
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Reference, Tensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, current, recorders, recording_by
@@ -67,6 +68,7 @@ class _VariableWatcher:
                 self.found[id(x)] = x
 
 
+@export("autodiff.custom_gradient", "custom_gradient")
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate a function that returns its result and a function for its gradients.
 
@@ -198,6 +200,7 @@ def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way
     return [wrap(value, builder) for value in values]
 
 
+@export("autodiff.recompute_grad", "recompute_grad")
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return the same function, which is computed again in the backward pass instead of keeping its residuals.
 
@@ -236,6 +239,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return recomputed
 
 
+@export("autodiff.grad_pass_through", "grad_pass_through")
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """Return the same function with the gradient of the identity.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
+from ..core.export import export
 from ..ir.builder import recorders, recording_by
 from ..ops.arrays.creation import zeros_like
 from ..ops.math.arithmetic import multiply
@@ -23,6 +24,7 @@ from .sparse_gradients import dense
 from .tape import GradientTape, UnconnectedGradients, choice, filled, known
 
 
+@export("autodiff.ForwardAccumulator")
 class ForwardAccumulator(GradientTape):
     """Record operations, for their derivatives along one direction.
 

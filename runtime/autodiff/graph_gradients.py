@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import nest
+from ..core.export import export
 from ..core.tensor import EagerTensor
 from ..ir.builder import Builder, current
 from .backprop import gradients as swept
@@ -22,6 +23,7 @@ from .tape import UnconnectedGradients, choice, filled, known, seeded
 from .tape_records import GraphRecord, Record
 
 
+@export("autodiff.gradients", "gradients")
 def gradients(
     ys: Any,
     xs: Any,
@@ -65,6 +67,7 @@ def _records(builder: Builder | None, constants: Mapping[int, EagerTensor]) -> l
     return _records(builder.parent, constants) + own
 
 
+@export("autodiff.hessians", "hessians")
 def hessians(
     ys: Any,
     xs: Any,

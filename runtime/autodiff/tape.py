@@ -20,6 +20,7 @@ from typing import Any
 from .. import nest
 from ..core import late_binding
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, current, recording_by, start_recording, stop_recording
@@ -46,6 +47,7 @@ from .tape_records import (
 LOG = logging.getLogger("agc")
 
 
+@export("autodiff.UnconnectedGradients", "UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
     """The result for a source that the target does not depend on: None, or zeros."""
 
@@ -53,6 +55,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+@export("autodiff.GradientTape", "GradientTape")
 class GradientTape:
     """Record operations, to differentiate what they compute.
 

@@ -16,6 +16,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..core.export import export
 from ..ops.framework.op_families import Elementwise
 from ..ragged.op_table import ON_ELEMENTS
 from .composites import DISPATCHERS, name_of
@@ -24,6 +25,7 @@ Handler = Callable[..., Any]
 _registered: dict[Any, list[Any]] = {}
 
 
+@export("experimental.dispatch_for_unary_elementwise_apis")
 def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Handler]:
     """Register `function(api, x)` as every unary elementwise operation for an `x` of this type."""
 
@@ -35,6 +37,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Hand
     return _registering(found)
 
 
+@export("experimental.dispatch_for_binary_elementwise_apis")
 def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Handler], Handler]:
     """Register `function(api, x, y)` as every binary elementwise operation for these types."""
 
@@ -59,6 +62,7 @@ def _elements(operation: Any) -> int:
     return ON_ELEMENTS.get(name_of(operation), 0)
 
 
+@export("experimental.dispatch_for_api")
 def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Handler], Handler]:
     """Register the decorated function as `api` for arguments of certain types.
 
@@ -140,6 +144,7 @@ def _registering(
     return decorated
 
 
+@export("experimental.unregister_dispatch_for")
 def unregister_dispatch_for(dispatch_target: Handler) -> None:
     """Remove a function that one of the decorators registered; ValueError for others."""
     if dispatch_target not in _registered:

@@ -16,6 +16,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.math.comparison import equal, logical_and
@@ -45,6 +46,7 @@ class _Construction(type):
         return made
 
 
+@export("experimental.ExtensionType")
 class ExtensionType(CompositeTensor, metaclass=_Construction):
     """Base class for values with fields, some of which are tensors; subclasses declare fields by annotations.
 
@@ -187,6 +189,7 @@ def _identity(input: Any, name: str | None = None) -> Any:
     return input
 
 
+@export("experimental.ExtensionTypeSpec")
 class ExtensionTypeSpec(TypeSpec):
     """The specs of an extension type's tensors, and its other fields; each type has its own class `Spec`."""
 

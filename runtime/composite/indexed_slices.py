@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor, register_conversion
+from ..core.export import export
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_spec import TensorSpec
@@ -25,6 +26,7 @@ from ..ops.math.cast import cast
 from ..ops.math.elementwise import negative
 
 
+@export("IndexedSlices")
 class IndexedSlices(CompositeTensor):
     """Rows `values[i]`, of any rank, at the positions `indices[i]` along the first axis of a larger tensor.
 
@@ -100,6 +102,7 @@ class IndexedSlices(CompositeTensor):
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
 
 
+@export("IndexedSlicesSpec")
 class IndexedSlicesSpec(TypeSpec):
     """The spec of `IndexedSlices`; `dense_shape_dtype` is None without a dense shape."""
 

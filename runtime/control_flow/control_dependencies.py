@@ -13,15 +13,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import errors
+from ..core.export import export
 from ..ir.builder import current
 from ..ops.math.cast import identity
 
 
+@export("executing_eagerly")
 def executing_eagerly() -> bool:
     """Return whether operations run at once: False while a graph is being built."""
     return current() is None
 
 
+@export("control_dependencies")
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Do nothing in most cases, since operations with effects run in program order.
@@ -46,6 +49,7 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
         yield
 
 
+@export("group")
 def group(*inputs: Any, name: str | None = None) -> Any:
     """Return None, since the effects of the inputs happen anyway.
 
@@ -59,11 +63,13 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     )
 
 
+@export("no_op")
 def no_op(name: str | None = None) -> Any:
     """Do nothing. In a graph for sessions, return an operation that does nothing."""
     return group(name=name)
 
 
+@export("identity_n")
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
     """Return the tensors unchanged, in a list.
 
@@ -79,6 +85,7 @@ def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
     return [identity(tensor, name=name) for tensor in tensors]
 
 
+@export("tuple")
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """Return the tensors in a list, with None for None; in a graph raise ValueError when there is no tensor.
 

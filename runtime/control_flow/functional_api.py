@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import nest
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import SymbolicTensor
 from ..core.type_spec import TypeSpec
 from ..ir.builder import current, eagerly
@@ -21,6 +22,7 @@ from . import conditional, loop_options, regions
 from . import while_loop as loops
 
 
+@export("cond")
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -58,6 +60,7 @@ def is_traced(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
 
 
+@export("while_loop")
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],

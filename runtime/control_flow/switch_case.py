@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.reshape import reshape
@@ -26,6 +27,7 @@ from .functional_api import cond, is_traced
 Branch = Callable[[], Any]
 
 
+@export("switch_case")
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str | None = "switch_case"
 ) -> Any:
@@ -78,6 +80,7 @@ def _numbered(branch_fns: Any) -> list[Branch]:
     return [function for _, function in pairs]
 
 
+@export("case")
 def case(
     pred_fn_pairs: Any,
     default: Branch | None = None,

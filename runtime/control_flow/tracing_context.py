@@ -14,15 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from ..core.export import export
 from ..core.tensor import EagerTensor, SymbolicTensor
 from ..ir.builder import current, eagerly
 
 
+@export("inside_function")
 def inside_function() -> bool:
     """Return whether a function is being traced."""
     return current() is not None
 
 
+@export("init_scope")
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
     """Run a block eagerly, also while a function is traced: its tensors and variables belong to no graph.
@@ -35,6 +38,7 @@ def init_scope() -> Iterator[None]:
         yield
 
 
+@export("is_symbolic_tensor")
 def is_symbolic_tensor(tensor: Any) -> bool:
     """Return whether this is a tensor of a graph that is being built.
 
@@ -45,6 +49,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     return isinstance(tensor, SymbolicTensor)
 
 
+@export("get_static_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a tensor as a NumPy array, if it is known while a function is traced; else None.
 
@@ -64,6 +69,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     return np.array(known, tensor.dtype.numpy).reshape(shape)[()]
 
 
+@export("get_logger")
 def get_logger() -> logging.Logger:
     """Return the logger of TensorFlow programs, called "tensorflow".
 

@@ -25,6 +25,7 @@ from agc.autograph.staging import is_chosen, settled
 from .. import dtypes
 from ..ir.builder import current
 from . import late_binding, mixed_literals
+from .export import export
 from .fp_errors import quietly
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
@@ -49,6 +50,7 @@ def register_conversion(kind: Kinds, conversion: Conversion, priority: int = 0) 
     bisect.insort(_conversions, (priority, kind, conversion), key=lambda known: known[0])
 
 
+@export("register_tensor_conversion_function")
 def register_tensor_conversion_function(
     base_type: Kinds, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
@@ -79,6 +81,7 @@ def register_tensor_conversion_function(
     register_conversion(base_type, conversion, priority)
 
 
+@export("convert_to_tensor")
 def convert_to_tensor(
     value: TensorLike,
     dtype: Any = None,
@@ -134,6 +137,7 @@ def holds_tensor(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
+@export("is_tensor")
 def is_tensor(x: Any) -> bool:
     """Return whether `x` is a Tensor, a Variable or a composite tensor."""
     if hasattr(type(x), "__components__"):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import errors
+from .export import export
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 """The device that runs every operation."""
@@ -107,6 +108,7 @@ def wanted() -> str:
     return "" if name is _ANYWHERE or name == _ANYWHERE else str(name)
 
 
+@export("device")
 @contextlib.contextmanager
 def device(device_name: str | None) -> Iterator[None]:
     """Place the operations of a block (or, as a decorator, of a function) on a device.
@@ -135,6 +137,7 @@ def device(device_name: str | None) -> Iterator[None]:
         _blocks.names.pop()
 
 
+@export("debugging.set_log_device_placement")
 def set_log_device_placement(enabled: bool) -> None:
     """Set whether the device of each operation is written to standard error.
 
@@ -143,6 +146,7 @@ def set_log_device_placement(enabled: bool) -> None:
     placement.logged = bool(enabled)
 
 
+@export("debugging.get_log_device_placement")
 def get_log_device_placement() -> bool:
     """Return the last value given to `set_log_device_placement`; False at first."""
     return placement.logged

@@ -25,11 +25,13 @@ from typing import Any
 from .. import nest
 from ..ir.name_scopes import name_scope, scope_prefix
 from . import trackable
+from .export import export
 from .variable import Variable
 
 Path = tuple[Any, ...]
 
 
+@export("Module")
 class Module:
     """Base class of layers and models.
 

@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .export import export
+
 Dims = tuple[int | None, ...] | None
 
 
+@export("TensorShape")
 class TensorShape:
     """The shape of a tensor: `rank`, dimensions that may be None, `TensorShape(None)` for an unknown rank."""
 

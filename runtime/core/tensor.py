@@ -20,6 +20,7 @@ from ..ir.graph import Value
 from . import late_binding
 from .abstract_value import AbstractValue, abstract_value_of
 from .devices import CPU
+from .export import export
 from .missing_attributes import INSTEAD, declare_missing
 from .shapes import TensorShape, of_dims
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Graph, Operation
 
 
+@export("Tensor")
 class Tensor:
     """An immutable array of one dtype; in a traced function, a value that the graph computes.
 

@@ -19,9 +19,11 @@ from ..ops.arrays.concat_split import unstack
 from ..ops.lists import tensor_array
 from . import shapes
 from .conversion import convert_to_tensor
+from .export import export
 from .tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
 
 
+@export("TensorArray")
 class TensorArray:
     """A list of tensors of one dtype, written and read by index, also in loops of a graph.
 

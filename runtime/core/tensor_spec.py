@@ -8,10 +8,12 @@ from typing import Any
 from .. import dtypes
 from ..ir.value_types import TensorType
 from . import shapes
+from .export import export
 from .tensor import Tensor
 from .type_spec import TypeSpec
 
 
+@export("TensorSpec")
 class TensorSpec(TypeSpec):
     """A dtype and a shape, with None for unknown dimensions or an unknown rank.
 

@@ -20,9 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import late_binding, shapes
+from .export import export
 from .shapes import TensorShape
 
 
+@export("TypeSpec")
 class TypeSpec:
     """The static type of a value: `value_type`, dtypes, shapes and Python data."""
 
@@ -170,6 +172,7 @@ class MeetsCompositeError(ValueError):
         self.value = value
 
 
+@export("type_spec_from_value")
 def type_spec_from_value(value: Any) -> TypeSpec:
     """Return the spec of a tensor, a composite tensor, a TensorArray or a value that converts to a tensor.
 

@@ -25,6 +25,7 @@ from ..ops.state import variable_ops
 from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
+from .export import export
 from .tensor import EagerTensor, Reference, SymbolicTensor, Tensor, value_text
 from .variable_enums import (
     VariableAggregation,
@@ -46,6 +47,7 @@ class _NoValue:
         raise AttributeError(f"{owner.__name__!r} object has no attribute '_array'")
 
 
+@export("Variable")
 class Variable(PartialUpdates):
     """A mutable value of one dtype. Its shape is fixed unless `shape` says otherwise.
 

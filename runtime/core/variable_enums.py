@@ -9,7 +9,10 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from .export import export
 
+
+@export("VariableAggregation")
 class VariableAggregation(enum.Enum):
     """The aggregation of updates from several devices."""
 
@@ -19,6 +22,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
+@export("VariableSynchronization")
 class VariableSynchronization(enum.Enum):
     """The time at which copies on several devices are synchronized."""
 

@@ -9,9 +9,11 @@ import zlib
 from typing import Any
 
 from .. import errors
+from ..core.export import export
 from .crc32c import masked_crc32c
 
 
+@export("io.TFRecordOptions")
 class TFRecordOptions:
     """Compression of records: `compression_type` is "", "GZIP" or "ZLIB", `compression_level` 0 to 9."""
 
@@ -33,6 +35,7 @@ class TFRecordOptions:
         self.compression_level = compression_level
 
 
+@export("io.TFRecordWriter")
 class TFRecordWriter:
     """Writes records to a TFRecord file; `with` closes it.
 

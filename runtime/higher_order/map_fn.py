@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import nest
 from ..control_flow.functional_api import while_loop
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import current
@@ -24,6 +25,7 @@ from .row_structures import RowNest, check_function
 from .stacked_results import result_like
 
 
+@export("map_fn")
 def map_fn(
     fn: Callable[..., Any],
     elems: Any,

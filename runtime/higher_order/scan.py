@@ -16,6 +16,7 @@ from typing import Any
 from .. import errors, nest
 from ..control_flow.functional_api import while_loop
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import current
@@ -23,6 +24,7 @@ from ..ops.arrays.concat_split import stack
 from .row_structures import RowNest, check_function, check_row, no_rows
 
 
+@export("foldl")
 def foldl(
     fn: Callable[..., Any],
     elems: Any,
@@ -48,6 +50,7 @@ def foldl(
     return _Fold(fn, elems, initializer, reverse=False).last()
 
 
+@export("foldr")
 def foldr(
     fn: Callable[..., Any],
     elems: Any,
@@ -65,6 +68,7 @@ def foldr(
     return _Fold(fn, elems, initializer, reverse=True).last()
 
 
+@export("scan")
 def scan(
     fn: Callable[..., Any],
     elems: Any,

@@ -21,6 +21,7 @@ from agc.autograph.api import convert
 from .. import nest
 from ..config import functions_run_eagerly, run_functions_eagerly
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..ir.builder import Builder, current
@@ -37,6 +38,7 @@ from .row_structures import check_function
 _READS = frozenset({"read_variable"})
 
 
+@export("vectorized_map")
 def vectorized_map(
     fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.shape_ops import shape as shape_of
@@ -23,6 +24,7 @@ from .color_spaces import hsv_to_rgb, rgb_to_hsv
 from .convert_dtype import as_floats
 
 
+@export("image.adjust_brightness")
 def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
     """Add `delta` to `image`, on a scale of floats from 0 to 1.
 
@@ -32,6 +34,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
     return as_floats(image, lambda x: x + cast(delta, x.dtype))
 
 
+@export("image.adjust_contrast")
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
     """Multiply the differences to the mean of each channel of each image by `contrast_factor`.
 
@@ -50,6 +53,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
     return as_floats(x, stretched)
 
 
+@export("image.adjust_gamma")
 def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """Return `gain * image ** gamma`, on a scale of floats from 0 to 1.
 
@@ -61,6 +65,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
     return as_floats(image, lambda x: x ** cast(gamma, x.dtype) * cast(gain, x.dtype))
 
 
+@export("image.adjust_hue")
 def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
     """Add `delta` to the hues of RGB images; hues are cyclic, from 0 to 1.
 
@@ -79,6 +84,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
     return as_floats(x, turned, saturate=False)
 
 
+@export("image.adjust_saturation")
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = None) -> Tensor:
     """Multiply the saturations of RGB images by `saturation_factor`, clipped to 1.
 
@@ -104,6 +110,7 @@ def _colors(image: Any, what: str) -> Tensor:
     return x
 
 
+@export("image.per_image_standardization")
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Scale each image to mean 0 and variance 1, as float32; the deviation is at least `1 / sqrt(elements)`.
 

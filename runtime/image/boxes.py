@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.gather_where import gather_nd, where
@@ -36,6 +37,7 @@ def _scores(boxes: Any, scores: Any, *thresholds: Any) -> list[Tensor]:
     return [one, other, *(cast(threshold, other.dtype) for threshold in thresholds)]
 
 
+@export("image.non_max_suppression")
 def non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
@@ -53,6 +55,7 @@ def non_max_suppression(
     return suppressing.suppress(*own[:2], max_output_size, *own[2:], name=name)[0]  # type: ignore[no-any-return]
 
 
+@export("image.non_max_suppression_with_scores")
 def non_max_suppression_with_scores(
     boxes: TensorLike,
     scores: TensorLike,
@@ -75,6 +78,7 @@ def non_max_suppression_with_scores(
     return indices, left
 
 
+@export("image.non_max_suppression_overlaps")
 def non_max_suppression_overlaps(
     overlaps: TensorLike,
     scores: TensorLike,
@@ -92,6 +96,7 @@ def non_max_suppression_overlaps(
     return suppressing.suppress_overlaps(*own[:2], max_output_size, *own[2:], name=name)  # type: ignore[no-any-return]
 
 
+@export("image.non_max_suppression_padded")
 def non_max_suppression_padded(
     boxes: TensorLike,
     scores: TensorLike,
@@ -142,6 +147,7 @@ class CombinedNonMaxSuppression(NamedTuple):
     valid_detections: Tensor
 
 
+@export("image.combined_non_max_suppression")
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
@@ -173,6 +179,7 @@ def combined_non_max_suppression(
     )
 
 
+@export("image.crop_and_resize")
 def crop_and_resize(
     image: TensorLike,
     boxes: TensorLike,
@@ -253,6 +260,7 @@ def _kept(places: Tensor, length: Any) -> Tensor:
     return cast(where(places < 0, places * 0, where(places > last, last, places)), dtypes.int32)
 
 
+@export("image.draw_bounding_boxes")
 def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: Name = None) -> Tensor:
     """Draw the outlines of boxes into `images`.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.creation import zeros_like
@@ -49,6 +50,7 @@ def _channels(images: Any, what: str, count: int) -> Tensor:
     return x
 
 
+@export("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
     """Convert RGB to grayscale: one channel, with the dtype of `images`.
 
@@ -63,6 +65,7 @@ def rgb_to_grayscale(images: TensorLike, name: Name = None) -> Tensor:
     return convert_image_dtype(expand_dims(grey, -1), x.dtype)
 
 
+@export("image.grayscale_to_rgb")
 def grayscale_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
     """Convert grayscale to RGB by repeating the channel.
 
@@ -79,6 +82,7 @@ def _mixed(images: Any, kernel: list[list[float]], what: str) -> Tensor:
     return tensordot(x, cast(kernel, x.dtype), [[-1], [0]])
 
 
+@export("image.rgb_to_yiq")
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Convert RGB to the luma and the two color differences of NTSC.
 
@@ -88,6 +92,7 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
     return _mixed(images, _RGB_TO_YIQ, "rgb_to_yiq")
 
 
+@export("image.yiq_to_rgb")
 def yiq_to_rgb(images: TensorLike) -> Tensor:
     """Invert `rgb_to_yiq`.
 
@@ -97,6 +102,7 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
     return _mixed(images, _YIQ_TO_RGB, "yiq_to_rgb")
 
 
+@export("image.rgb_to_yuv")
 def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Convert RGB to the luma and the two color differences of PAL.
 
@@ -106,6 +112,7 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
     return _mixed(images, _RGB_TO_YUV, "rgb_to_yuv")
 
 
+@export("image.yuv_to_rgb")
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """Invert `rgb_to_yuv`.
 
@@ -115,6 +122,7 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
     return _mixed(images, _YUV_TO_RGB, "yuv_to_rgb")
 
 
+@export("image.rgb_to_hsv")
 def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
     """Convert RGB, from 0 to 1, to hue, saturation and value, each from 0 to 1.
 
@@ -135,6 +143,7 @@ def rgb_to_hsv(images: TensorLike, name: Name = None) -> Tensor:
     return stack([where(hue < 0, hue + 1, hue), saturation, value], -1, name)  # type: ignore[no-any-return]
 
 
+@export("image.hsv_to_rgb")
 def hsv_to_rgb(images: TensorLike, name: Name = None) -> Tensor:
     """Invert `rgb_to_hsv`.
 

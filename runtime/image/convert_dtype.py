@@ -11,11 +11,13 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.framework.op import Name
 from ..ops.math.cast import cast, saturate_cast
 
 
+@export("image.convert_image_dtype")
 def convert_image_dtype(image: TensorLike, dtype: Any, saturate: bool = False, name: Name = None) -> Tensor:
     """Convert `image` to another dtype, scaled so that brightness is preserved.
 

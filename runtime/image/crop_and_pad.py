@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.strided_slice import slice
@@ -19,6 +20,7 @@ from ..ops.math.cast import cast
 from .batch_rank import as_given, batched, height_and_width, larger, require, smaller
 
 
+@export("image.crop_to_bounding_box")
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
@@ -39,6 +41,7 @@ def crop_to_bounding_box(
     return as_given(slice(images, begin, stack([-1, target_height, target_width, -1])), single)
 
 
+@export("image.pad_to_bounding_box")
 def pad_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
@@ -60,6 +63,7 @@ def pad_to_bounding_box(
     return as_given(pad(images, margins), single)
 
 
+@export("image.central_crop")
 def central_crop(image: TensorLike, central_fraction: Any) -> Tensor:
     """Return the center of `image`; each side is reduced to the fraction `central_fraction`.
 
@@ -86,6 +90,7 @@ def _margin(size: Any, fraction: Any) -> Any:
     return cast((wide - wide * cast(fraction, dtypes.float64)) / 2, dtypes.int32)
 
 
+@export("image.resize_with_crop_or_pad")
 def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Tensor:
     """Crop `image` centrally where it is larger than the target size; pad it with zeros where it is smaller.
 

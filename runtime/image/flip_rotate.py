@@ -14,6 +14,7 @@ from .. import dtypes
 from ..control_flow.functional_api import cond
 from ..control_flow.switch_case import switch_case
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.reshape import reshape
 from ..ops.arrays.reshape import transpose as transposed
@@ -26,6 +27,7 @@ from ..ops.random.stateless import stateless_uniform
 from .batch_rank import as_given, batched, checked, size_of
 
 
+@export("image.flip_left_right")
 def flip_left_right(image: TensorLike) -> Tensor:
     """Reverse the columns of one image or a batch.
 
@@ -35,6 +37,7 @@ def flip_left_right(image: TensorLike) -> Tensor:
     return reverse(checked(image, "flip_left_right"), [-2])  # type: ignore[no-any-return]
 
 
+@export("image.flip_up_down")
 def flip_up_down(image: TensorLike) -> Tensor:
     """Reverse the rows of one image or a batch.
 
@@ -44,6 +47,7 @@ def flip_up_down(image: TensorLike) -> Tensor:
     return reverse(checked(image, "flip_up_down"), [-3])  # type: ignore[no-any-return]
 
 
+@export("image.random_flip_left_right")
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """Apply `flip_left_right` with probability 1/2 to each image of a batch.
 
@@ -53,6 +57,7 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
     return _at_random(image, flip_left_right, lambda shape: uniform(shape, seed=seed))
 
 
+@export("image.random_flip_up_down")
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """Apply `flip_up_down` with probability 1/2 to each image of a batch.
 
@@ -62,6 +67,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     return _at_random(image, flip_up_down, lambda shape: uniform(shape, seed=seed))
 
 
+@export("image.stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image: TensorLike, seed: Any) -> Tensor:
     """Apply `random_flip_left_right`, determined only by the seed, two integers.
 
@@ -71,6 +77,7 @@ def stateless_random_flip_left_right(image: TensorLike, seed: Any) -> Tensor:
     return _at_random(image, flip_left_right, lambda shape: stateless_uniform(shape, seed))
 
 
+@export("image.stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image: TensorLike, seed: Any) -> Tensor:
     """Apply `random_flip_up_down`, determined only by the seed, two integers.
 
@@ -90,6 +97,7 @@ def _at_random(image: Any, flip: Callable[[Any], Tensor], drawn: Callable[[Any],
     return flips * flip(x) + (1 - flips) * x
 
 
+@export("image.rot90")
 def rot90(image: TensorLike, k: Any = 1, name: Name = None) -> Tensor:
     """Rotate one image or a batch counter-clockwise `k` times by 90 degrees.
 
@@ -114,6 +122,7 @@ def _turned(images: Tensor, times: int) -> Tensor:
     return images
 
 
+@export("image.transpose")
 def transpose(image: TensorLike, name: Name = None) -> Tensor:
     """Swap the rows and columns of one image or a batch.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import zeros_like
@@ -32,6 +33,7 @@ from ..ops.reduce.reductions import reduce_mean, reduce_prod, reduce_sum
 from .convert_dtype import convert_image_dtype
 
 
+@export("image.total_variation")
 def total_variation(images: TensorLike, name: Name = None) -> Tensor:
     """Return the sum of the absolute differences of neighbors, a number for each image.
 
@@ -46,6 +48,7 @@ def total_variation(images: TensorLike, name: Name = None) -> Tensor:
     return reduce_sum(rows, axes) + reduce_sum(columns, axes)  # type: ignore[no-any-return]
 
 
+@export("image.image_gradients")
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the differences to the next row and to the next column, 0 at the end.
 
@@ -66,6 +69,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
 _SOBEL = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], np.float32)
 
 
+@export("image.sobel_edges")
 def sobel_edges(image: TensorLike) -> Tensor:
     """Return the vertical and horizontal gradients by Sobel's filters: [batch, height, width, channels, 2].
 
@@ -102,6 +106,7 @@ def _check_pair(one: Tensor, other: Tensor, least: int, what: str) -> None:
         raise ValueError(f"Two images must have the same shape: {one.shape} beside {other.shape}")
 
 
+@export("image.psnr")
 def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: Name = None) -> Tensor:
     """Return the peak signal-to-noise ratio in decibels: `10 log10(max_val ** 2 / mean squared difference)`.
 
@@ -114,6 +119,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: Name = None) -> Tenso
     return 20 * log(limit) / math.log(10.0) - float(np.float32(10 / np.log(10))) * log(error)  # type: ignore[no-any-return]
 
 
+@export("image.ssim")
 def ssim(
     img1: TensorLike,
     img2: TensorLike,
@@ -176,6 +182,7 @@ def _blurred(x: Tensor, filter: Any) -> Tensor:
 _SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
+@export("image.ssim_multiscale")
 def ssim_multiscale(
     img1: TensorLike,
     img2: TensorLike,

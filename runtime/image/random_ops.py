@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.strided_slice import slice
@@ -48,6 +49,7 @@ def _hue(max_delta: float, drawn: Callable[..., Any]) -> Any:
     return _within(max_delta, drawn)
 
 
+@export("image.random_brightness")
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """Apply `adjust_brightness` with a random number in [-max_delta, max_delta).
 
@@ -57,6 +59,7 @@ def random_brightness(image: TensorLike, max_delta: float, seed: int | None = No
     return adjust_brightness(image, _within(max_delta, _drawn(seed)))
 
 
+@export("image.stateless_random_brightness")
 def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
     """Apply `random_brightness`, determined only by the seed, two integers.
 
@@ -66,6 +69,7 @@ def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Any) 
     return adjust_brightness(image, _within(max_delta, _drawn_alone(seed)))
 
 
+@export("image.random_contrast")
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Apply `adjust_contrast` with a random number in [lower, upper).
 
@@ -75,6 +79,7 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
     return adjust_contrast(image, _between(lower, upper, _drawn(seed)))
 
 
+@export("image.stateless_random_contrast")
 def stateless_random_contrast(image: TensorLike, lower: float, upper: float, seed: Any) -> Tensor:
     """Apply `random_contrast`, determined only by the seed, two integers.
 
@@ -84,6 +89,7 @@ def stateless_random_contrast(image: TensorLike, lower: float, upper: float, see
     return adjust_contrast(image, _between(lower, upper, _drawn_alone(seed)))
 
 
+@export("image.random_hue")
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """Apply `adjust_hue` with a random number in [-max_delta, max_delta); `max_delta` is at most 0.5.
 
@@ -93,6 +99,7 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
     return adjust_hue(image, _hue(max_delta, _drawn(seed)))
 
 
+@export("image.stateless_random_hue")
 def stateless_random_hue(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
     """Apply `random_hue`, determined only by the seed, two integers.
 
@@ -102,6 +109,7 @@ def stateless_random_hue(image: TensorLike, max_delta: float, seed: Any) -> Tens
     return adjust_hue(image, _hue(max_delta, _drawn_alone(seed)))
 
 
+@export("image.random_saturation")
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """Apply `adjust_saturation` with a random number in [lower, upper).
 
@@ -111,6 +119,7 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
     return adjust_saturation(image, _between(lower, upper, _drawn(seed)))
 
 
+@export("image.stateless_random_saturation")
 def stateless_random_saturation(image: TensorLike, lower: float, upper: float, seed: Any = None) -> Tensor:
     """Apply `random_saturation`, determined only by the seed, two integers.
 
@@ -120,6 +129,7 @@ def stateless_random_saturation(image: TensorLike, lower: float, upper: float, s
     return adjust_saturation(image, _between(lower, upper, _drawn_alone(seed)))
 
 
+@export("image.random_crop")
 def random_crop(value: TensorLike, size: Any, seed: int | None = None, name: Name = None) -> Tensor:
     """Return a part of `value` with the shape `size`, from a random position.
 
@@ -129,6 +139,7 @@ def random_crop(value: TensorLike, size: Any, seed: int | None = None, name: Nam
     return _crop(value, size, lambda shape, kind: uniform(shape, 0, kind.max, kind, seed=seed), name)
 
 
+@export("image.stateless_random_crop")
 def stateless_random_crop(value: TensorLike, size: Any, seed: Any, name: Name = None) -> Tensor:
     """Apply `random_crop`, determined only by the seed, two integers.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.reshape import ensure_shape
@@ -25,6 +26,7 @@ from .batch_rank import as_given, batched, height_and_width, require
 from .crop_and_pad import pad_to_bounding_box
 
 
+@export("image.ResizeMethod")
 class ResizeMethod:
     """The names of the methods of `resize`."""
 
@@ -42,6 +44,7 @@ _STRETCHED = {"bilinear": "triangle", "bicubic": "keyscubic"}
 _KERNELS = ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 
 
+@export("image.resize")
 def resize(
     images: TensorLike,
     size: Any,
@@ -116,6 +119,7 @@ def _by_method(images: Tensor, size: Any, method: Any, antialias: bool, name: Na
     raise ValueError(f"Resize method is not implemented: {method!r}")
 
 
+@export("image.resize_with_pad")
 def resize_with_pad(
     image: TensorLike,
     target_height: Any,

@@ -17,12 +17,14 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..ir.builder import current
 from ..ir.value_types import TensorType
 from ..ops.framework.op import Op
 from ..ops.state.host_call import HostFunction, call_on_arrays, call_on_tensors, compute_on_arrays
 
 
+@export("py_function")
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Sequence[Any] | None = None,
@@ -54,6 +56,7 @@ def py_function(
     return _recorded(call_on_tensors, arguments, host, is_list, name)
 
 
+@export("numpy_function")
 def numpy_function(
     func: Callable[..., Any] | None = None,
     inp: Sequence[Any] | None = None,

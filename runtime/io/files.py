@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.state import file_io
 from ..ops.strings.decode_csv import csv_columns
 
 
+@export("io.decode_csv")
 def decode_csv(
     records: Any,
     record_defaults: Sequence[Any],
@@ -43,6 +45,7 @@ def decode_csv(
     )
 
 
+@export("io.write_file")
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     """Write a file with these contents, replacing an existing one; its directory is made, too."""
     file_io.write_file(filename, contents, name=name)

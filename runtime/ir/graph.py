@@ -28,6 +28,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core import late_binding, shapes
+from ..core.export import export
 from .source_location import Origin
 from .value_types import AnySpec, TensorType, VariableType
 
@@ -94,6 +95,7 @@ class Constant:
 Operand = Value | Constant
 
 
+@export("Operation")
 class Operation:
     """One operation of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
@@ -186,6 +188,7 @@ def _has_scalars_only(graph: Graph) -> bool:
     return not any(operand.value.ndim for operand in operands if type(operand) is Constant)
 
 
+@export("Graph")
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 

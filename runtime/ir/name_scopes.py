@@ -14,6 +14,7 @@ import re
 import threading
 from types import TracebackType
 
+from ..core.export import export
 from .builder import current
 
 _ROOT = r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*"
@@ -36,6 +37,7 @@ def scope_prefix() -> str:
     return _eager.scope if builder is None else builder.root.scope
 
 
+@export("get_current_name_scope")
 def get_current_name_scope() -> str:
     """Return the current scope without the slash at its end; "" outside of all scopes.
 
@@ -45,6 +47,7 @@ def get_current_name_scope() -> str:
     return scope_prefix().rstrip("/")
 
 
+@export("name_scope")
 class name_scope:  # noqa: N801  (TensorFlow's name)
     """A block in which names of operations (in a graph) and variables begin with `name` and a slash.
 

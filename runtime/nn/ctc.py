@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.creation import ones_like
 from ..ops.arrays.reshape import transpose
@@ -22,6 +23,7 @@ from ..ops.reduce.reductions import reduce_sum
 from ..sparse import SparseTensor
 
 
+@export("nn.ctc_loss")
 def ctc_loss(
     labels: Any,
     logits: TensorLike,
@@ -64,6 +66,7 @@ def _dense(labels: SparseTensor) -> tuple[Tensor, Tensor]:
     return whole, reduce_sum(scatter_nd(labels.indices, ones_like(values), shape), 1)
 
 
+@export("nn.ctc_unique_labels")
 def ctc_unique_labels(labels: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     """Return the distinct labels of each row, and for each label its index among them.
 
@@ -74,6 +77,7 @@ def ctc_unique_labels(labels: TensorLike, name: Name = None) -> tuple[Tensor, Te
     return found, places
 
 
+@export("nn.collapse_repeated")
 def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     """Return the rows without repetitions of the previous label, and their lengths.
 
@@ -84,6 +88,7 @@ def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: Name = N
     return found, lengths
 
 
+@export("nn.ctc_greedy_decoder")
 def ctc_greedy_decoder(
     inputs: TensorLike,
     sequence_length: TensorLike,
@@ -105,6 +110,7 @@ def ctc_greedy_decoder(
     return [SparseTensor(indices, values, shape)], score
 
 
+@export("nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder(
     inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..math import divide_no_nan, segment_sum
 from ..ops.arrays.concat_split import concat
@@ -28,6 +29,7 @@ from ..sparse import SparseTensor, fill_empty_rows, retain
 from ..sparse import reshape as sparse_reshape
 
 
+@export("nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(
     params: Any,
     sp_ids: Any,
@@ -73,6 +75,7 @@ def embedding_lookup_sparse(
     return divide_no_nan(total, sqrt(segment_sum(weights * weights, owners)))  # type: ignore[no-any-return]
 
 
+@export("nn.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(
     embedding_weights: Any,
     sparse_ids: SparseTensor,

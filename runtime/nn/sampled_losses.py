@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..kernels.random import seeds
 from ..ops.arrays.concat_split import concat
@@ -41,6 +42,7 @@ class AccidentalHits(NamedTuple):
 _OUT = -float(np.finfo(np.float32).max)
 
 
+@export("nn.compute_accidental_hits")
 def compute_accidental_hits(
     true_classes: TensorLike,
     sampled_candidates: TensorLike,
@@ -67,6 +69,7 @@ def _hits(true_classes: Any, sampled: Any) -> Tensor:
     return cast(true_classes, dtypes.int64)[:, :, None] == cast(sampled, dtypes.int64)[None, None, :]
 
 
+@export("nn.nce_loss")
 def nce_loss(
     weights: Any,
     biases: TensorLike,
@@ -99,6 +102,7 @@ def nce_loss(
     return reduce_sum(sigmoid_cross_entropy_with_logits(targets, logits), 1)  # type: ignore[no-any-return]
 
 
+@export("nn.sampled_softmax_loss")
 def sampled_softmax_loss(
     weights: Any,
     biases: TensorLike,

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays import concat_split, reshape, tile_and_pad
 from ..ops.arrays.gather_where import gather
@@ -119,6 +120,7 @@ def _multiples(count: Any, factor: int) -> Any:
     return counted(count) * factor
 
 
+@export("ragged.stack")
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Stack tensors, ragged or of different sizes, along a new axis."""
     listed = list(values) if isinstance(values, (list, tuple)) else [values]

@@ -9,10 +9,12 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from .row_partition import RowPartition
 from .tensor import RaggedTensor
 
 
+@export("ragged.constant")
 def constant(
     pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inner_shape: Any = None, name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,

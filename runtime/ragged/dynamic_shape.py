@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.static_values import of_tensor
@@ -18,6 +19,7 @@ from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 
+@export("experimental.DynamicRaggedShape")
 class DynamicRaggedShape:
     """Row partitions, the outermost first, of values with the shape `inner_shape`.
 

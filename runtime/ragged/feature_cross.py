@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.gather_where import gather
 from ..ops.arrays.ranges import range as counted
@@ -24,6 +25,7 @@ from .row_partition import RowPartition
 from .tensor import RaggedTensor
 
 
+@export("ragged.cross")
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     """Return the combinations of values in the same row of ragged, sparse or dense matrices, joined by `_X_`.
 

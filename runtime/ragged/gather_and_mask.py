@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..ops.arrays import gather_where
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.dynamic_partition import dynamic_partition as dense_partition
@@ -213,6 +214,7 @@ def _at(params: Any, places: Any, depth: int) -> Any:
     return _at(params.values, rest, depth - 1)
 
 
+@export("ragged.boolean_mask")
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """Return the items of `data` for which `mask` is true, in rows like those of the mask.
 
@@ -286,6 +288,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     return [picked_rows(data, number) for number in numbers]
 
 
+@export("ragged.stack_dynamic_partitions")
 def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> RaggedTensor:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import nest
+from ..core.export import export
 from ..ops.math.comparison import equal
 from ..ops.reduce.reductions import reduce_all
 from ..sparse.checks import expect
 from .tensor import RaggedTensor
 
 
+@export("ragged.map_flat_values")
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Apply `op` to the flat values of all ragged arguments, and return the result in their rows.
 

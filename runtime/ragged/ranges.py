@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.reshape import reshape
 from ..ops.math.cast import cast
@@ -14,6 +15,7 @@ from .row_partition import RowPartition, as_splits
 from .tensor import RaggedTensor
 
 
+@export("ragged.range")
 def range(
     starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
@@ -46,6 +48,7 @@ def _order(kinds: list[dtypes.DType]) -> Any:
     return lambda dtype: kinds.index(dtype) if dtype in kinds else -1
 
 
+@export("ragged.row_splits_to_segment_ids")
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """Return the row id of each value.
 
@@ -58,6 +61,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     return cast(rowids_of_splits(rows), out_type or rows.dtype)
 
 
+@export("ragged.segment_ids_to_row_splits")
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
@@ -28,6 +29,7 @@ from .static_values import in_dtype
 INTEGERS = (dtypes.int32, dtypes.int64)
 
 
+@export("experimental.RowPartition")
 class RowPartition:
     """The rows of a ragged tensor along one axis; made by `from_row_splits` and the other factories."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
+from ..core.export import export
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_spec import TensorSpec
@@ -13,6 +14,7 @@ from .row_partition import RowPartition, as_scalar
 from .tensor import RaggedTensor
 
 
+@export("RaggedTensorSpec")
 class RaggedTensorSpec(TypeSpec):
     """The dtype and shape of a ragged tensor, and the number of its row partitions.
 

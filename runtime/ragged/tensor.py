@@ -17,6 +17,7 @@ from agc.autograph.staging import register
 from .. import dtypes
 from ..autograph_backend import BACKEND
 from ..core import late_binding
+from ..core.export import export
 from ..core.shapes import TensorShape
 from ..core.tensor import EagerTensor, Tensor
 from ..core.type_spec import CompositeTensor
@@ -31,6 +32,7 @@ from .row_partition import RowPartition
 from .static_values import in_dtype
 
 
+@export("RaggedTensor")
 class RaggedTensor(RaggedFactories, CompositeTensor):
     """A tensor with one or more ragged axes; made by `from_row_splits` and the other factories.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import fill, zeros
@@ -24,6 +25,7 @@ from .checks import expect, sparse_only
 from .tensor import SparseTensor
 
 
+@export("sparse.from_dense")
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """Return the elements of a dense tensor that are not zero (not empty, not false).
 
@@ -40,6 +42,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return result
 
 
+@export("sparse.to_dense")
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
@@ -63,6 +66,7 @@ def to_dense(
     return dense
 
 
+@export("sparse.to_indicator")
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
     """Return a dense bool tensor whose last axis marks which of 0 … `vocab_size` - 1 are in a row.
 
@@ -77,6 +81,7 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Ten
     return to_dense(SparseTensor(places, found, shape), False, validate_indices=False, name=name)
 
 
+@export("sparse.eye")
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
@@ -96,6 +101,7 @@ def eye(
     return SparseTensor(stack([diagonal, diagonal], 1), ones, stack([rows, columns]))
 
 
+@export("sparse.sparse_dense_matmul")
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
@@ -132,6 +138,7 @@ def _adjoint(matrix: Tensor) -> Tensor:
     return conj(turned) if turned.dtype.is_complex else turned
 
 
+@export("sparse.sampled_addmm")
 def sampled_addmm(
     indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: Any = 1.0, alpha: Any = 1.0,
     output_type: Any = dtypes.float32,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.set_ops import sequence_distances
 from .tensor import SparseTensor
 
 
+@export("edit_distance")
 def edit_distance(
     hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
 ) -> Tensor:

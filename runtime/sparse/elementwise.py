@@ -9,6 +9,7 @@ from .. import dtypes
 from .. import nest as nests
 from ..composite.composites import name_of
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays import shape_ops
 from ..ops.arrays.concat_split import concat
@@ -24,6 +25,7 @@ from .checks import expect, sparse_only
 from .tensor import SparseTensor
 
 
+@export("sparse.map_values")
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
     """Apply `op` to the values of all sparse arguments, which must have the same coordinates.
 
@@ -91,6 +93,7 @@ def _at_places(sparse: SparseTensor, other: Any) -> Any:
     return gather_nd(dense, sparse.indices[:, -rank:] * cast.cast(is_wide, dtypes.int64))
 
 
+@export("sparse.add")
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """Return the sum of two sparse tensors of one shape, or the dense sum if one of them is dense.
 
@@ -141,6 +144,7 @@ def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
     return rows, places, places[:count], places[count:]
 
 
+@export("sparse.maximum")
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """Return the elementwise maximum at coordinates where either tensor has an element; missing elements count as 0.
 
@@ -150,6 +154,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _pairwise(arithmetic.maximum, sp_a, sp_b)
 
 
+@export("sparse.minimum")
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """Return the elementwise minimum at coordinates where either tensor has an element; missing elements count as 0.
 
@@ -169,6 +174,7 @@ def _pairwise(operation: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTens
     return result
 
 
+@export("sparse.softmax")
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """Return the softmax of the stored elements along the last axis; missing elements are ignored.
 
@@ -184,6 +190,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     return sparse.with_values(powers / gather(scatter_nd(places, powers, shape), row))
 
 
+@export("sparse.mask")
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> Any:
     """Return `IndexedSlices` without the rows whose index is in `mask_indices`.
 

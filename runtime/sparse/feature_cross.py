@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.export import export
 from ..core.tensor import Tensor
 from .tensor import SparseTensor
 
 
+@export("sparse.cross")
 def cross(inputs: Any, name: str | None = None, separator: str | None = None) -> SparseTensor:
     """Return the combinations of values in the same row of sparse or dense matrices, joined by `separator` (`_X_`).
 

@@ -7,6 +7,7 @@ from typing import Any
 from .. import dtypes
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import fill, ones_like
@@ -29,6 +30,7 @@ from .checks import expect, sparse_only
 from .tensor import SparseTensor
 
 
+@export("sparse.reduce_sum")
 def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
@@ -44,6 +46,7 @@ def reduce_sum(
     return _result(rows, sums, shape, output_is_sparse)
 
 
+@export("sparse.reduce_max")
 def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
@@ -84,6 +87,7 @@ def _result(rows: Any, values: Any, shape: Any, is_sparse: bool) -> Any:
     return scatter_nd(rows, values, shape)
 
 
+@export("sparse.bincount")
 def bincount(
     values: Any, weights: Any = None, axis: int | None = 0, minlength: Any = None, maxlength: Any = None,
     binary_output: bool = False, name: str | None = None,
@@ -156,6 +160,7 @@ def _as_number(values: Any) -> Any:
     return cast(values, dtypes.int64)
 
 
+@export("sparse.segment_sum")
 def segment_sum(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
@@ -177,6 +182,7 @@ def segment_sum(
     return _segments(data, indices, segment_ids, num_segments)[0]  # type: ignore[no-any-return]
 
 
+@export("sparse.segment_mean")
 def segment_mean(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,
@@ -190,6 +196,7 @@ def segment_mean(
     return divide_no_nan(sums, counts)  # type: ignore[no-any-return]
 
 
+@export("sparse.segment_sqrt_n")
 def segment_sqrt_n(
     data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
     sparse_gradient: bool = False,

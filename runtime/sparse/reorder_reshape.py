@@ -8,6 +8,7 @@ from typing import Any
 from .. import dtypes
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat as join
 from ..ops.arrays.concat_split import stack
@@ -33,6 +34,7 @@ def _made(indices: Any, values: Any, dense_shape: Any, static: Any = None) -> Sp
     return made
 
 
+@export("sparse.reorder")
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """Return the same tensor with its elements in row-major order.
 
@@ -46,6 +48,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     )
 
 
+@export("sparse.transpose")
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """Permute the axes: axis i of the result is axis `perm[i]` of the input; without `perm` the axes are reversed.
 
@@ -67,6 +70,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     return reorder(moved)
 
 
+@export("sparse.reshape")
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """Return the same elements, in row-major order, in another shape, in which one size may be -1.
 
@@ -91,6 +95,7 @@ def _size(size: int | None, wanted: Sequence[int | None], old: shapes.TensorShap
     return total // others if total is not None and others else None
 
 
+@export("sparse.reset_shape")
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """Return the same elements in a larger shape; without `new_shape`, in the smallest shape that contains them.
 
@@ -125,6 +130,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return SparseTensor(sparse.indices, sparse.values, wanted)
 
 
+@export("sparse.expand_dims")
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """Insert an axis of size 1 before `axis` (the last one when it is None).
 
@@ -146,6 +152,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     return _made(indices, sparse.values, shape, [*sparse.shape[:place], 1, *sparse.shape[place:]])
 
 
+@export("sparse.retain")
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """Return only the elements for which `to_retain` is true.
 
@@ -160,6 +167,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return _made(indices, values, sparse.dense_shape, sparse.shape)
 
 
+@export("sparse.slice")
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
     """Return the block of shape `size` that begins at `start`, clipped to the tensor.
 
@@ -175,6 +183,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     return SparseTensor(boolean_mask(sparse.indices, kept) - first, boolean_mask(sparse.values, kept), shape)
 
 
+@export("sparse.split")
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
@@ -213,6 +222,7 @@ def _part(sparse: SparseTensor, axis: int, number: int, base: Any, longer: Any) 
     return part
 
 
+@export("sparse.concat")
 def concat(
     axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
@@ -263,6 +273,7 @@ def _check_sizes(parts: Sequence[SparseTensor], axis: int) -> None:
                 )
 
 
+@export("sparse.fill_empty_rows")
 def fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:

@@ -11,6 +11,7 @@ from typing import Any
 from .. import dtypes
 from ..core import late_binding, shapes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_spec import TensorSpec
@@ -18,6 +19,7 @@ from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.framework.static_values import of_tensor
 
 
+@export("sparse.SparseTensor", "SparseTensor")
 class SparseTensor(CompositeTensor):
     """Elements `values[i]` at `indices[i]` of a tensor of shape `dense_shape` that is zero elsewhere.
 
@@ -143,6 +145,7 @@ class SparseTensor(CompositeTensor):
     __repr__ = __str__
 
 
+@export("SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
     """The dtype and shape of a `SparseTensor`."""
 

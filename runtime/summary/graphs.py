@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ir.graph import Constant, Graph, Operand
 from ..storage.protobuf import field
@@ -16,6 +17,7 @@ PRODUCER = 1882
 """The version of the graph format for TensorBoard."""
 
 
+@export("summary.graph")
 def graph(graph_data: Any) -> Tensor:
     """Write a graph, such as `concrete_function.graph`, to the default writer.
 

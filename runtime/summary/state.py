@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ def changed(**values: Any) -> Iterator[None]:
         vars(_state).update(before)
 
 
+@export("summary.experimental.get_step")
 def get_step() -> Any:
     """Return the default step, or None."""
     return _state.step
 
 
+@export("summary.experimental.set_step")
 def set_step(step: Any) -> None:
     """Set the default step of summaries (an integer, a tensor or a variable); None for no default."""
     _state.step = step
@@ -60,6 +63,7 @@ def step_or_default(step: Any) -> Any:
     return found
 
 
+@export("summary.should_record_summaries")
 def should_record_summaries() -> Tensor:
     """Return whether there is a writer and `record_if` allows recording. A bool scalar."""
     if _state.writer is None or not _state.writer.keeps:
@@ -68,6 +72,7 @@ def should_record_summaries() -> Tensor:
     return convert_to_tensor(condition)
 
 
+@export("summary.record_if")
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
     """Record summaries in the block only if `condition`, a bool or a function that returns one, is true."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ir.name_scopes import scope_prefix
 from ..ops.math.cast import cast
@@ -24,6 +25,7 @@ def _scoped(name: str, data: Any, step: Any, meaning: bytes, encode: Encode) -> 
     return recorded(scope_prefix() + name, data, step, meaning, encode)
 
 
+@export("summary.scalar")
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Write a number, as float32.
 
@@ -42,6 +44,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     return _scoped(name, number, step, metadata("scalars", description=description), np.asarray)
 
 
+@export("summary.histogram")
 def histogram(
     name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
 ) -> Tensor:
@@ -74,6 +77,7 @@ def histogram_of(data: Array, buckets: int) -> Array:
     return np.stack([edges[:-1], edges[1:], np.bincount(places, minlength=buckets)], axis=1)
 
 
+@export("summary.text")
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Write texts in Markdown: a string, or a tensor of strings of any shape.
 
@@ -85,6 +89,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     return _scoped(name, strings, step, metadata("text", description=description), np.asarray)
 
 
+@export("summary.image")
 def image(
     name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None
 ) -> Tensor:
@@ -122,6 +127,7 @@ def _as_bytes(data: Array) -> Array:
     return np.asarray(np.clip(np.floor(np.clip(data, 0, 1) * 255.5), 0, 255), np.uint8)
 
 
+@export("summary.audio")
 def audio(
     name: str,
     data: Any,
@@ -158,6 +164,7 @@ def _sounds(data: Array, rate: int, count: int) -> Array:
     return out
 
 
+@export("summary.flush")
 def flush(writer: Any = None, name: str | None = None) -> None:
     """Write the buffered events of a writer, or of the default one, to the disk."""
     writer = state.current().writer if writer is None else writer

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import Tensor
 from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object
@@ -73,6 +74,7 @@ def recorded(tag: str, data: Any, step: Any, metadata: bytes, encode: Encode) ->
     return result
 
 
+@export("summary.write")
 def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None) -> Tensor:
     """Write a tensor of any dtype and shape under exactly this tag.
 

@@ -12,10 +12,12 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.export import export
 from ..data.tfrecord_writer import TFRecordWriter
 from . import events, state
 
 
+@export("summary.SummaryWriter")
 class SummaryWriter:
     """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them."""
 
@@ -103,6 +105,7 @@ class FileWriter(SummaryWriter):
         return f"<SummaryWriter of {self.path!r}>"
 
 
+@export("summary.create_file_writer")
 def create_file_writer(
     logdir: Any,
     max_queue: int | None = None,
@@ -130,6 +133,7 @@ def create_file_writer(
     return FileWriter(os.fspath(logdir), 10 if max_queue is None else int(max_queue), millis, suffix)
 
 
+@export("summary.create_noop_writer")
 def create_noop_writer() -> SummaryWriter:
     """Return a writer that drops everything."""
     return SummaryWriter()

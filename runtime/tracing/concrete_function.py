@@ -13,6 +13,7 @@ from ..control_flow.exceptions import RegionNeverReturns
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.devices import log_placement, placement
+from ..core.export import export
 from ..core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
@@ -41,6 +42,7 @@ concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
 """All concrete functions that exist."""
 
 
+@export("ConcreteFunction")
 class ConcreteFunction:
     """A graph with the structure of the arguments and results that it was traced with.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from agc.autograph import api
 
 from ..core.call_slot import CallSlot
+from ..core.export import export
 from .cache_key import Identity
 from .concrete_function import ConcreteFunction
 from .dispatch import Dispatcher
@@ -25,6 +26,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
+@export("Function")
 class Function(CallSlot, Generic[P, R]):
     """A traced Python function: polymorphic, with one graph for each cache key.
 
@@ -290,6 +292,7 @@ def function(
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
+@export("function")
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import trackable
+from ..core.export import export
 from ..core.variable import Variable
 from ..ir.builder import current
 from . import checkpoint_format
@@ -16,6 +17,7 @@ from .object_graph import ObjectGraph
 from .restore import LoadStatus, NothingRestored, Restoration
 
 
+@export("train.Checkpoint")
 class Checkpoint:
     """Saves the variables of the given objects, and restores them.
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..core.export import export
 from ..core.variable import Variable
 from . import checkpoint_format
 from .checkpoint import Checkpoint
@@ -14,6 +15,7 @@ from .checkpoint_state import CheckpointState
 from .restore import LoadStatus
 
 
+@export("train.CheckpointManager")
 class CheckpointManager:
     """Saves checkpoints repeatedly, and keeps `max_to_keep` of them.
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import dtypes
+from ..core.export import export
 from ..errors import NotFoundError
 from . import checkpoint_format
 from .checkpoint_state import latest_checkpoint
 
 
+@export("train.CheckpointReader")
 class CheckpointReader:
     """The values of a checkpoint by key; `tf.train.load_checkpoint` creates a reader.
 
@@ -45,6 +47,7 @@ class CheckpointReader:
         return {key: dtypes.of_array(value) for key, value in self._values.items()}
 
 
+@export("train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
     """Return a reader of a checkpoint, or of the latest one in a folder.
 
@@ -59,16 +62,19 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
     return CheckpointReader(path)
 
 
+@export("train.load_variable")
 def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Any:
     """Return one value of a checkpoint, as a NumPy array. A name may end in ":0", like a variable's name."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
+@export("train.list_variables")
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
     """Return the keys and shapes of the values of a checkpoint, in the order of the keys."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
+@export("train.checkpoints_iterator")
 def checkpoints_iterator(
     checkpoint_dir: str | os.PathLike[str],
     min_interval_secs: float = 0,

@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.export import export
 from ..errors import DataLossError
 from ..storage import regular_files
 from ..storage.atomic_files import replacing
@@ -96,6 +97,7 @@ def _time(text: str) -> float:
     return time
 
 
+@export("train.latest_checkpoint")
 def latest_checkpoint(
     checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
 ) -> str | None:

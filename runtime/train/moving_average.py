@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.export import export
 from ..core.variable import Variable
 from ..ops.math.arithmetic import minimum
 from ..ops.math.cast import cast
 
 
+@export("train.ExponentialMovingAverage")
 class ExponentialMovingAverage:
     """An average of each variable: `average = decay * average + (1 - decay) * variable` at every `apply`.
 

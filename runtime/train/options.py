@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.export import export
 
+
+@export("train.CheckpointOptions")
 class CheckpointOptions:
     """Options for several machines (devices, callbacks, asynchronous writes); accepted, without effect."""
 

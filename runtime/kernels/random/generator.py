@@ -16,6 +16,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ...ir.builder import eagerly
@@ -42,6 +43,7 @@ from .distributions import BLOCKS_PER_ELEMENT
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
+@export("random.Algorithm", "random.experimental.Algorithm")
 class Algorithm(enum.Enum):
     """The algorithms for random bits. ThreeFry is not implemented."""
 
@@ -68,6 +70,7 @@ def _algorithm(alg: Any) -> Algorithm:
     return Algorithm.PHILOX if found is Algorithm.AUTO_SELECT else found
 
 
+@export("random.create_rng_state", "random.experimental.create_rng_state")
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
     """Return a generator's state for a seed: an integer, or at most as many integers as the state has.
 
@@ -84,6 +87,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     return convert_to_tensor(np.concatenate([np.zeros(size - len(given), np.int64), given.astype(np.int64)]))
 
 
+@export("random.Generator", "random.experimental.Generator")
 class Generator:
     """A source of random numbers with its own state.
 
@@ -264,6 +268,7 @@ def _binomial_blocks(shape: Any, probs: Tensor, counts: Tensor) -> Tensor:
 _global: list[Generator] = []
 
 
+@export("random.experimental.get_global_generator", "random.get_global_generator")
 def get_global_generator() -> Generator:
     """Return the global generator, shared by all parts of a program; it is seeded with random bits of the system.
 
@@ -276,6 +281,7 @@ def get_global_generator() -> Generator:
     return _global[0]
 
 
+@export("random.experimental.set_global_generator", "random.set_global_generator")
 def set_global_generator(generator: Generator) -> None:
     """Replace the generator that `get_global_generator` returns; traced functions keep theirs.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ops.arrays.creation import constant, ones, zeros
 from ...ops.random.stateful import normal, uniform
 from ...ops.random.stateless import stateless_normal, stateless_uniform
@@ -39,6 +40,7 @@ class _Initializer:
         return shape if part is None else part
 
 
+@export("zeros_initializer")
 class zeros_initializer(_Initializer):  # noqa: N801
     """Initializer with zeros (False).
 
@@ -50,6 +52,7 @@ class zeros_initializer(_Initializer):  # noqa: N801
         return zeros(self._shape(shape, kwargs), _number_or_bool(dtype))
 
 
+@export("ones_initializer")
 class ones_initializer(_Initializer):  # noqa: N801
     """Initializer with ones (True).
 
@@ -61,6 +64,7 @@ class ones_initializer(_Initializer):  # noqa: N801
         return ones(self._shape(shape, kwargs), _number_or_bool(dtype))
 
 
+@export("constant_initializer")
 class constant_initializer(_Initializer):  # noqa: N801
     """Initializer with one `value`, or with as many values as the shape has elements.
 
@@ -86,6 +90,7 @@ class constant_initializer(_Initializer):  # noqa: N801
         return {"value": self.value}
 
 
+@export("random_normal_initializer")
 class random_normal_initializer(_Initializer):  # noqa: N801
     """Initializer with normally distributed numbers. With a `seed` they are the same at each call."""
 
@@ -105,6 +110,7 @@ class random_normal_initializer(_Initializer):  # noqa: N801
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
+@export("random_uniform_initializer")
 class random_uniform_initializer(_Initializer):  # noqa: N801
     """Initializer with uniformly distributed numbers. With a `seed` they are the same at each call."""
 

@@ -19,6 +19,7 @@ import os
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ...core.export import export
 from ...ir.builder import Builder, current
 from ...ir.clone import copied, with_parts
 from ...ir.graph import Graph, Operation
@@ -51,6 +52,7 @@ _graph_streams = itertools.count(1)
 _drawn: weakref.WeakKeyDictionary[Builder, int] = weakref.WeakKeyDictionary()
 
 
+@export("random.set_seed")
 def set_seed(seed: int | None) -> None:
     """Set the global seed: later operations give the same numbers in every run of the program."""
     _state.seed = None if seed is None else int(seed)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ops.arrays.concat_split import concat
 from ...ops.arrays.ranges import range as counted
 from ...ops.arrays.reshape import reshape
@@ -21,6 +22,7 @@ from ...ragged.tensor import RaggedTensor
 from .ragged_results import packed_rows, rows_of
 
 
+@export("strings.split")
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """Split each string at `sep`.
 
@@ -38,6 +40,7 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     return packed_rows(texts, *string_split(texts.flat, sep, maxsplit))
 
 
+@export("strings.bytes_split")
 def bytes_split(input: Any, name: str | None = None) -> Any:
     """Return the bytes of each string, as strings of one byte; otherwise like `split`.
 
@@ -48,6 +51,7 @@ def bytes_split(input: Any, name: str | None = None) -> Any:
     return packed_rows(texts, *string_bytes(texts.flat))
 
 
+@export("strings.ngrams")
 def ngrams(
     data: Any,
     ngram_width: int | Sequence[int],

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ops.arrays.ranges import range as counted
 from ...ops.arrays.reshape import reshape
@@ -25,6 +26,7 @@ ERRORS = "replace"
 REPLACEMENT = 65533
 
 
+@export("strings.unicode_decode")
 def unicode_decode(
     input: Any,
     input_encoding: str,
@@ -40,6 +42,7 @@ def unicode_decode(
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)[0]
 
 
+@export("strings.unicode_decode_with_offsets")
 def unicode_decode_with_offsets(
     input: Any,
     input_encoding: str,
@@ -52,6 +55,7 @@ def unicode_decode_with_offsets(
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)
 
 
+@export("strings.unicode_split")
 def unicode_split(
     input: Any,
     input_encoding: str,
@@ -63,6 +67,7 @@ def unicode_split(
     return unicode_split_with_offsets(input, input_encoding, errors, replacement_char)[0]
 
 
+@export("strings.unicode_split_with_offsets")
 def unicode_split_with_offsets(
     input: Any,
     input_encoding: str,
@@ -87,6 +92,7 @@ def _decoded(
     return packed_rows(texts, codes, counts), packed_rows(texts, places, counts)
 
 
+@export("strings.unicode_encode")
 def unicode_encode(
     input: Any,
     output_encoding: str,

@@ -26,6 +26,7 @@ from ...core.conversion import (
     register_conversion,
     to_array,
 )
+from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, Results
@@ -38,6 +39,7 @@ from .shape_ops import shape as shape_of
 Array = Any
 
 
+@export("concat")
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """Concatenate tensors along an existing axis.
 
@@ -118,6 +120,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
     return split_sizes(dy, sizes, len(values), axis)
 
 
+@export("stack")
 @dispatching_composites("stack")
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Stack tensors of one shape along a new axis.
@@ -202,6 +205,7 @@ def _stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
 register_conversion(list, _stack_nest)
 
 
+@export("unstack")
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
     """Return the slices of `value` along `axis`; their number must be static, from the shape or from `num`.
 
@@ -252,6 +256,7 @@ def _all(dy: list[Any], y: list[Any]) -> list[Any]:
     return [zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True)]
 
 
+@export("split")
 @dispatching_composites("split")
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None

@@ -15,6 +15,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.builder import current, eagerly
 from ...ir.value_types import TensorType
@@ -28,6 +29,7 @@ from .reshape import sum_to
 Array = Any
 
 
+@export("constant")
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """Return a tensor with this value; with `shape`, reshaped, or filled from a single value.
 
@@ -64,6 +66,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     )
 
 
+@export("zeros")
 @op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Return zeros (False, or empty strings) in this shape.
@@ -79,6 +82,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
     return _filled(checked_dims(shape), dtype, 0)
 
 
+@export("ones")
 @op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Return ones in this shape.
@@ -94,6 +98,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
     return _filled(checked_dims(shape), dtype, 1)
 
 
+@export("zeros_like")
 @op(
     traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
     fills=0,
@@ -117,6 +122,7 @@ def _(input: Array, dtype: dtypes.DType | None) -> Array:
 zeros_like.no_gradient("it is constant")
 
 
+@export("ones_like")
 @op(
     traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
     fills=1,
@@ -152,6 +158,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtypes.DType, value: int) -> Array:
     return (np.ones if value else np.zeros)(sizes, dtype.numpy)
 
 
+@export("fill")
 @op(traits=TOTAL | CHEAP | FRESH_RESULT)
 def fill(dims: Ints, value: Input, name: Name = None) -> TensorType:
     """Repeat the scalar `value` in the shape `dims`.
@@ -176,6 +183,7 @@ def _(dy: Any, y: Any, dims: Any, value: Any) -> Any:
     return None, sum_to(dy, ())
 
 
+@export("linalg.eye", "eye")
 def eye(
     num_rows: Any,
     num_columns: Any = None,

@@ -18,6 +18,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Results
@@ -31,6 +32,7 @@ from .shape_ops import shape as shape_of
 from .shape_ops import size
 
 
+@export("dynamic_partition")
 @op
 def dynamic_partition(
     data: Input, partitions: Ints, num_partitions: Results, name: Name = None
@@ -88,6 +90,7 @@ def _(dys: Any, ys: Any, data: Any, partitions: Any, num_partitions: int) -> Any
     return reshape(dynamic_stitch(parts, grads), shape_of(data)), None
 
 
+@export("dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
     """Merge the rows of several tensors: `data[i][j]` becomes the row `indices[i][j]`; the last one wins.
 

@@ -16,6 +16,7 @@ from ... import dtypes, errors
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework import intervals
 from ..framework.attribute_parsers import Axis
@@ -29,6 +30,7 @@ from .shape_ops import shape as shape_of
 Array = Any
 
 
+@export("gather")
 def gather(
     params: Any,
     indices: Any,
@@ -173,6 +175,7 @@ def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
     ]
 
 
+@export("gather_nd")
 @op
 def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = None) -> TensorType:
     """Return the elements or slices of `params` at `indices`; the last axis of `indices` holds coordinates.
@@ -306,6 +309,7 @@ def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: 
         )
 
 
+@export("where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Select elements of `x` where `condition` is true, else of `y`; without `x` and `y`, return the true indices.
 
@@ -371,6 +375,7 @@ def _(condition: Array) -> Array:
     return np.argwhere(condition).astype(np.int64, copy=False)
 
 
+@export("boolean_mask")
 @dispatching_composites("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
     """Return the slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
@@ -23,6 +24,7 @@ from .sort import first_appearances
 _INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
 
+@export("math.invert_permutation")
 @op
 def invert_permutation(x: Input, name: Name = None) -> TensorType:
     """Return `y` with `y[x[i]] == i`, for a permutation of 0, 1, … n - 1; else InvalidArgumentError.
@@ -49,6 +51,7 @@ def _(x: Array) -> Array:
     return result
 
 
+@export("unravel_index")
 @op
 def unravel_index(indices: Same, dims: Same, name: Name = None) -> TensorType:
     """Return the coordinates of flat indices in a tensor of shape `dims`: one row for each axis.
@@ -85,6 +88,7 @@ class UniqueWithCounts(NamedTuple):
     count: Tensor  # type: ignore[assignment]  # TensorFlow's name, which is a method of tuples
 
 
+@export("unique_with_counts")
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
     """Return the distinct elements of a vector, the index of each element among them, and their counts.
 

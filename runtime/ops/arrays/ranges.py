@@ -11,6 +11,7 @@ from ... import dtypes
 from ...composite.composites import dispatching_composites
 from ...core import late_binding, shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
+from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
@@ -24,6 +25,7 @@ Array = Any
 _RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
+@export("range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
     """Return the numbers from `start` (0 with a single argument) towards `limit`, which is excluded.
 
@@ -84,6 +86,7 @@ def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
 number_range.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
 
 
+@export("linspace")
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """Return `num` evenly spaced numbers from `start` to `stop`, both included, along a new `axis`.
 
@@ -140,6 +143,7 @@ def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
     )
 
 
+@export("one_hot")
 @dispatching_composites("one_hot")
 def one_hot(
     indices: Any,

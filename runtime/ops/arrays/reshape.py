@@ -16,6 +16,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes, Axis, Dims
 from ..framework.op import Input, Ints, Name, op
@@ -28,6 +29,7 @@ from .shape_ops import shape as shape_of
 Array = Any
 
 
+@export("reshape")
 @op(traits=TOTAL | CHEAP)
 def reshape(tensor: Input, shape: Ints, name: Name = None) -> TensorType:
     """Reshape `tensor`, with its elements in row-major order; one dimension may be -1: the remaining size.
@@ -88,6 +90,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
     return reshape(dy, shape_of(tensor)), None
 
 
+@export("expand_dims")
 @op(traits=TOTAL | CHEAP)
 def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     """Return `input` with a new axis of size 1.
@@ -114,6 +117,7 @@ def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
     return reshape(dy, shape_of(input))
 
 
+@export("squeeze")
 @op(traits=TOTAL | CHEAP)
 def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     """Return `input` without its axes of size 1, or without those in `axis`.
@@ -144,6 +148,7 @@ def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
     return reshape(dy, shape_of(input))
 
 
+@export("transpose")
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
     """Return `a` with its axes in the order of `perm`, by default in reverse order.
 
@@ -224,6 +229,7 @@ def _from_start(perm: Any) -> Array:
     return np.asarray(perm) % max(len(perm), 1)
 
 
+@export("broadcast_to")
 @op(traits=TOTAL | CHEAP)
 def broadcast_to(input: Input, shape: Ints, name: Name = None) -> TensorType:
     """Broadcast `input` to this shape: repeat axes of size 1 and add leading axes.
@@ -298,6 +304,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
     return broadcast_to(dy, shape_of(tensor)), None
 
 
+@export("ensure_shape")
 @op
 def ensure_shape(x: Input, shape: Dims, name: Name = None) -> TensorType:
     """Return `x`, checked to have this shape; None matches any size.

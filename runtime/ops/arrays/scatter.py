@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
@@ -22,6 +23,7 @@ from .gather_where import check_coordinates, gather_nd
 Array = Any
 
 
+@export("scatter_nd")
 @op
 def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> TensorType:
     """Add the `updates` at the `indices` to zeros of this shape.

@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
 from ...ir.value_types import TensorType
@@ -29,6 +30,7 @@ from .shape_ops import shape
 _SIZES: DTypes = frozenset({dtypes.int32, dtypes.int64})
 
 
+@export("broadcast_static_shape")
 def broadcast_static_shape(shape_x: shapes.TensorShape, shape_y: shapes.TensorShape) -> shapes.TensorShape:
     """Return the shape that tensors of these shapes broadcast to; ValueError if they do not broadcast.
 
@@ -63,6 +65,7 @@ def _(shape_x: Array, shape_y: Array) -> Array:
     return np.array(sizes, shape_x.dtype)
 
 
+@export("broadcast_dynamic_shape")
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """Return the shape that tensors of these shapes broadcast to, as a vector of integers.
 
@@ -72,6 +75,7 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     return broadcast_sizes(shape_x, shape_y)  # type: ignore[no-any-return]
 
 
+@export("shape_n")
 def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: Name = None) -> list[Tensor]:
     """Return the shape of each of several tensors.
 
@@ -81,6 +85,7 @@ def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: Name = Non
     return [shape(value, out_type, name) for value in input]
 
 
+@export("parallel_stack")
 def parallel_stack(values: Sequence[Any], name: Name = None) -> Tensor:
     """Stack tensors of static shapes along the first axis; only in a graph, as in TensorFlow.
 
@@ -100,6 +105,7 @@ def parallel_stack(values: Sequence[Any], name: Name = None) -> Tensor:
     return stack(tensors, name=name)  # type: ignore[no-any-return]
 
 
+@export("guarantee_const")
 def guarantee_const(input: TensorLike, name: Name = None) -> Tensor:
     """Return `input`: a promise that it does not change, which has no effect.
 
@@ -109,6 +115,7 @@ def guarantee_const(input: TensorLike, name: Name = None) -> Tensor:
     return identity(input, name)  # type: ignore[no-any-return]
 
 
+@export("required_space_to_batch_paddings")
 def required_space_to_batch_paddings(
     input_shape: TensorLike,
     block_shape: TensorLike,

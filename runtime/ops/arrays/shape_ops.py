@@ -10,6 +10,7 @@ from ... import dtypes
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
@@ -19,6 +20,7 @@ from ..framework.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, TOTAL
 Array = Any
 
 
+@export("shape")
 @dispatching_composites("shape")
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the shape of `input` as a vector; a constant if it is static.
@@ -53,6 +55,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return np.array(np.shape(input), out_type.numpy)
 
 
+@export("size")
 @dispatching_composites("size")
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the number of elements of `input`; a constant if it is static.
@@ -82,6 +85,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return out_type.as_numpy_dtype(np.size(input))
 
 
+@export("rank")
 @dispatching_composites("rank")
 def rank(input: Any, name: str | None = None) -> Any:
     """Return the number of dimensions of `input`; a constant if it is static.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, Axis, DType
@@ -34,6 +35,7 @@ def read_direction(value: Any) -> str:
 READERS["Direction"] = read_direction
 
 
+@export("sort")
 @op
 def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> TensorType:
     """Sort `values` along `axis`; the direction is "ASCENDING" or "DESCENDING".
@@ -55,6 +57,7 @@ def _(dy: Any, y: Any, values: Any, axis: int, direction: str) -> Any:
     return take_along(dy, argsort(argsort(values, axis, direction), axis), axis)
 
 
+@export("argsort")
 @op
 def argsort(
     values: Input,
@@ -96,6 +99,7 @@ class TopKV2(NamedTuple):
     indices: Tensor
 
 
+@export("math.top_k", "nn.top_k")
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
 ) -> TopKV2:
@@ -149,6 +153,7 @@ def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType)
     return put_along(dy[0], y[1], shape_of(input), -1), None
 
 
+@export("searchsorted")
 @op
 def searchsorted(
     sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
@@ -183,6 +188,7 @@ class Unique(NamedTuple):
     idx: Tensor
 
 
+@export("unique")
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
     """Return the distinct elements of a vector by first appearance, and the index of each element among them.
 
@@ -226,6 +232,7 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
 
 
+@export("sequence_mask")
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
 ) -> Any:
@@ -266,6 +273,7 @@ def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
     return (np.arange(width) < np.expand_dims(lengths, -1)).astype(dtype.numpy)
 
 
+@export("reverse_sequence")
 def reverse_sequence(
     input: Any,
     seq_lengths: Any,

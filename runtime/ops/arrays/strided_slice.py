@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers
@@ -20,6 +21,7 @@ from .shape_ops import shape as shape_of
 Array = Any
 
 
+@export("slice")
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     """Return `size[i]` elements (-1: all remaining) from `begin[i]` on, along each axis i.
 
@@ -100,6 +102,7 @@ def _(dy: Any, y: Any, value: Any, begin: Any, shape: Any) -> Any:
     return part(dy, begin, shape_of(value)), None, None
 
 
+@export("strided_slice")
 def strided_slice(
     input_: Any,
     begin: Any,

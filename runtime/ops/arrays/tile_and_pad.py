@@ -18,6 +18,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
@@ -29,6 +30,7 @@ from .strided_slice import part
 Array = Any
 
 
+@export("tile")
 @op(traits=CHEAP)
 def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     """Repeat `input` as a whole `multiples[i]` times along each axis i.
@@ -88,6 +90,7 @@ def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
     return tile(dy, multiples), None
 
 
+@export("repeat")
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
     """Repeat every element (slice along `axis`) `repeats` times: one number for all or one for each.
 
@@ -161,6 +164,7 @@ def _(dy: Any, y: Any, input: Any, repeats: Any, shape: Any, axis: int | None) -
     return repeat_elements(dy, repeats, axis), None, None
 
 
+@export("pad")
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
 ) -> Any:
@@ -306,6 +310,7 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, shape: Any, mode: str) -> Any
     return surround(dy, paddings, 0, mode), None, None
 
 
+@export("reverse")
 @op(traits=CHEAP)
 def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
     """Reverse `tensor` along the axes in the vector `axis`.
@@ -335,6 +340,7 @@ def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
     return reverse(dy, axis), None
 
 
+@export("roll")
 @op
 def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType:
     """Shift the elements of `input` by `shift` along `axis`, with wrap-around.
@@ -366,6 +372,7 @@ def _(dy: Any, y: Any, input: Any, shift: Any, axis: Any) -> Any:
     return roll(dy, -shift, axis), None, None
 
 
+@export("meshgrid")
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
     """Return the coordinates of the points of a grid: one tensor for each of the vectors `args`.
 

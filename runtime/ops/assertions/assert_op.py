@@ -11,12 +11,14 @@ import numpy as np
 
 from ... import errors
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
 from ..arrays.reshape import reshape
 from ..state import print_and_assert
 
 
+@export("debugging.Assert", "Assert")
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
     """Raise InvalidArgumentError with `data` unless `condition` is true; in a graph at each run.
 

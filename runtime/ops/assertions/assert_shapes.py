@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ..arrays import shape_ops
 from ..math import comparison
@@ -26,6 +27,7 @@ class _Size(NamedTuple):
     source: str
 
 
+@export("debugging.assert_shapes")
 def assert_shapes(
     shapes: Any,
     data: Any = None,

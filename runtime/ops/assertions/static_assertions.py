@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ..arrays import shape_ops
 from ..arrays.concat_split import stack
@@ -24,16 +25,19 @@ from ..reduce import reductions
 from .assert_op import name_of, require
 
 
+@export("debugging.assert_rank", "assert_rank")
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless `x` has this rank; for an unknown rank, InvalidArgumentError when the graph runs."""
     check_rank(convert_to_tensor(x), [rank], "rank", message)
 
 
+@export("debugging.assert_rank_at_least")
 def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless the rank of `x` is at least `rank`; otherwise as `assert_rank`."""
     check_rank(convert_to_tensor(x), [rank], "rank at least", message)
 
 
+@export("debugging.assert_rank_in")
 def assert_rank_in(x: Any, ranks: Iterable[Any], message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless `x` has one of these ranks; otherwise as `assert_rank`."""
     check_rank(convert_to_tensor(x), list(ranks), "rank in", message)
@@ -74,6 +78,7 @@ def _as_rank(rank: Any) -> Tensor:
     return tensor
 
 
+@export("debugging.assert_scalar")
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise ValueError unless `tensor` is statically a scalar.
 
@@ -86,6 +91,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
         raise ValueError(f"{said}Expected scalar shape{called}, saw shape: {found.shape}.")
 
 
+@export("debugging.assert_integer")
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless `x` has an integer dtype."""
     found = convert_to_tensor(x)
@@ -96,6 +102,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         )
 
 
+@export("debugging.assert_type")
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise TypeError unless `tensor` has this dtype."""
     found, wanted = convert_to_tensor(tensor), dtypes.as_dtype(tf_type)
@@ -104,6 +111,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         raise TypeError(f"{said}{name_of(found) or 'tensor'} must be of type {wanted!r}; got {found.dtype!r}")
 
 
+@export("debugging.assert_same_float_dtype")
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
     """Return the floating dtype that all tensors have, and that is `dtype` if it is given; float32 for no tensors.
 
@@ -130,6 +138,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
     return expected
 
 
+@export("debugging.assert_proper_iterable")
 def assert_proper_iterable(values: Any) -> None:
     """Raise TypeError unless `values` is an iterable other than a tensor, array or string."""
     if is_tensor_like(values) or isinstance(values, (np.ndarray, str, bytes)):
@@ -138,6 +147,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
+@export("debugging.is_numeric_tensor")
 def is_numeric_tensor(tensor: Any) -> bool:
     """Return whether `tensor` is a tensor of numbers.
 

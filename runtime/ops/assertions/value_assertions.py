@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import errors
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current, eagerly
 from ..math import comparison
@@ -153,6 +154,7 @@ assert_greater = _binary("assert_greater", ">", comparison.greater)
 assert_greater_equal = _binary("assert_greater_equal", ">=", comparison.greater_equal)
 
 
+@export("debugging.assert_none_equal")
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:
@@ -167,6 +169,7 @@ assert_non_negative = _unary("assert_non_negative", ">=", comparison.greater_equ
 assert_non_positive = _unary("assert_non_positive", "<=", comparison.less_equal)
 
 
+@export("debugging.assert_near")
 def assert_near(
     x: Any,
     y: Any,

@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import errors
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
@@ -27,6 +28,7 @@ from ..reduce.reductions import reduce_sum
 from .inverse_and_det import SOLVABLE
 
 
+@export("linalg.banded_triangular_solve")
 @op
 def banded_triangular_solve(
     bands: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None

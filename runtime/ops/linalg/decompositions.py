@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
@@ -32,6 +33,7 @@ from .inverse_and_det import matrix_shape, solvable, square_matrix, triangular_s
 from .matmul import matmul
 
 
+@export("linalg.cholesky")
 @op
 def cholesky(input: Input, name: Name = None) -> TensorType:
     """Return the lower triangle `l` with `l @ adjoint(l) == input`, for a Hermitian positive definite matrix.
@@ -57,6 +59,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
     return (whole + adjoint(whole)) / 2
 
 
+@export("linalg.logdet")
 def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
     """Return the logarithm of the determinant of a Hermitian positive definite matrix.
 
@@ -73,6 +76,7 @@ class Qr(NamedTuple):
     r: Tensor
 
 
+@export("linalg.qr")
 def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
     """Return `q` with orthonormal columns and an upper triangle `r`, so that `q @ r == input`.
 
@@ -135,6 +139,7 @@ def _refuse_all_columns(full_matrices: bool, input: Any, q: Any) -> None:
         )
 
 
+@export("linalg.svd")
 def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
     """Return the singular values `s`; with `compute_uv` (s, u, v), where `u @ diag(s) @ adjoint(v) == tensor`.
 
@@ -244,6 +249,7 @@ def _refuse_arbitrary_vectors(tensor: Any) -> None:
         )
 
 
+@export("linalg.eigh")
 def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues of a Hermitian matrix, ascending, and its eigenvectors as columns.
 
@@ -254,6 +260,7 @@ def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
+@export("linalg.eigvalsh")
 def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
     """Return the eigenvalues of a Hermitian matrix, ascending.
 

@@ -13,6 +13,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
@@ -126,6 +127,7 @@ def _(dy: Any, y: Any, input: Any, diagonal: Any, k: int) -> Any:
     return set_diag(dy, zeros_like(diagonal), k=k), diag_part(dy, k=k)
 
 
+@export("linalg.band_part")
 @op
 def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> TensorType:
     """Return `input` with zeros outside a band around the diagonal; a negative number keeps the whole triangle.
@@ -161,6 +163,7 @@ def _(dy: Any, y: Any, input: Any, num_lower: int, num_upper: int) -> Any:
     return band_part(dy, num_lower, num_upper)
 
 
+@export("linalg.trace")
 def trace(x: TensorLike, name: Name = None) -> Tensor:
     """Return the sum of the diagonal.
 
@@ -170,6 +173,7 @@ def trace(x: TensorLike, name: Name = None) -> Tensor:
     return reduce_sum(diag_part(x), -1, name=name)  # type: ignore[no-any-return]
 
 
+@export("linalg.matrix_transpose")
 @op(traits=TOTAL)
 def matrix_transpose(a: Input, name: Name = None, conjugate: bool = False) -> TensorType:
     """Transpose matrices; complex numbers are also conjugated if `conjugate`.
@@ -193,6 +197,7 @@ def _(dy: Any, y: Any, a: Any, conjugate: bool) -> Any:
     return matrix_transpose(dy, conjugate=conjugate)
 
 
+@export("linalg.adjoint")
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
     """Return the conjugate transpose.
 
@@ -202,6 +207,7 @@ def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
     return matrix_transpose(matrix, name, conjugate=True)  # type: ignore[no-any-return]
 
 
+@export("linalg.cross")
 @op
 def cross(a: Same, b: Same, name: Name = None) -> TensorType:
     """Return the cross product of vectors of three numbers along the last axis.

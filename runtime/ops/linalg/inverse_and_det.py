@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
@@ -65,6 +66,7 @@ def _adjoint(x: Array) -> Array:
     return np.conj(np.swapaxes(x, -1, -2))
 
 
+@export("linalg.inv")
 @op
 def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
     """Return the inverse, of the conjugate transpose if `adjoint`.
@@ -93,6 +95,7 @@ def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> A
     return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
+@export("linalg.det")
 @op
 def det(input: Input, name: Name = None) -> TensorType:
     """Return the determinant.
@@ -125,6 +128,7 @@ class LogMatrixDeterminant(NamedTuple):
     log_abs_determinant: Tensor
 
 
+@export("linalg.slogdet")
 def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
     """Return the sign of the determinant, and the logarithm of its absolute value.
 
@@ -167,6 +171,7 @@ def _(dys: Any, ys: Any, input: Any) -> Any:
     return _as_matrices(weight) * inv(input, adjoint=True)
 
 
+@export("linalg.solve")
 @op
 def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> TensorType:
     """Return `x` with `matrix @ x == rhs`, column by column; with the conjugate transpose of `matrix` if `adjoint`.
@@ -201,6 +206,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
     return lambda: -times(y, to_rhs, adjoint_b=True) if adjoint else -times(to_rhs, y, adjoint_b=True), to_rhs
 
 
+@export("linalg.triangular_solve")
 @op
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None

@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
@@ -43,6 +44,7 @@ class Lu(NamedTuple):
     p: Tensor
 
 
+@export("linalg.lu")
 def lu(input: TensorLike, output_idx_type: Any = dtypes.int32, name: Name = None) -> Lu:
     """Factor square matrices: `lower @ upper` is the matrix with its rows in the order `p`.
 
@@ -137,6 +139,7 @@ def _(dy: Any, y: Any, matrix: Any, order: Any) -> Any:
     return rows_in_order(dy, argsort(order)), None
 
 
+@export("linalg.lu_reconstruct")
 def lu_reconstruct(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
@@ -149,6 +152,7 @@ def lu_reconstruct(
     return rows_in_order(matmul(lower, upper), argsort(convert_to_tensor(perm)), name)  # type: ignore[no-any-return]
 
 
+@export("linalg.lu_solve")
 def lu_solve(
     lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
@@ -168,6 +172,7 @@ def lu_solve(
     return triangular_solve(upper, between, lower=False, name=name)  # type: ignore[no-any-return]
 
 
+@export("linalg.lu_matrix_inverse")
 def lu_matrix_inverse(
     lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
 ) -> Tensor:
@@ -181,6 +186,7 @@ def lu_matrix_inverse(
     return lu_solve(factors, perm, unit, validate_args, name)
 
 
+@export("linalg.cholesky_solve")
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tensor:
     """Return `x` with `matrix @ x == rhs`, where `chol` is the Cholesky factor of the matrix.
 
@@ -191,6 +197,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tens
     return triangular_solve(factor, triangular_solve(factor, rhs), adjoint=True, name=name)  # type: ignore[no-any-return]
 
 
+@export("linalg.pinv")
 def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
     """Return the Moore-Penrose pseudo-inverse; singular values up to `rcond` times the largest count as zero.
 
@@ -240,6 +247,7 @@ def _longest_side(a: Tensor) -> Tensor:
     return cast(reduce_max(shape_of(a)[-2:]), a.dtype.real_dtype)
 
 
+@export("linalg.matrix_rank")
 def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
     """Return the number of singular values above `tol`; the default is the rounding error of the largest value.
 
@@ -256,6 +264,7 @@ def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, nam
     return reduce_sum(cast(greater(values, tol), dtypes.int32), -1, name=name)  # type: ignore[no-any-return]
 
 
+@export("linalg.lstsq")
 def lstsq(
     matrix: TensorLike,
     rhs: TensorLike,
@@ -298,6 +307,7 @@ def _sides(matrix: Tensor) -> tuple[int, int]:
     return dims[-2], dims[-1]  # type: ignore[return-value]
 
 
+@export("linalg.normalize")
 def normalize(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: Name = None
 ) -> tuple[Tensor, Tensor]:

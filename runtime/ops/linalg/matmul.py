@@ -14,6 +14,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
@@ -51,6 +52,7 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
     return (*batch, a[-2], b[-1])
 
 
+@export("linalg.matmul", "matmul")
 @op(traits=TOTAL | FRESH_RESULT | BLAS)
 def matmul(
     a: Same,
@@ -120,6 +122,7 @@ def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -
     return matmul(a, b, transpose_a=adjoint_a, transpose_b=adjoint_b)
 
 
+@export("linalg.matvec")
 @op(traits=BLAS)
 def matvec(
     a: Same,
@@ -167,6 +170,7 @@ def _(dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, adjoint_a: bool) -> An
     return to_a, to_b
 
 
+@export("linalg.tensordot", "tensordot")
 def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
     """Contract pairs of axes: the last of `a` with the first of `b`, or two lists of axes.
 
@@ -286,6 +290,7 @@ def _(
     return lambda: _tensordot(conj(other), dz, axes_other, axes), to_other, None
 
 
+@export("linalg.einsum", "einsum")
 def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
     """Return a sum of products in Einstein notation: labels that are not after `->` are summed over.
 

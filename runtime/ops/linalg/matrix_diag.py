@@ -17,6 +17,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
@@ -30,6 +31,7 @@ from . import diagonals
 ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
+@export("linalg.diag")
 def diag(
     diagonal: TensorLike,
     name: Name = "diag",
@@ -62,6 +64,7 @@ def diag(
     return matrix_of_diagonals(values, ends, num_rows, num_cols, _padding(padding_value, values), align, name)  # type: ignore[no-any-return]
 
 
+@export("linalg.diag_part")
 def diag_part(
     input: TensorLike,
     name: Name = "diag_part",
@@ -85,6 +88,7 @@ def diag_part(
     return diagonals_of_matrix(matrix, ends, _padding(padding_value, matrix), align, name)  # type: ignore[no-any-return]
 
 
+@export("linalg.set_diag")
 def set_diag(
     input: TensorLike,
     diagonal: TensorLike,

@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
@@ -33,6 +34,7 @@ from .matmul import einsum, matmul
 _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
+@export("linalg.eig", "eig")
 def eig(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues of square matrices and, as columns, eigenvectors: complex numbers in no particular order.
 
@@ -44,6 +46,7 @@ def eig(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
+@export("linalg.eigvals", "eigvals")
 def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
     """Return the eigenvalues of square matrices: complex numbers in no particular order.
 
@@ -92,6 +95,7 @@ def _(dys: Any, ys: Any, tensor: Any) -> Any:
     return whole if tensor.dtype.is_complex else cast(real(whole), tensor.dtype)
 
 
+@export("linalg.expm")
 @op
 def expm(input: Input, name: Name = None) -> TensorType:
     """Return the exponential of square matrices: the sum of `matrix ** k / k!`.
@@ -142,6 +146,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
     return expm(concat([upper, lower], -2))[..., :size, size:]
 
 
+@export("linalg.sqrtm", "matrix_square_root")
 @op
 def sqrtm(input: Input, name: Name = None) -> TensorType:
     """Return the principal square root of square matrices: `root @ root == input`.
@@ -177,6 +182,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 matrix_square_root = sqrtm
 
 
+@export("linalg.logm")
 @op
 def logm(input: Input, name: Name = None) -> TensorType:
     """Return the principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
@@ -260,6 +266,7 @@ def _logarithm(a: Array) -> Array:
     return sum(terms, np.zeros_like(a)) * 2.0**doublings
 
 
+@export("linalg.tensor_diag")
 def tensor_diag(diagonal: TensorLike, name: Name = None) -> Tensor:
     """Return a tensor of twice the rank, with these elements where both halves of the indices are equal, else zeros.
 
@@ -271,6 +278,7 @@ def tensor_diag(diagonal: TensorLike, name: Name = None) -> Tensor:
     return reshape(diag(reshape(diagonal, [-1])), concat([sizes, sizes], 0), name)  # type: ignore[no-any-return]
 
 
+@export("linalg.tensor_diag_part")
 def tensor_diag_part(input: TensorLike, name: Name = None) -> Tensor:
     """Return the elements where both halves of the indices are equal.
 

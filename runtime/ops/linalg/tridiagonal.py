@@ -13,6 +13,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
@@ -53,6 +54,7 @@ def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
     return stack([concat([upper, nothing], -1), middle, concat([nothing, lower], -1)], -2)  # type: ignore[no-any-return]
 
 
+@export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(
     diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: Name = None
 ) -> Tensor:
@@ -78,6 +80,7 @@ def tridiagonal_matmul(
     return middle * right + above * after + below * before  # type: ignore[no-any-return]
 
 
+@export("linalg.tridiagonal_solve")
 def tridiagonal_solve(
     diagonals: Any,
     rhs: TensorLike,
@@ -195,6 +198,7 @@ def _(dy: Any, y: Any, diagonals: Any, rhs: Any) -> Any:
     return stack(rows, -2), right
 
 
+@export("linalg.eigh_tridiagonal")
 def eigh_tridiagonal(
     alpha: TensorLike,
     beta: TensorLike,

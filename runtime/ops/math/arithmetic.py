@@ -20,6 +20,7 @@ from ...composite import composites
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.value_types import TensorType
@@ -433,6 +434,7 @@ _QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for d
 }
 
 
+@export("math.divide", "math.truediv", "divide", "truediv")
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y` as in Python 3: integers give float64 (those of 8 and 16 bits float32).
 
@@ -451,6 +453,7 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 truediv = divide
 
 
+@export("math.divide_no_nan")
 @dispatching_composites("divide_no_nan")
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
@@ -474,6 +477,7 @@ def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     return cast(x, wanted), cast(y, wanted)
 
 
+@export("math.add_n", "add_n")
 @op
 def add_n(inputs: Inputs, name: Name = None) -> TensorType:
     """Return the sum of tensors of one shape.
@@ -499,6 +503,7 @@ def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
     return [dy] * len(inputs)
 
 
+@export("clip_by_value")
 @dispatching_composites("clip_by_value")
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """Clip `t` to the range from `clip_value_min` to `clip_value_max`.

@@ -15,6 +15,7 @@ from ...composite import composites
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.value_types import TensorType
@@ -26,6 +27,7 @@ from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
 from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 
 
+@export("cast")
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     """Cast `x` to `dtype`: fractions are truncated, the imaginary part is dropped, nonzero is True.
 
@@ -70,6 +72,7 @@ def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
     return cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None
 
 
+@export("saturate_cast")
 @op
 def saturate_cast(value: Input, dtype: DType, name: Name = None) -> TensorType:
     """Cast `value` to `dtype`; values out of its range become the nearest value within.
@@ -119,6 +122,7 @@ def _plain(limit: Any) -> Any:
     return limit if isinstance(limit, int) else float(limit)
 
 
+@export("bitcast")
 @op
 def bitcast(input: Input, type: DType, name: Name = None) -> TensorType:
     """Reinterpret the bits of `input` as elements of `type`.
@@ -158,6 +162,7 @@ def _(input: Array, type: dtypes.DType) -> Array:
 bitcast.no_gradient("the bits of a number do not change by a little")
 
 
+@export("identity")
 @op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
 def identity(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged.
@@ -179,6 +184,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
     return dy
 
 
+@export("stop_gradient")
 @op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged; gradients treat the result as a constant.
@@ -198,6 +204,7 @@ def _(input: Array) -> Array:
 stop_gradient.no_gradient("that is what it is for")
 
 
+@export("complex")
 @dispatching_composites("complex")
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Return complex numbers from their parts.

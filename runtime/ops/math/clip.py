@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.creation import constant, ones_like
 from ..arrays.gather_where import where
@@ -22,6 +23,7 @@ from .comparison import greater
 from .elementwise import is_finite, sqrt, square
 
 
+@export("clip_by_norm")
 def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = None) -> Any:
     """Scale `t` down where its Euclidean norm along `axes` (of all elements if None) exceeds `clip_norm`.
 
@@ -39,6 +41,7 @@ def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = N
     return _like(t, clipped)
 
 
+@export("linalg.global_norm")
 def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
     """Return the Euclidean norm of all elements of several tensors; entries that are None are ignored.
 
@@ -52,6 +55,7 @@ def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
     return sqrt(add_n([reduce_sum(square(value)) for value in values]), name)  # type: ignore[no-any-return]
 
 
+@export("clip_by_global_norm")
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: Name = None
 ) -> tuple[list[Any], Tensor]:

@@ -14,6 +14,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
@@ -34,6 +35,7 @@ from .elementwise import abs, conj, exp, lgamma, log
 _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 
 
+@export("math.accumulate_n")
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Name = None) -> Tensor:
     """Return the sum of tensors of one shape and dtype.
 
@@ -59,6 +61,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     return add_n(tensors, name)  # type: ignore[no-any-return]
 
 
+@export("math.scalar_mul", "scalar_mul")
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
     """Multiply `x` by a scalar; ValueError if `scalar` is not a scalar.
 
@@ -72,6 +75,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
     return multiply(factor, x, name)  # type: ignore[no-any-return]
 
 
+@export("math.zero_fraction")
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """Return the fraction of elements that are zero, as a float32; NaN for an empty tensor.
 
@@ -83,6 +87,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     return divide(cast(zeros, dtypes.float32), cast(size(value, dtypes.int64), dtypes.float32), name)
 
 
+@export("math.lbeta")
 def lbeta(x: TensorLike, name: Name = None) -> Tensor:
     """Return the logarithm of the multivariate beta function of the numbers along the last axis.
 
@@ -93,6 +98,7 @@ def lbeta(x: TensorLike, name: Name = None) -> Tensor:
     return subtract(reduce_sum(lgamma(x), -1), lgamma(reduce_sum(x, -1)), name)  # type: ignore[no-any-return]
 
 
+@export("math.polyval")
 def polyval(coeffs: Sequence[Any], x: TensorLike, name: Name = None) -> Tensor:
     """Evaluate the polynomial with these coefficients, the highest first, at `x`.
 
@@ -110,6 +116,7 @@ def polyval(coeffs: Sequence[Any], x: TensorLike, name: Name = None) -> Tensor:
     return total
 
 
+@export("math.reciprocal_no_nan")
 def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
     """Return `1 / x`, and 0 where `x` is 0.
 
@@ -120,6 +127,7 @@ def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
     return divide_no_nan(ones_like(x), x, name)  # type: ignore[no-any-return]
 
 
+@export("math.softsign")
 def softsign(features: TensorLike, name: Name = None) -> Tensor:
     """Return `x / (1 + |x|)`.
 
@@ -131,6 +139,7 @@ def softsign(features: TensorLike, name: Name = None) -> Tensor:
     return divide(features, 1 + abs(features), name)
 
 
+@export("math.is_non_decreasing")
 def is_non_decreasing(x: TensorLike, name: Name = None) -> Tensor:
     """Return whether each element, in row-major order, is at least as large as the previous one.
 
@@ -141,6 +150,7 @@ def is_non_decreasing(x: TensorLike, name: Name = None) -> Tensor:
     return reduce_all(less_equal(before, after), name=name)  # type: ignore[no-any-return]
 
 
+@export("math.is_strictly_increasing")
 def is_strictly_increasing(x: TensorLike, name: Name = None) -> Tensor:
     """Return whether each element, in row-major order, is larger than the previous one.
 
@@ -180,6 +190,7 @@ def _(dy: Any, result: Any, x: Any, y: Any) -> Any:
     return fitted(dy * conj(slope), x), fitted(dy * conj(xdivy(x, y + 1)), y)
 
 
+@export("math.nextafter")
 @op
 def nextafter(x1: Same, x2: Same, name: Name = None) -> TensorType:
     """Return the float adjacent to `x1` in the direction of `x2`.
@@ -199,6 +210,7 @@ def _(dy: Any, y: Any, x1: Any, x2: Any) -> Any:
     return fitted(dy, x1), zeros_like(x2)
 
 
+@export("math.cumulative_logsumexp")
 @op
 def cumulative_logsumexp(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None

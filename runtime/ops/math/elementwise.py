@@ -16,6 +16,7 @@ import numpy as np
 from ...composite.composites import dispatching_composites
 from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
 from ..framework import intervals
@@ -312,6 +313,19 @@ _angle = unary(
 )
 
 
+@export("math.conj")
+def conj(x: TensorLike, name: Name = None) -> Tensor:
+    """Return the complex conjugate: `x` itself if it is not complex.
+
+    >>> conj([1+2j]).numpy().tolist(), conj([3]).numpy().tolist()
+    ([(1-2j)], [3])
+    """
+    x = convert_to_tensor(x)
+    if x.dtype.is_complex:
+        return _conj(x, name)  # type: ignore[no-any-return]
+    return _numeric(x)
+
+
 # Gradient functions. For complex functions, `dy` is multiplied by the conjugate of the derivative, as in
 # TensorFlow.
 
@@ -353,6 +367,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
     return dy * late_binding.special.digamma(x)
 
 
+@export("math.real")
 @dispatching_composites("real")
 def real(input: TensorLike, name: Name = None) -> Tensor:
     """Return the real parts: `input` itself if it is not complex.
@@ -366,23 +381,12 @@ def real(input: TensorLike, name: Name = None) -> Tensor:
     return _numeric(input)
 
 
-def conj(x: TensorLike, name: Name = None) -> Tensor:
-    """Return the complex conjugate: `x` itself if it is not complex.
-
-    >>> conj([1+2j]).numpy().tolist(), conj([3]).numpy().tolist()
-    ([(1-2j)], [3])
-    """
-    x = convert_to_tensor(x)
-    if x.dtype.is_complex:
-        return _conj(x, name)  # type: ignore[no-any-return]
-    return _numeric(x)
-
-
 def as_real(x: Any) -> Any:
     """Return a tensor with its imaginary parts set to zero, of the same dtype."""
     return cast(_real(x), x.dtype) if x.dtype.is_complex else x
 
 
+@export("math.angle")
 def angle(input: TensorLike, name: Name = None) -> Tensor:
     """Return the angles of numbers in the complex plane: pi for negative reals.
 

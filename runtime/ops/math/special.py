@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
+from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ...kernels.special_functions import (
@@ -195,6 +196,7 @@ def _pair(x: Operand, y: Operand, allowed: DTypes, what: str) -> TensorType:
     return TensorType(x.dtype, shapes.broadcast(x.shape, y.shape))
 
 
+@export("math.igamma")
 @op
 def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
     """Return the lower regularized incomplete gamma function: the share of `t ** (a - 1) * exp(-t)` below `x`.
@@ -205,6 +207,7 @@ def igamma(a: Same, x: Same, name: Name = None) -> TensorType:
     return _pair(a, x, FLOATS, "igamma")
 
 
+@export("math.igammac")
 @op
 def igammac(a: Same, x: Same, name: Name = None) -> TensorType:
     """Return the upper regularized incomplete gamma function.
@@ -227,6 +230,7 @@ def igamma_slope(a: Same, x: Same, name: Name = None) -> TensorType:
     return _pair(a, x, FLOATS, "igamma_slope")
 
 
+@export("math.zeta")
 @op
 def zeta(x: Same, q: Same, name: Name = None) -> TensorType:
     """Return the Hurwitz zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
@@ -237,6 +241,7 @@ def zeta(x: Same, q: Same, name: Name = None) -> TensorType:
     return _pair(x, q, _WIDE, "zeta")
 
 
+@export("math.polygamma")
 @op
 def polygamma(a: Same, x: Same, name: Name = None) -> TensorType:
     """Return the derivative of order `a` of `digamma` at `x`; NaN where `a` is not 0, 1, 2, ….
@@ -320,6 +325,7 @@ def _(dy: Any, y: Any, n: Any, x: Any) -> Any:
     return None, fitted(dy * polygamma(n + 1, x), x)
 
 
+@export("math.betainc")
 @op
 def betainc(a: Same, b: Same, x: Same, name: Name = None) -> TensorType:
     """Return the regularized incomplete beta function: the share of `t ** (a - 1) * (1 - t) ** (b - 1)` below `x`.

@@ -14,6 +14,7 @@ from ... import errors
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
@@ -32,6 +33,7 @@ from ..reduce.reductions import reduce_sum, sum_of
 from ..reduce.short_axis_kernels import along_short, is_short
 
 
+@export("nn.relu")
 @op(
     traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
     out={"iuf": ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")},
@@ -57,6 +59,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(y > 0, dy, zeros_like(dy))
 
 
+@export("nn.elu")
 @op(traits=ELEMENTWISE, cost=10)
 def elu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with `exp(x) - 1` in place of negative elements.
@@ -78,6 +81,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(features < 0, dy * (y + 1), dy)
 
 
+@export("nn.silu", "nn.swish")
 @dispatching_composites("silu")
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """Return `x * sigmoid(beta * x)`, known as swish.
@@ -93,6 +97,7 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
 swish = silu
 
 
+@export("nn.gelu")
 @dispatching_composites("gelu")
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
     """Return `x` times the probability that a standard normal variable is smaller than `x`.
@@ -127,6 +132,7 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
     return logits - np.maximum.reduce(logits, axis=axis, keepdims=True)
 
 
+@export("math.softmax", "nn.softmax")
 @op
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return `exp(x) / sum(exp(x))` along `axis`.
@@ -149,6 +155,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
     return (dy - reduce_sum(dy * y, axis, True)) * y
 
 
+@export("math.log_softmax", "nn.log_softmax")
 @op
 def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return the logarithm of `softmax`.
@@ -170,6 +177,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
     return dy - exp(y) * reduce_sum(dy, axis, True)
 
 
+@export("nn.bias_add")
 @op
 def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> TensorType:
     """Return `value + bias` along the last axis; along the second one if `data_format` is "NC..." (NCHW).

@@ -16,6 +16,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ...kernels.random import seeds
@@ -270,6 +271,7 @@ class SampledCandidates(NamedTuple):
     sampled_expected_count: Tensor
 
 
+@export("random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -290,6 +292,7 @@ def uniform_candidate_sampler(
     return SampledCandidates(*drawn)
 
 
+@export("random.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -310,6 +313,7 @@ def log_uniform_candidate_sampler(
     return SampledCandidates(*drawn)
 
 
+@export("nn.all_candidate_sampler", "random.all_candidate_sampler")
 def all_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -338,6 +342,7 @@ def _weights_in(vocab_file: str) -> list[float]:
         raise errors.InvalidArgumentError(f"{vocab_file}: {str(error)[:200]}") from None
 
 
+@export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 def fixed_unigram_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import stack
 from ..arrays.reshape import squeeze, transpose
@@ -24,6 +25,7 @@ from ..math.elementwise import negative
 from ..reduce.reductions import reduce_max
 
 
+@export("math.confusion_matrix")
 def confusion_matrix(
     labels: TensorLike,
     predictions: TensorLike,
@@ -75,6 +77,7 @@ class ApproxTopK(NamedTuple):
     indices: Tensor
 
 
+@export("math.approx_max_k", "nn.approx_max_k")
 def approx_max_k(
     operand: TensorLike,
     k: int,
@@ -92,6 +95,7 @@ def approx_max_k(
     return _top(convert_to_tensor(operand), k, reduction_dimension, True)
 
 
+@export("math.approx_min_k", "nn.approx_min_k")
 def approx_min_k(
     operand: TensorLike,
     k: int,
@@ -109,6 +113,7 @@ def approx_min_k(
     return _top(convert_to_tensor(operand), k, reduction_dimension, False)
 
 
+@export("approx_top_k")
 def approx_top_k(
     input: TensorLike,
     k: int,

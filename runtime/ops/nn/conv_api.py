@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros
@@ -35,6 +36,7 @@ def _setting(
     }
 
 
+@export("nn.conv1d")
 def conv1d(
     input: TensorLike,
     filters: TensorLike,
@@ -60,6 +62,7 @@ def conv1d(
     return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
 
 
+@export("nn.conv2d")
 def conv2d(
     input: TensorLike,
     filters: TensorLike,
@@ -84,6 +87,7 @@ def conv2d(
     return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
 
 
+@export("nn.conv3d")
 def conv3d(
     input: TensorLike,
     filters: TensorLike,
@@ -102,6 +106,7 @@ def conv3d(
     return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
 
 
+@export("nn.convolution")
 def convolution(
     input: TensorLike,
     filters: TensorLike,
@@ -132,6 +137,7 @@ def _spatial(filters: Tensor, what: str) -> int:
     return rank - 2
 
 
+@export("nn.conv_transpose")
 def conv_transpose(
     input: TensorLike,
     filters: TensorLike,
@@ -157,6 +163,7 @@ def conv_transpose(
     )
 
 
+@export("nn.conv1d_transpose")
 def conv1d_transpose(
     input: TensorLike,
     filters: TensorLike,
@@ -177,6 +184,7 @@ def conv1d_transpose(
     )
 
 
+@export("nn.conv2d_transpose")
 def conv2d_transpose(
     input: TensorLike,
     filters: TensorLike,
@@ -197,6 +205,7 @@ def conv2d_transpose(
     )
 
 
+@export("nn.conv3d_transpose")
 def conv3d_transpose(
     input: TensorLike,
     filters: TensorLike,
@@ -233,6 +242,7 @@ def _transposed(
     return conv_backprop_input(output_shape, filters, input, name=name, **setting)  # type: ignore[no-any-return]
 
 
+@export("nn.atrous_conv2d")
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: str, name: Name = None
 ) -> Tensor:
@@ -244,6 +254,7 @@ def atrous_conv2d(
     return conv2d(value, filters, 1, padding, dilations=_rate(rate), name=name)
 
 
+@export("nn.atrous_conv2d_transpose")
 def atrous_conv2d_transpose(
     value: TensorLike, filters: TensorLike, output_shape: Any, rate: int, padding: str, name: Name = None
 ) -> Tensor:
@@ -261,6 +272,7 @@ def _rate(rate: int) -> int:
     return rate
 
 
+@export("nn.depthwise_conv2d")
 def depthwise_conv2d(
     input: TensorLike,
     filter: TensorLike,
@@ -293,6 +305,7 @@ def _sizes_for_one_channel(sizes: Any) -> Tensor:
     return concat([sizes[:2], zeros([1], sizes.dtype) + 1, sizes[2:3] * sizes[3:4]], 0)  # type: ignore[no-any-return]
 
 
+@export("nn.depthwise_conv2d_backprop_input")
 def depthwise_conv2d_backprop_input(
     input_sizes: Any,
     filter: TensorLike,
@@ -315,6 +328,7 @@ def depthwise_conv2d_backprop_input(
     )
 
 
+@export("nn.depthwise_conv2d_backprop_filter")
 def depthwise_conv2d_backprop_filter(
     input: TensorLike,
     filter_sizes: Any,
@@ -336,6 +350,7 @@ def depthwise_conv2d_backprop_filter(
     return reshape(found, filter_sizes, name)  # type: ignore[no-any-return]
 
 
+@export("nn.separable_conv2d")
 def separable_conv2d(
     input: TensorLike,
     depthwise_filter: TensorLike,

@@ -10,12 +10,14 @@ from typing import Any
 
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ..arrays.concat_split import stack
 from ..arrays.reshape import transpose
 from ..arrays.shape_ops import shape as shape_of
 from .space_to_depth import batch_to_space_nd, space_to_batch_nd
 
 
+@export("nn.with_space_to_batch")
 def with_space_to_batch(
     input: TensorLike,
     dilation_rate: Any,

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
 from ..arrays.creation import zeros_like
@@ -23,6 +24,7 @@ from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
 
 
+@export("nn.dropout")
 @dispatching_composites("dropout")
 def dropout(
     x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: Name = None
@@ -44,6 +46,7 @@ def dropout(
     return _dropout(x, rate, noise_shape, drawn, lambda: seeds.pair(seed), name)
 
 
+@export("nn.experimental.stateless_dropout")
 def stateless_dropout(
     x: TensorLike,
     rate: Any,
@@ -64,6 +67,7 @@ def stateless_dropout(
     return _dropout(x, rate, noise_shape, drawn, lambda: None, name)
 
 
+@export("nn.experimental.general_dropout")
 def general_dropout(
     x: TensorLike,
     rate: Any,

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like
@@ -22,6 +23,7 @@ from ..math.elementwise import sqrt, square
 from ..reduce.reductions import reduce_sum
 
 
+@export("nn.embedding_lookup")
 @dispatching_composites("embedding_lookup")
 def embedding_lookup(
     params: TensorLike | list[TensorLike], ids: TensorLike, max_norm: float | None = None, name: Name = None

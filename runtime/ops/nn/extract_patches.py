@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
@@ -21,6 +22,7 @@ from ..framework.static_values import checked_dims, dims
 from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
 
 
+@export("image.extract_patches")
 def extract_patches(
     images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: Name = None
 ) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.ranges import range as count_up
@@ -19,6 +20,7 @@ from ..reduce.reductions import reduce_prod
 from ..reduce.segments import unsorted_segment_sum
 
 
+@export("extract_volume_patches")
 @op
 def extract_volume_patches(
     input: Input, ksizes: Axes, strides: Axes, padding: str, name: Name = None

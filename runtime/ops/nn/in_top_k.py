@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
@@ -26,6 +27,7 @@ from ..math.cast import cast
 from ..reduce.reductions import reduce_sum
 
 
+@export("math.in_top_k", "nn.in_top_k")
 @op
 def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> TensorType:
     """Return for each row whether fewer than `k` predictions are larger than that of the target.
@@ -67,6 +69,7 @@ def _(targets: Array, predictions: Array, k: Array) -> Array:
     return valid & finite & (np.sum(predictions > own, axis=1) < k)
 
 
+@export("nn.zero_fraction")
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """Return the fraction of `value` that is zero, a float32 between 0 and 1; NaN for an empty tensor.
 
@@ -78,6 +81,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     return divide(cast(zeros, dtypes.float32), cast(size(x, dtypes.int64), dtypes.float32), name)
 
 
+@export("nn.compute_average_loss")
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
@@ -106,6 +110,7 @@ def compute_average_loss(
     return divide_no_nan(total, cast(batch, total.dtype))  # type: ignore[no-any-return]
 
 
+@export("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """Return the sum of regularization losses, divided by the number of replicas, which is 1.
 

@@ -15,6 +15,7 @@ from ... import dtypes, errors
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
@@ -33,6 +34,7 @@ from .activations import log_softmax, softmax, with_top_at_zero
 _INDICES = frozenset({dtypes.int32, dtypes.int64})
 
 
+@export("nn.softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: Name = None
 ) -> Tensor:
@@ -103,6 +105,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
     return multiply(each, -log_softmax(logits)), multiply(each, softmax(logits) - labels)
 
 
+@export("nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: Name = None
 ) -> Tensor:
@@ -183,6 +186,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
     return None, multiply(expand_dims(dy, -1), softmax(logits) - chosen)
 
 
+@export("nn.sigmoid_cross_entropy_with_logits")
 @dispatching_composites("sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
     """Return `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
@@ -199,6 +203,7 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     return add(above - logits * labels, log1p(exp(beside)), name)  # type: ignore[no-any-return]
 
 
+@export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: Name = None
 ) -> Tensor:
@@ -223,6 +228,7 @@ def _pair(labels: Any, logits: Any) -> tuple[Any, Any]:
     return labels, logits
 
 
+@export("nn.log_poisson_loss")
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: Name = None
 ) -> Tensor:
@@ -249,6 +255,7 @@ def log_poisson_loss(
     return result + where(small, zeros_like(targets), stirling)  # type: ignore[no-any-return]
 
 
+@export("nn.l2_loss")
 def l2_loss(t: TensorLike, name: Name = None) -> Tensor:
     """Return `sum(t ** 2) / 2`.
 

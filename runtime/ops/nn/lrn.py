@@ -13,11 +13,13 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, require_dtype
 
 
+@export("nn.local_response_normalization", "nn.lrn")
 @op(name="lrn")
 def local_response_normalization(
     input: Input,

@@ -15,6 +15,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.tile_and_pad import reverse
@@ -24,6 +25,7 @@ from ..framework.op_families import REAL, Array, require_dtype
 from .window_geometry import Sliding, output_size, per_axis, refusal, sliding
 
 
+@export("nn.dilation2d")
 def dilation2d(
     input: TensorLike,
     filters: TensorLike,
@@ -56,6 +58,7 @@ def dilation2d(
     return dilated(input, filters, steps, rates, padding, name)  # type: ignore[no-any-return]
 
 
+@export("nn.erosion2d")
 def erosion2d(
     value: TensorLike,
     filters: TensorLike,

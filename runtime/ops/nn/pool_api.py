@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..framework.op import Name
 from . import pool_primitive
@@ -63,6 +64,7 @@ def _whole(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     return (1, 1, *inner) if first else (1, *inner, 1)
 
 
+@export("nn.max_pool1d")
 def max_pool1d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
 ) -> Tensor:
@@ -78,6 +80,7 @@ def max_pool1d(
     return _pool("max_pool1d", "MAX", 1, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.max_pool2d")
 def max_pool2d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
 ) -> Tensor:
@@ -89,6 +92,7 @@ def max_pool2d(
     return _pool("max_pool2d", "MAX", 2, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.max_pool3d")
 def max_pool3d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
 ) -> Tensor:
@@ -102,6 +106,7 @@ def max_pool3d(
     return _pool("max_pool3d", "MAX", 3, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.avg_pool1d")
 def avg_pool1d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
 ) -> Tensor:
@@ -113,6 +118,7 @@ def avg_pool1d(
     return _pool("avg_pool1d", "AVG", 1, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.avg_pool2d")
 def avg_pool2d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
 ) -> Tensor:
@@ -124,6 +130,7 @@ def avg_pool2d(
     return _pool("avg_pool2d", "AVG", 2, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.avg_pool3d")
 def avg_pool3d(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
 ) -> Tensor:
@@ -135,6 +142,7 @@ def avg_pool3d(
     return _pool("avg_pool3d", "AVG", 3, input, ksize, strides, padding, data_format, name)
 
 
+@export("nn.max_pool")
 def max_pool(
     input: TensorLike,
     ksize: Any,
@@ -153,6 +161,7 @@ def max_pool(
     return _pool("max_pool", "MAX", n, x, ksize, strides, padding, data_format, name)
 
 
+@export("nn.avg_pool")
 def avg_pool(
     input: TensorLike,
     ksize: Any,
@@ -187,6 +196,7 @@ class MaxPoolWithArgmax(NamedTuple):
     argmax: Tensor
 
 
+@export("nn.max_pool_with_argmax")
 def max_pool_with_argmax(
     input: TensorLike,
     ksize: Any,
@@ -222,6 +232,7 @@ def max_pool_with_argmax(
     return MaxPoolWithArgmax(values, places)
 
 
+@export("nn.pool")
 def pool(
     input: TensorLike,
     window_shape: Any,

@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes
 from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
@@ -31,6 +32,7 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 """Constants with which `selu` keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
 
 
+@export("nn.relu6")
 @op(traits=ELEMENTWISE, out={"f": ("np.maximum({0}, {zero}, out={o})", "np.minimum({o}, {six}, out={o})")})
 def relu6(features: Input, name: Name = None) -> TensorType:
     """Clip `features` to the range from 0 to 6.
@@ -53,6 +55,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where((features > 0) & (features < 6), dy, zeros_like(dy))
 
 
+@export("nn.leaky_relu")
 @dispatching_composites("leaky_relu")
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
     """Return `features`, with `alpha * x` in place of negative elements; integers become float32.
@@ -86,6 +89,7 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
     return where(features > 0, dy, multiply(dy, alpha))
 
 
+@export("nn.selu")
 @op(traits=ELEMENTWISE, cost=10)
 def selu(features: Input, name: Name = None) -> TensorType:
     """Return `scale * x`, or `scale * alpha * (exp(x) - 1)` for negative elements: mean 0 and variance 1 are kept.
@@ -108,6 +112,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE)
 
 
+@export("nn.softsign")
 @op(traits=ELEMENTWISE)
 def softsign(features: Input, name: Name = None) -> TensorType:
     """Return `x / (1 + |x|)`.
@@ -129,6 +134,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return divide(dy, square(abs(features) + 1))
 
 
+@export("nn.crelu")
 def crelu(features: TensorLike, axis: int = -1, name: Name = None) -> Tensor:
     """Concatenate `relu` of `features` and of their negatives along `axis`.
 

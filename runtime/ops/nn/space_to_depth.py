@@ -17,6 +17,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Ints, Name, op
@@ -24,6 +25,7 @@ from ..framework.op_families import Array
 from ..framework.static_values import integers
 
 
+@export("nn.space_to_depth")
 @op
 def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
     """Move blocks of `block_size` by `block_size` pixels to the channels of one pixel.
@@ -52,6 +54,7 @@ def space_to_depth(input: Input, block_size: int, data_format: str = "NHWC", nam
     )
 
 
+@export("nn.depth_to_space")
 @op
 def depth_to_space(input: Input, block_size: int, data_format: str = "NHWC", name: Name = None) -> TensorType:
     """Undo `space_to_depth`: move the channels of a pixel to a block of pixels.
@@ -196,6 +199,7 @@ def _moved_size(size: int | None, block: int | None, margin: int | None, what: s
     return (size + margin) // block
 
 
+@export("space_to_batch_nd")
 @op
 def space_to_batch_nd(input: Input, block_shape: Ints, paddings: Ints, name: Name = None) -> TensorType:
     """Move the elements of blocks, after padding with zeros, to separate batches.
@@ -280,6 +284,7 @@ def _(dy: Any, y: Any, input: Any, block_shape: Any, crops: Any) -> Any:
     return space_to_batch_nd(dy, block_shape, crops), None, None
 
 
+@export("nn.space_to_batch", "space_to_batch")
 def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: Name = None) -> Tensor:
     """Move the elements of blocks, after padding with zeros, to separate batches.
 
@@ -294,6 +299,7 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: Nam
     return space_to_batch_nd(input, _block_shape(block_shape), paddings, name)  # type: ignore[no-any-return]
 
 
+@export("batch_to_space")
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: Name = None) -> Tensor:
     """Undo `space_to_batch`: move batches to the elements of blocks, then crop the margins.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..framework.attribute_parsers import DType
@@ -28,6 +29,7 @@ _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 _ACCEPTED = (*_FLOATS, dtypes.int32, dtypes.int64)
 
 
+@export("random.uniform")
 def uniform(
     shape: Any,
     minval: Any = 0,
@@ -54,6 +56,7 @@ def uniform(
     return unit if is_unit and minval == 0 and maxval in (None, 1) else unit * (high - low) + low
 
 
+@export("random.normal")
 def normal(
     shape: Any,
     mean: Any = 0.0,
@@ -74,6 +77,7 @@ def normal(
     return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
 
+@export("random.truncated_normal")
 def truncated_normal(
     shape: Any,
     mean: Any = 0.0,
@@ -94,6 +98,7 @@ def truncated_normal(
     return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
 
+@export("random.shuffle")
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
     """Shuffle the rows of `value`.
 
@@ -104,6 +109,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any
     return random_shuffle(value, *seeds.pair(seed), name)
 
 
+@export("random.categorical")
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Any:

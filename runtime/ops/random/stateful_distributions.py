@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
 from ..arrays.concat_split import concat, stack
@@ -54,6 +55,7 @@ def _divided(drawn: Tensor, beta: Tensor, name: Name) -> Tensor:
     return maximum(convert_to_tensor(tiny, drawn.dtype), drawn / beta, name)  # type: ignore[no-any-return]
 
 
+@export("random.gamma")
 def gamma(
     shape: Any,
     alpha: TensorLike,
@@ -82,6 +84,7 @@ def gamma(
     return _divided(gamma_variates(whole, state, one), other, name)
 
 
+@export("random.stateless_gamma")
 def stateless_gamma(
     shape: Any,
     seed: Any,
@@ -101,6 +104,7 @@ def stateless_gamma(
     return _divided(gamma_variates(shape, seed_of_two(seed), one), other, name)
 
 
+@export("random.poisson")
 def poisson(
     shape: Any, lam: TensorLike, dtype: Any = dtypes.float32, seed: int | None = None, name: Name = None
 ) -> Tensor:
@@ -116,6 +120,7 @@ def poisson(
     return poisson_variates(whole, state, rates, kind, name)  # type: ignore[no-any-return]
 
 
+@export("random.stateless_poisson")
 def stateless_poisson(
     shape: Any, seed: Any, lam: TensorLike, dtype: Any = dtypes.int32, name: Name = None
 ) -> Tensor:
@@ -131,6 +136,7 @@ def _rates(lam: TensorLike) -> Tensor:
     return convert_to_tensor(lam)
 
 
+@export("random.stateless_binomial")
 def stateless_binomial(
     shape: Any,
     seed: Any,
@@ -152,6 +158,7 @@ def stateless_binomial(
     return binomial_variates(shape, seed_of_two(seed), trials, chances, output_dtype, name)  # type: ignore[no-any-return]
 
 
+@export("random.stateless_categorical")
 def stateless_categorical(
     logits: TensorLike, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: Name = None
 ) -> Tensor:
@@ -163,6 +170,7 @@ def stateless_categorical(
     return seeded_categorical(logits, num_samples, seed_of_two(seed), dtype, name)  # type: ignore[no-any-return]
 
 
+@export("random.stateless_parameterized_truncated_normal")
 def stateless_parameterized_truncated_normal(
     shape: Any,
     seed: Any,
@@ -183,6 +191,7 @@ def stateless_parameterized_truncated_normal(
     return bounded_normals(shape, seed_of_two(seed), means, stddevs, minvals, maxvals, name)  # type: ignore[no-any-return]
 
 
+@export("random.experimental.stateless_shuffle")
 def stateless_shuffle(value: TensorLike, seed: Any, alg: str = "auto_select", name: Name = None) -> Tensor:
     """Shuffle the rows of `value`, deterministically in the seed.
 
@@ -193,6 +202,7 @@ def stateless_shuffle(value: TensorLike, seed: Any, alg: str = "auto_select", na
     return seeded_shuffle(value, seed_of_two(seed), name)  # type: ignore[no-any-return]
 
 
+@export("random.experimental.stateless_split", "random.split")
 def stateless_split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Tensor:
     """Derive `num` seeds from one: a matrix with a seed in each row.
 
@@ -204,6 +214,7 @@ def stateless_split(seed: Any, num: Any = 2, alg: str = "auto_select") -> Tensor
     return full_integers(stack([num, 2]), start, start.dtype)  # type: ignore[no-any-return]
 
 
+@export("random.experimental.stateless_fold_in", "random.fold_in")
 def stateless_fold_in(seed: Any, data: TensorLike, alg: str = "auto_select") -> Tensor:
     """Derive a seed from a seed and an integer, such as the number of a step.
 
@@ -219,6 +230,7 @@ _FIRST_OF_THREE = 498247692
 """The first of three seed numbers if only two are given: TensorFlow's constant."""
 
 
+@export("random.experimental.index_shuffle")
 def index_shuffle(index: TensorLike, seed: Any, max_index: TensorLike) -> Tensor:
     """Return the position of `index` in the pseudorandom permutation of 0, 1, … `max_index` for this seed.
 

@@ -12,6 +12,7 @@ from typing import Any
 from ... import dtypes, errors
 from ...core import late_binding
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, seed_hash
 from ...kernels.random.philox import Stream
@@ -27,6 +28,7 @@ _WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
+@export("random.stateless_uniform")
 def stateless_uniform(
     shape: Any,
     seed: Any,
@@ -67,6 +69,7 @@ def stateless_uniform(
     return stateless_random_uniform(shape, seed, kind, name) * (high - low) + low
 
 
+@export("random.stateless_normal")
 def stateless_normal(
     shape: Any,
     seed: Any,
@@ -87,6 +90,7 @@ def stateless_normal(
     return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
 
+@export("random.stateless_truncated_normal")
 def stateless_truncated_normal(
     shape: Any,
     seed: Any,

@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current
 from ...ir.value_types import TensorType
@@ -301,6 +302,7 @@ def _(logits: Array, num_samples: Array, seed: Array, dtype: dtypes.DType) -> Ar
 seeded_categorical.no_gradient("whole numbers do not move by a little")
 
 
+@export("random_index_shuffle")
 @op
 def random_index_shuffle(
     index: Ints, seed: Ints, max_index: Ints, rounds: int = 4, name: Name = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
@@ -43,6 +44,7 @@ def _without_nans(x: Array, instead: float) -> Array:
     return x if least == least else np.where(np.isnan(x), x.dtype.type(instead), x)
 
 
+@export("math.argmax", "argmax")
 @op
 def argmax(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
@@ -60,6 +62,7 @@ def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
     return _without_nans(input, -np.inf).argmax(axis or 0).astype(output_type.numpy)
 
 
+@export("math.argmin", "argmin")
 @op
 def argmin(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None

@@ -13,6 +13,7 @@ from ... import dtypes, errors
 from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
@@ -24,6 +25,7 @@ from ..math.arithmetic import minimum
 from ..math.cast import cast
 
 
+@export("math.bincount")
 @dispatching_composites("bincount")
 def bincount(
     arr: Any,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
@@ -23,6 +24,7 @@ from ..math.cast import cast
 from ..math.elementwise import floor
 
 
+@export("histogram_fixed_width")
 @op
 def histogram_fixed_width(
     values: Same, value_range: Same, nbins: Ints = 100, dtype: DType = dtypes.int32, name: Name = None
@@ -68,6 +70,7 @@ def _(values: Array, value_range: Array, nbins: Array, dtype: dtypes.DType) -> A
     return np.bincount(places, minlength=count).astype(dtype.numpy)
 
 
+@export("histogram_fixed_width_bins")
 def histogram_fixed_width_bins(
     values: TensorLike,
     value_range: TensorLike,

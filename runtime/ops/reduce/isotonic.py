@@ -12,6 +12,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.reshape import transpose
@@ -27,6 +28,7 @@ class IsotonicRegression(NamedTuple):
     segments: Tensor
 
 
+@export("nn.isotonic_regression")
 def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
     """Return the monotonic sequences along `axis` closest to `inputs`, and the pool index of each element.
 

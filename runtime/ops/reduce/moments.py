@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import gather
@@ -24,6 +25,7 @@ from ..math.elementwise import rsqrt, square
 from .reductions import reduce_mean, reduce_prod, reduce_sum
 
 
+@export("nn.moments")
 def moments(
     x: TensorLike, axes: Any, shift: Any = None, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor]:
@@ -54,6 +56,7 @@ def _placed(axes: Any, x: Tensor) -> Any:
     return list(range(x.shape.rank))
 
 
+@export("nn.weighted_moments")
 def weighted_moments(
     x: TensorLike, axes: Any, frequency_weights: TensorLike, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor]:
@@ -80,6 +83,7 @@ def weighted_moments(
     return (cast(mean, x.dtype), cast(variance, x.dtype)) if narrow else (mean, variance)
 
 
+@export("nn.sufficient_statistics")
 def sufficient_statistics(
     x: TensorLike, axes: Any, shift: Any = None, keepdims: bool = False, name: Name = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -100,6 +104,7 @@ def sufficient_statistics(
     return count, total, reduce_sum(squared_difference(x, shift), places, keepdims), shift
 
 
+@export("nn.normalize_moments")
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: Any, name: Name = None
 ) -> tuple[Tensor, Tensor]:
@@ -115,6 +120,7 @@ def normalize_moments(
     return mean, multiply(variance_ss, divisor) - square(shifted)
 
 
+@export("nn.batch_normalization")
 def batch_normalization(
     x: TensorLike,
     mean: TensorLike,
@@ -141,6 +147,7 @@ def batch_normalization(
     return x * cast(factor, x.dtype) + cast(summand, x.dtype)  # type: ignore[no-any-return]
 
 
+@export("nn.batch_norm_with_global_normalization")
 def batch_norm_with_global_normalization(
     input: TensorLike,
     mean: TensorLike,

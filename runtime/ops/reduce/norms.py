@@ -13,6 +13,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.reshape import inverse_permutation, permute_axes
@@ -28,6 +29,7 @@ from .reductions import reduce_max, reduce_sum, spread
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
 
+@export("linalg.norm", "norm")
 def norm(
     tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: Name = None
 ) -> Tensor:
@@ -105,6 +107,7 @@ def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
     )
 
 
+@export("linalg.l2_normalize", "math.l2_normalize", "nn.l2_normalize")
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: Name = None) -> Tensor:
     """Divide `x` by its Euclidean norm along `axis`; zeros remain zeros.
 

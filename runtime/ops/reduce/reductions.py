@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
@@ -280,6 +281,7 @@ reduce_euclidean_norm.gradient(
 )
 
 
+@export("math.count_nonzero")
 @op
 def count_nonzero(
     input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None

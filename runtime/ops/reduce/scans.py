@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
+from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis
@@ -36,6 +37,7 @@ def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool,
     return np.flip(sums, axis) if reverse else sums
 
 
+@export("math.cumsum", "cumsum")
 @op
 def cumsum(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
@@ -58,6 +60,7 @@ def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any
     return cumsum(dy, axis, exclusive, not reverse)
 
 
+@export("math.cumprod")
 @op
 def cumprod(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None

@@ -18,6 +18,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
@@ -153,6 +154,7 @@ segment_min = _sorted(
 )
 
 
+@export("math.segment_mean")
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: Name = None) -> Tensor:
     """Return the mean of the rows of each segment, 0 for an empty one; means of integers round towards zero.
 
@@ -271,6 +273,7 @@ unsorted_segment_min = _unsorted(
 )
 
 
+@export("math.unsorted_segment_mean")
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
 ) -> Tensor:
@@ -283,6 +286,7 @@ def unsorted_segment_mean(
     return divide(total, count, name)
 
 
+@export("math.unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
 ) -> Tensor:

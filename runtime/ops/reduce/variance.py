@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import shapes
+from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape as shape_of
@@ -37,6 +38,7 @@ def _spec(x: Operand, axis: Axes, keepdims: bool, what: str) -> TensorType:
     return TensorType(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
 
 
+@export("math.reduce_variance")
 @op
 def reduce_variance(
     input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
@@ -61,6 +63,7 @@ def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
     return distance * cast(spread(dy * 2 / share(real(x), y), shape_of(x), axis, keepdims), x.dtype)
 
 
+@export("math.reduce_std")
 @op
 def reduce_std(
     input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones, zeros_like
@@ -29,6 +30,7 @@ from .fft_primitive import resized
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
+@export("signal.dct")
 def dct(
     input: TensorLike,
     type: int = 2,
@@ -62,6 +64,7 @@ def dct(
     return _TYPES[type](x, norm)
 
 
+@export("signal.idct")
 def idct(
     input: TensorLike,
     type: int = 2,

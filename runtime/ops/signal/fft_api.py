@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.ranges import range as count_up
 from ..arrays.shape_ops import shape as shape_of
@@ -53,6 +54,7 @@ def _half(x: TensorLike) -> Tensor:
     return _of_dtype(_as_complex(x), "IRFFT", dtypes.complex64, dtypes.complex128)
 
 
+@export("signal.fft")
 def fft(input: TensorLike, name: Name = None) -> Tensor:
     """Return the Fourier transform of complex numbers along the last axis.
 
@@ -65,6 +67,7 @@ def fft(input: TensorLike, name: Name = None) -> Tensor:
     return complex_transform(x, [], (-1,), name)  # type: ignore[no-any-return]
 
 
+@export("signal.ifft")
 def ifft(input: TensorLike, name: Name = None) -> Tensor:
     """Return the inverse Fourier transform along the last axis: the inverse of `fft`.
 
@@ -74,6 +77,7 @@ def ifft(input: TensorLike, name: Name = None) -> Tensor:
     return complex_inverse(_as_complex(input), [], (-1,), name)  # type: ignore[no-any-return]
 
 
+@export("signal.fft2d")
 def fft2d(input: TensorLike, name: Name = None) -> Tensor:
     """Return the Fourier transform of complex numbers along the last two axes.
 
@@ -83,6 +87,7 @@ def fft2d(input: TensorLike, name: Name = None) -> Tensor:
     return complex_transform(_as_complex(input), [], (-2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.ifft2d")
 def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
     """Return the inverse Fourier transform along the last two axes: the inverse of `fft2d`.
 
@@ -92,6 +97,7 @@ def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
     return complex_inverse(_as_complex(input), [], (-2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.fft3d")
 def fft3d(input: TensorLike, name: Name = None) -> Tensor:
     """Return the Fourier transform of complex numbers along the last three axes.
 
@@ -101,6 +107,7 @@ def fft3d(input: TensorLike, name: Name = None) -> Tensor:
     return complex_transform(_as_complex(input), [], (-3, -2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.ifft3d")
 def ifft3d(input: TensorLike, name: Name = None) -> Tensor:
     """Return the inverse Fourier transform along the last three axes: the inverse of `fft3d`.
 
@@ -114,6 +121,7 @@ def _length(fft_length: Any) -> Any:
     return [] if fft_length is None else fft_length
 
 
+@export("signal.rfft")
 def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Return the Fourier transform of real numbers along the last axis.
 
@@ -128,6 +136,7 @@ def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) ->
     return real_transform(_halved(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
 
 
+@export("signal.irfft")
 def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Invert `rfft`: return `2 * (n - 1)` numbers for an input of size `n`, or `fft_length` numbers.
 
@@ -137,6 +146,7 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -
     return real_inverse(_half(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
 
 
+@export("signal.rfft2d")
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Compute `rfft` along the last two axes.
 
@@ -146,6 +156,7 @@ def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
     return real_transform(_halved(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.irfft2d")
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Invert `rfft2d`.
 
@@ -155,6 +166,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None)
     return real_inverse(_half(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.rfft3d")
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Compute `rfft` along the last three axes.
 
@@ -164,6 +176,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
     return real_transform(_halved(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
 
 
+@export("signal.irfft3d")
 def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
     """Invert `rfft3d`.
 
@@ -202,6 +215,7 @@ def _scaled(result: Tensor, whole: Any, axes: tuple[int, ...], norm: str | None,
     return result * factor if inverse else result / factor  # type: ignore[no-any-return]
 
 
+@export("signal.fftnd")
 def fftnd(
     input_tensor: TensorLike,
     fft_length: Any = None,
@@ -225,6 +239,7 @@ def fftnd(
     return _scaled(result, result, axes, norm, inverse=False)
 
 
+@export("signal.ifftnd")
 def ifftnd(
     input_tensor: TensorLike,
     fft_length: Any = None,
@@ -243,6 +258,7 @@ def ifftnd(
     return _scaled(result, result, axes, norm, inverse=True)
 
 
+@export("signal.rfftnd")
 def rfftnd(
     input_tensor: TensorLike,
     fft_length: Any = None,
@@ -265,6 +281,7 @@ def rfftnd(
     return _scaled(result, whole, axes, norm, inverse=False)
 
 
+@export("signal.irfftnd")
 def irfftnd(
     input_tensor: TensorLike,
     fft_length: Any = None,
@@ -283,6 +300,7 @@ def irfftnd(
     return _scaled(result, result, axes, norm, inverse=True)
 
 
+@export("signal.fftshift")
 def fftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
     """Shift the element 0 of each axis (or of `axes`) of `x` to the middle.
 
@@ -292,6 +310,7 @@ def fftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
     return _shifted(convert_to_tensor(x), axes, name, back=False)
 
 
+@export("signal.ifftshift")
 def ifftshift(x: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
     """Invert `fftshift`.
 

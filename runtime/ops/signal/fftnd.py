@@ -12,17 +12,20 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..framework.op import Name
 from ..math.cast import cast
 from . import fft_api
 
 
+@export("fftnd")
 def fftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
     """Return the Fourier transform along `axes`, truncated or padded with zeros to `fft_length`."""
     return fft_api.fftnd(input, fft_length, axes, name=name)
 
 
+@export("ifftnd")
 def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
     """Invert `fftnd`.
 
@@ -32,6 +35,7 @@ def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> 
     return fft_api.ifftnd(input, fft_length, axes, name=name)
 
 
+@export("rfftnd")
 def rfftnd(
     input: TensorLike,
     fft_length: Any,
@@ -47,6 +51,7 @@ def rfftnd(
     return cast(fft_api.rfftnd(input, fft_length, axes, name=name), Tcomplex)
 
 
+@export("irfftnd")
 def irfftnd(
     input: TensorLike,
     fft_length: Any,

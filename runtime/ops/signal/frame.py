@@ -16,6 +16,7 @@ import numpy as np
 from ... import errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros
@@ -29,6 +30,7 @@ from ..reduce.reductions import reduce_sum
 from .fft_primitive import fitted_to
 
 
+@export("signal.frame")
 def frame(
     signal: Any,
     frame_length: Any,
@@ -134,6 +136,7 @@ def _laid_back(dy: Any, signal: Any, frame_step: Any, axis: int) -> Any:
     return transpose(rows, [*range(place), rank - 1, *range(place, rank - 1)])
 
 
+@export("signal.overlap_and_add")
 def overlap_and_add(signal: Any, frame_step: Any, name: Name = None) -> Tensor:
     """Add the frames in the last two axes of `signal`, with a distance of `frame_step` between their starts.
 

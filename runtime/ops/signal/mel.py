@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import constant, zeros
@@ -28,6 +29,7 @@ _HIGH_FREQUENCY_Q = 1127.0
 """Constants of the mel scale of the HTK book (Young et al.): `1127 * log(1 + f / 700)`."""
 
 
+@export("signal.linear_to_mel_weight_matrix")
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: Any = 129,
@@ -86,6 +88,7 @@ def _check(bins: int, rate: Any, low: float, high: float, dtype: dtypes.DType) -
         raise ValueError(f"dtype must be a floating point type. Got: {dtype!r}")
 
 
+@export("signal.mfccs_from_log_mel_spectrograms")
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: Name = None) -> Tensor:
     """Return cepstral coefficients: the cosine transform of logarithmic mel spectra.
 

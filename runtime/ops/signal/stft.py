@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat, split
 from ..arrays.reshape import reshape
@@ -46,6 +47,7 @@ def _enclosing_power_of_two(size: Any) -> Any:
     return cast(2.0**root, dtypes.int32)
 
 
+@export("signal.stft")
 def stft(
     signals: Any,
     frame_length: Any,
@@ -76,6 +78,7 @@ def stft(
     return rfft(frames, reshape(size, [1]))
 
 
+@export("signal.inverse_stft")
 def inverse_stft(
     stfts: Any,
     frame_length: Any,
@@ -102,6 +105,7 @@ def inverse_stft(
     return overlap_and_add(frames, step)
 
 
+@export("signal.inverse_stft_window_fn")
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: WindowFn = hann_window, name: Name = None
 ) -> Callable[..., Tensor]:
@@ -132,6 +136,7 @@ def concat_sizes(rows: Any, columns: Any) -> Tensor:
     return concat(sizes, 0)  # type: ignore[no-any-return]
 
 
+@export("signal.mdct")
 def mdct(
     signals: Any,
     frame_length: Any,
@@ -163,6 +168,7 @@ def mdct(
     return dct(folded, type=4, norm=norm)
 
 
+@export("signal.inverse_mdct")
 def inverse_mdct(
     mdcts: Any, window_fn: WindowFn | None = vorbis_window, norm: str | None = None, name: Name = None
 ) -> Tensor:

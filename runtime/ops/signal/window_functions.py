@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
+from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import constant, ones_like
@@ -24,6 +25,7 @@ from ..math.special import bessel_i0
 from ..reduce.scans import cumsum
 
 
+@export("signal.hann_window")
 def hann_window(
     window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
@@ -40,6 +42,7 @@ def hann_window(
     return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
 
 
+@export("signal.hamming_window")
 def hamming_window(
     window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
@@ -71,6 +74,7 @@ def _raised_cosine(window_length: Any, periodic: bool, dtype: Any, middle: float
     return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
 
 
+@export("signal.kaiser_window")
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
@@ -87,6 +91,7 @@ def kaiser_window(
     return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
 
 
+@export("signal.kaiser_bessel_derived_window")
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
 ) -> Tensor:
@@ -103,6 +108,7 @@ def kaiser_bessel_derived_window(
     return concat([half, reverse(half, [0])], 0)  # type: ignore[no-any-return]
 
 
+@export("signal.vorbis_window")
 def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Name = None) -> Tensor:
     """Return a Vorbis window: a sine of a squared sine.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...storage import gfile
 from ..framework.op import Input, Name, op
@@ -29,6 +30,7 @@ def _text(scalar: Any) -> str:
     return os.fsdecode(path)
 
 
+@export("io.read_file")
 @op(stateful=True)
 def read_file(filename: Input, name: Name = None) -> TensorType:
     """Read the contents of a file; NotFoundError if it does not exist.
@@ -72,6 +74,7 @@ def _(filename: Array, contents: Array) -> tuple[()]:
     return ()
 
 
+@export("io.matching_files")
 @op(stateful=True)
 def matching_files(pattern: Input, name: Name = None) -> TensorType:
     """Return the sorted names of files that match a pattern or one of several, with wildcards `*` and `?`.

@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import dtypes, nest
 from ...core.conversion import convert_to_tensor, is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
 from ...ir.tensor_placeholders import Mention
@@ -20,6 +21,7 @@ from . import print_and_assert
 _MARK = "\0"  # marks the position of a tensor while a text is put together
 
 
+@export("print")
 def print(  # TensorFlow's name
     *inputs: Any,
     output_stream: Any = None,

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Name, op
 
 
+@export("timestamp")
 @op(stateful=True)
 def timestamp(name: Name = None) -> TensorType:
     """Return the seconds since 1970-01-01T00:00:00Z, a float64 scalar; read at each run, in program order.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
@@ -20,6 +21,7 @@ Array = Any
 _TYPES = FLOATS | COMPLEX | INTEGERS | BOOLS
 
 
+@export("io.decode_raw")
 @op
 def decode_raw(
     input_bytes: Input,
@@ -77,6 +79,7 @@ def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int 
     return numbers.reshape(*items.shape, length // out_type.size)
 
 
+@export("io.encode_base64")
 @op
 def encode_base64(input: Input, pad: bool = False, name: Name = None) -> TensorType:
     """Encode strings in base64, in the URL-safe alphabet (- and _); with "=" at the end if `pad`.
@@ -94,6 +97,7 @@ def _(input: Array, pad: bool) -> Array:
     return each(encode if pad else lambda item: encode(item).rstrip(b"="), input)
 
 
+@export("io.decode_base64")
 @op
 def decode_base64(input: Input, name: Name = None) -> TensorType:
     """Decode strings in base64: in the alphabet of `encode_base64`, with or without "=" at the end.

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...core import shapes
 from ...core.conversion import TensorLike
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...dtypes import string, uint8
 from ...ir.value_types import TensorType
@@ -162,6 +163,7 @@ def of_strings(texts: Array) -> Words:
     return result
 
 
+@export("fingerprint")
 def fingerprint(data: TensorLike, method: str = "farmhash64", name: Name = None) -> Tensor:
     """Return a fingerprint of each row of `data`, as eight bytes; a string's fingerprint is that of its bytes.
 

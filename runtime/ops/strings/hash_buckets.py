@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...kernels.strings.hashes import hash64, siphash
 from ..framework.attribute_parsers import Axes
@@ -26,6 +27,7 @@ def _bucket(input: Any, num_buckets: int, name: str) -> TensorType:
     return TensorType(dtypes.int64, input.shape)
 
 
+@export("strings.to_hash_bucket")
 @op
 def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """Return a deterministic number from 0 to `num_buckets` - 1 for each string.
@@ -43,6 +45,7 @@ def _(input: Array, num_buckets: int) -> Array:
     return each(lambda item: hash64(item) % num_buckets, input, dtype=np.int64)
 
 
+@export("strings.to_hash_bucket_fast")
 @op
 def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """Return a number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
@@ -61,6 +64,7 @@ def _(input: Array, num_buckets: int) -> Array:
     return buckets.astype(np.int64).reshape(np.shape(input))
 
 
+@export("strings.to_hash_bucket_strong")
 @op
 def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> TensorType:
     """Return a number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two 64-bit integers.

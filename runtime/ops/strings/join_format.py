@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
@@ -19,6 +20,7 @@ from .map_bytes import filled
 Array = Any
 
 
+@export("strings.reduce_join")
 @op
 def reduce_join(
     inputs: Input, axis: Axes = None, keepdims: bool = False, separator: str = "", name: Name = None
@@ -62,6 +64,7 @@ def _(inputs: Array, axis: Any, keepdims: bool, separator: str) -> Array:
     return np.expand_dims(joined, sorted(axes)) if keepdims else joined
 
 
+@export("strings.unsorted_segment_join")
 @op
 def unsorted_segment_join(
     inputs: Input, segment_ids: Input, num_segments: Input, separator: str = "", name: Name = None

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ... import dtypes
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...kernels.strings.regex_engines import compiled
 from ..framework.op import Input, Name, op
@@ -28,6 +29,7 @@ def _bytes(scalar: Any) -> bytes:
     return item
 
 
+@export("strings.regex_full_match")
 @op
 def regex_full_match(input: Input, pattern: Input, name: Name = None) -> TensorType:
     """Return whether the whole of each string matches the pattern.
@@ -49,6 +51,7 @@ def _(input: Array, pattern: Array) -> Array:
     return each(compiled(_bytes(pattern)).is_full_match, input, dtype=bool)
 
 
+@export("strings.regex_replace")
 @op
 def regex_replace(
     input: Input, pattern: Input, rewrite: Input, replace_global: bool = True, name: Name = None

@@ -13,6 +13,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import is_tensor_like
+from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import unstack
@@ -34,6 +35,7 @@ def check_unit(unit: str) -> None:
         )
 
 
+@export("strings.join")
 def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
     """Join the strings of all inputs elementwise; scalars broadcast.
 
@@ -70,6 +72,7 @@ def _(inputs: list[Array], separator: str) -> Array:
     return each(lambda *parts: between.join(parts), *inputs) if inputs else np.array(b"", object)
 
 
+@export("strings.as_string", "as_string")
 @op
 def as_string(
     input: Input,
@@ -130,6 +133,7 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
     return each(lambda item: (f"%{field}{form}" % item).encode(), values)
 
 
+@export("strings.length")
 @op(name="string_length")
 def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
     """Return the number of bytes of each string, or of characters with unit "UTF8_CHAR".
@@ -157,6 +161,7 @@ def _check_encoding(encoding: str) -> None:
         raise ValueError("only utf-8 or '' (no encoding) is supported, received encoding: " + repr(encoding))
 
 
+@export("strings.lower")
 @op(name="string_lower")
 def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Convert letters to lower case: those of ASCII, or all with encoding "utf-8".
@@ -176,6 +181,7 @@ def _(input: Array, encoding: str) -> Array:
     )
 
 
+@export("strings.upper")
 @op(name="string_upper")
 def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Convert letters to upper case: those of ASCII, or all with encoding "utf-8".
@@ -195,6 +201,7 @@ def _(input: Array, encoding: str) -> Array:
     )
 
 
+@export("strings.strip")
 @op(name="string_strip")
 def strip(input: Input, name: Name = None) -> TensorType:
     """Strip whitespace from both ends of strings.
@@ -211,6 +218,7 @@ def _(input: Array) -> Array:
     return each(bytes.strip, input)
 
 
+@export("strings.substr")
 @op
 def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> TensorType:
     """Return the part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").

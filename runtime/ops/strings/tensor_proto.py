@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ...storage.tensor_protos import NUMBERS, parsed, serialized
 from ..framework.attribute_parsers import DType
@@ -19,6 +20,7 @@ Array = Any
 _TYPES = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dtype.name in NUMBERS)
 
 
+@export("io.serialize_tensor")
 @op
 def serialize_tensor(tensor: Input, name: Name = None) -> TensorType:
     """Serialize a tensor to a string with its dtype, shape and elements.
@@ -36,6 +38,7 @@ def _(tensor: Array) -> Array:
     return np.array(serialized(array), object)
 
 
+@export("io.parse_tensor")
 @op
 def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> TensorType:
     """Parse a string of `serialize_tensor` to a tensor.

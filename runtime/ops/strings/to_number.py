@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ... import dtypes, errors
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
@@ -29,6 +30,7 @@ _LONGEST_INTEGER = 20  # digits of the largest uint64
 _SHOWN = 100  # characters of a text in a message
 
 
+@export("strings.to_number")
 @op(name="string_to_number")
 def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Parse numbers from strings: float32, float64, int32, int64, uint32 or uint64; surrounding whitespace is ignored.

@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import dtypes
 from ... import errors as failures
+from ...core.export import export
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import STRINGS, require_dtype
@@ -109,6 +110,7 @@ def _is_character(code: int) -> bool:
     return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
 
 
+@export("strings.unicode_transcode")
 @op
 def unicode_transcode(
     input: Input,
