@@ -3,7 +3,7 @@
     f = lambda row: w @ row + 1          matmul w, rows           one operation for all rows
     vectorized_map(f, rows)        ==>   add …, 1
 
-The function is traced for one row. Each of its operations is then run by its batching rule (batching_rules.py). An
+The function is traced for one row. Each of its operations is then run by its batching rule. An
 operation without a rule, such as a `while` with an end that depends on the row, runs row by row in a loop. So does a
 function that has effects in an order (assignments, printing) or TensorArrays.
 
@@ -29,13 +29,13 @@ from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.batching import Argument
 from ..ops.framework.op import wrap
+from ..ops.state.variable_ops import read_variable
 from ..tracing.function import function
-from .batching_rules import Argument, rule_for, with_rows
+from .batch import OperationBatch, with_rows
 from .map_fn import map_fn
 from .row_structures import check_function
-
-_READS = frozenset({"read_variable"})
 
 
 @export("vectorized_map")
@@ -142,11 +142,10 @@ class _Rows:
     def _computed(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
         """Return the results of an operation for all rows."""
         if not any(argument.has_rows for argument in arguments):
-            if operation.stateful and operation.type not in _READS:  # random numbers differ in each row
+            if operation.stateful and operation.op is not read_variable:  # random numbers differ in each row
                 return self._looped(operation, [*arguments, Argument(counted(self.count), True)])
             return [Argument(wrap(value, self.outer), False) for value in self._again(operation, arguments)]
-        rule = None if operation.regions or operation.stateful else rule_for(operation)
-        result = None if rule is None else rule(operation, arguments, self.count)
+        result = OperationBatch(operation, arguments, self.count).run()
         if result is None:
             return self._looped(operation, arguments)
         return [Argument(each, True) for each in (result if isinstance(result, (list, tuple)) else [result])]
@@ -208,7 +207,7 @@ class _Rows:
 
 def _needs_order(operation: Operation) -> bool:
     """Return whether the operation has ordered effects, or operands or results that are no tensors."""
-    if operation.stateful and operation.type not in _READS and not operation.type.startswith("random_"):
+    if operation.stateful and operation.op is not read_variable and not operation.type.startswith("random_"):
         return True
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
     return not all(isinstance(spec, (TensorType, VariableType)) for spec in specs)

@@ -29,6 +29,7 @@ from ...core.conversion import (
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
+from ..framework import batching
 from ..framework.attribute_parsers import Axis, Results
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
@@ -51,7 +52,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     return join(values, axis, name=name)
 
 
-@op(name="concat", traits=TOTAL | CHEAP)
+@op(name="concat", traits=TOTAL | CHEAP, batch=batching.joined_along_axis)
 def join(values: Inputs, axis: Axis, name: Name = None) -> TensorType:
     """Concatenate tensors along an existing axis.
 
@@ -141,7 +142,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     return pack(unstack(whole), axis, name)
 
 
-@op(name="stack", traits=TOTAL | FRESH_RESULT)
+@op(name="stack", traits=TOTAL | FRESH_RESULT, batch=batching.joined_along_axis)
 def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> TensorType:
     """Stack tensors of one shape along a new axis.
 
@@ -223,7 +224,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     return unpack(tensor, num, axis, name)
 
 
-@op(name="unstack")
+@op(name="unstack", batch=batching.along_axis)
 def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
     """Return the `num` slices of `value` along `axis`.
 
@@ -278,7 +279,7 @@ def split(
     return split_sizes(value, sizes, count, axis, name)
 
 
-@op(name="split")
+@op(name="split", batch=batching.along_axis)
 def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[TensorType, ...]:
     """Split `value` along `axis` into `num` equal parts.
 

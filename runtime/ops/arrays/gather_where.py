@@ -18,8 +18,9 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...ir.value_types import TensorType
-from ..framework import intervals
+from ..framework import batching, intervals
 from ..framework.attribute_parsers import Axis
+from ..framework.batching import Batch
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..framework.traits import CHEAP, ELEMENTWISE, TOTAL
@@ -104,6 +105,20 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
     return (
         _take_in_batches(params, indices, axis % params.ndim, batch) if batch else params.take(indices, axis)
     )
+
+
+@take.batching
+def _(batch: Batch) -> Any:
+    params, indices = batch.arguments
+    axis, batch_dims = batch.attrs["axis"], batch.attrs["batch_dims"]
+    given = (params.tensor, indices.tensor)
+    if params.has_rows and indices.has_rows:
+        return batch.call(*given, axis=batching.next_axis(axis), batch_dims=batching.next_axis(batch_dims))
+    if batch_dims:
+        return None
+    if params.has_rows:
+        return batch.call(*given, axis=batching.next_axis(axis))
+    return batch.call(*given) if axis == 0 else None
 
 
 @op

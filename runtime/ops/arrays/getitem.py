@@ -18,10 +18,11 @@ from ... import errors
 from ...core import conversion
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.value_types import TensorType
+from ..framework.batching import Batch
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
 from ..framework.traits import CHEAP
-from .gather_where import boolean_mask
+from .gather_where import boolean_mask, gather
 from .reshape import ensure_shape
 
 Array = Any
@@ -227,6 +228,17 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
     return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
+
+
+@select.batching
+def _(batch: Batch) -> Any:
+    tensor, *parts = batch.arguments
+    key = batch.attrs["key"]
+    if not any(part.has_rows for part in parts):
+        return batch.call(tensor.tensor, *(part.tensor for part in parts), key=f":, {key}" if key else ":")
+    if key != "_" or parts[0].rank != 0:
+        return None
+    return gather(tensor.tensor, parts[0].tensor, batch_dims=1 if tensor.has_rows else 0)
 
 
 @op

@@ -18,7 +18,9 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ..framework import batching
 from ..framework.attribute_parsers import Axes, Axis, Dims
+from ..framework.batching import Batch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
 from ..framework.traits import CHEAP, TOTAL
@@ -90,8 +92,18 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
     return reshape(dy, shape_of(tensor)), None
 
 
+@reshape.batching
+def _(batch: Batch) -> Any:
+    tensor, shape = batch.arguments
+    known = batch.result_shape
+    if shape.has_rows:
+        return None
+    is_known = known is not None and None not in known
+    return batch.call(tensor.tensor, batch.prepend(batch.count, known if is_known else shape.tensor))
+
+
 @export("expand_dims")
-@op(traits=TOTAL | CHEAP)
+@op(traits=TOTAL | CHEAP, batch=batching.along_axis)
 def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     """Return `input` with a new axis of size 1.
 
@@ -148,6 +160,16 @@ def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
     return reshape(dy, shape_of(input))
 
 
+@squeeze.batching
+def _(batch: Batch) -> Any:
+    tensor, axes = batch.arguments[0].tensor, batch.attrs["axis"]
+    if axes is None:
+        if not tensor.shape.is_fully_defined() and (tensor.shape.rank is None or None in tensor.shape[1:]):
+            return None
+        axes = [axis for axis, size in enumerate(tensor.shape[1:]) if size == 1]
+    return batch.call(tensor, axis=tuple(map(batching.next_axis, axes))) if axes else tensor
+
+
 @export("transpose")
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
     """Return `a` with its axes in the order of `perm`, by default in reverse order.
@@ -198,6 +220,12 @@ def _(a: Array, perm: Array, conjugate: bool) -> Array:
 @permute_axes.gradient
 def _(dy: Any, y: Any, a: Any, perm: Any, conjugate: bool) -> Any:
     return permute_axes(dy, inverse_permutation(perm), conjugate), None
+
+
+@permute_axes.batching
+def _(batch: Batch) -> Any:
+    tensor, perm = batch.arguments
+    return None if perm.has_rows else batch.call(tensor.tensor, batch.prepend(0, perm.tensor + 1))
 
 
 @op
@@ -260,6 +288,15 @@ def _(input: Array, shape: Array) -> Array:
 @broadcast_to.gradient
 def _(dy: Any, y: Any, input: Any, shape: Any) -> Any:
     return fitted(dy, input), None
+
+
+@broadcast_to.batching
+def _(batch: Batch) -> Any:
+    tensor, shape = batch.arguments
+    sizes = batch.result_shape
+    if shape.has_rows or tensor.rank is None or sizes is None:
+        return None
+    return batch.call(batch.aligned(tensor, len(sizes)), batch.prepend(batch.count, shape.tensor))
 
 
 def fitted(dy: Any, x: Any) -> Any:

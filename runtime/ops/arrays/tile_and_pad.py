@@ -19,7 +19,10 @@ from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
+from ..framework import batching
+from ..framework.batching import Batch
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
 from ..framework.traits import CHEAP
@@ -60,6 +63,12 @@ def _(input: Array, multiples: Array) -> Array:
 @tile.gradient
 def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
     return sum_tiles(dy, multiples), None
+
+
+@tile.batching
+def _(batch: Batch) -> Any:
+    tensor, multiples = batch.arguments
+    return None if multiples.has_rows else batch.call(tensor.tensor, batch.prepend(1, multiples.tensor))
 
 
 @op
@@ -281,6 +290,14 @@ def _(dy: Any, y: Any, tensor: Any, paddings: Any, constant_values: Any, mode: s
     return inner, None, lambda: sum_to(dy, ()) - sum_to(inner, ())
 
 
+@surround.batching
+def _(batch: Batch) -> Any:
+    tensor, paddings, value = batch.arguments
+    if paddings.has_rows or value.has_rows:
+        return None
+    return batch.call(tensor.tensor, batch.prepend([0, 0], paddings.tensor), value.tensor)
+
+
 @op
 def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Name = None) -> TensorType:
     """Add mirror images to each element, for a tensor of this shape: the transpose of `pad` with a mirror.
@@ -338,6 +355,16 @@ def _(tensor: Array, axis: Array) -> Array:
 @reverse.gradient
 def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
     return reverse(dy, axis), None
+
+
+@reverse.batching
+def _(batch: Batch) -> Any:
+    tensor, axes = batch.arguments
+    if not isinstance(axes.tensor, EagerTensor):
+        return None
+    return batch.call(
+        tensor.tensor, [batching.next_axis(axis) for axis in axes.tensor.numpy().ravel().tolist()]
+    )
 
 
 @export("roll")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from .batching import BatchingRule, elementwise
 from .traits import Trait
 
 Kinds = Mapping[str, Any]
@@ -44,6 +45,7 @@ class DeclaredFacts(TypedDict, total=False):
     numpy_scalar: Mapping[str, str]
     interval: Callable[..., Any]
     reducer: BlockReduction
+    batch: BatchingRule
 
 
 class FactRecord:
@@ -61,6 +63,7 @@ class FactRecord:
         scalar: By kind, an expression on Python numbers that computes the same as the kernel.
         numpy_scalar: By kind, an expression on NumPy scalars that is faster than the kernel.
         interval: The function from the operands' ranges to the result's range; see `intervals.py`.
+        batch: The batching rule, which runs the operation on all rows at once; see `batching.py`.
         reducer: The function that reduces a block of elements; None if results of blocks cannot be combined.
     """
 
@@ -77,6 +80,7 @@ class FactRecord:
         numpy_scalar: Mapping[str, str] | None = None,
         interval: Callable[..., Any] | None = None,
         reducer: BlockReduction | None = None,
+        batch: BatchingRule | None = None,
     ) -> None:
         self.traits = traits
         self.cost = cost
@@ -88,6 +92,12 @@ class FactRecord:
         self.numpy_scalar = _by_kind(numpy_scalar)
         self.interval = interval
         self.reducer = reducer
+        self.batch = elementwise if batch is None and Trait.ELEMENTWISE in traits else batch
+
+    def batching(self, rule: BatchingRule) -> BatchingRule:
+        """Register the batching rule."""
+        self.batch = rule
+        return rule
 
     def has(self, trait: Trait) -> bool:
         """Return whether the operation has all of these traits."""

@@ -25,6 +25,7 @@ from ...core.tensor import EagerTensor, SymbolicTensor
 from ...ir.builder import Builder, current, stack
 from ...ir.graph import Constant, Operand
 from ...ir.value_types import TensorType
+from .batching import elementwise
 from .facts import DeclaredFacts
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
@@ -108,6 +109,7 @@ class Elementwise(Op):
             facts.setdefault("ufunc", compute)
         if expression is not None or isinstance(compute, np.ufunc):
             facts["traits"] |= ELEMENTWISE
+        facts.setdefault("batch", elementwise)
         super().__init__(rule, expression=expression, **facts)
         self.kernel(compute)
         self._taken: set[Any] = set()

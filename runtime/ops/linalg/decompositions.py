@@ -22,6 +22,7 @@ from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.shape_ops import shape as shape_of
+from ..framework import batching
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, real_part
 from ..math.arithmetic import divide_no_nan
@@ -34,7 +35,7 @@ from .matmul import matmul
 
 
 @export("linalg.cholesky")
-@op
+@op(batch=batching.unchanged)
 def cholesky(input: Input, name: Name = None) -> TensorType:
     """Return the lower triangle `l` with `l @ adjoint(l) == input`, for a Hermitian positive definite matrix.
 
@@ -87,7 +88,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
     return Qr(*_qr(input, full_matrices, name))
 
 
-@op(name="qr")
+@op(name="qr", batch=batching.unchanged)
 def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[TensorType, TensorType]:
     """Compute `qr`.
 
@@ -150,7 +151,7 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     return tuple(parts) if compute_uv else parts
 
 
-@op(name="svd")
+@op(name="svd", batch=batching.unchanged)
 def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
     """Compute `svd`.
 
@@ -270,7 +271,7 @@ def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
     return eigh(tensor, name)[0]
 
 
-@op(name="eigh")
+@op(name="eigh", batch=batching.unchanged)
 def _eigh(tensor: Input, name: Name = None) -> tuple[TensorType, TensorType]:
     """Compute `eigh`.
 

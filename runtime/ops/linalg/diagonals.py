@@ -18,6 +18,7 @@ from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
+from ..framework import batching
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, require_dtype
@@ -41,7 +42,7 @@ def _length(rows: int | None, columns: int | None, k: int) -> int | None:
     return min(rows + min(k, 0), columns - max(k, 0))
 
 
-@op
+@op(batch=batching.unchanged)
 def diag_part(input: Input, name: Name = None, k: Axis = 0) -> TensorType:
     """Return the diagonal: the main one, or the k-th above (below, if `k` is negative).
 
@@ -128,7 +129,7 @@ def _(dy: Any, y: Any, input: Any, diagonal: Any, k: int) -> Any:
 
 
 @export("linalg.band_part")
-@op
+@op(batch=batching.unchanged)
 def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> TensorType:
     """Return `input` with zeros outside a band around the diagonal; a negative number keeps the whole triangle.
 

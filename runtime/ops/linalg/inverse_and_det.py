@@ -20,6 +20,7 @@ from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
+from ..framework import batching
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, Array, require_dtype
 from ..math.cast import cast, complex
@@ -67,7 +68,7 @@ def _adjoint(x: Array) -> Array:
 
 
 @export("linalg.inv")
-@op
+@op(batch=batching.unchanged)
 def inv(input: Input, adjoint: bool = False, name: Name = None) -> TensorType:
     """Return the inverse, of the conjugate transpose if `adjoint`.
 
@@ -96,7 +97,7 @@ def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> A
 
 
 @export("linalg.det")
-@op
+@op(batch=batching.unchanged)
 def det(input: Input, name: Name = None) -> TensorType:
     """Return the determinant.
 
@@ -172,7 +173,7 @@ def _(dys: Any, ys: Any, input: Any) -> Any:
 
 
 @export("linalg.solve")
-@op
+@op(batch=batching.all_with_rows)
 def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> TensorType:
     """Return `x` with `matrix @ x == rhs`, column by column; with the conjugate transpose of `matrix` if `adjoint`.
 
@@ -207,7 +208,7 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 
 
 @export("linalg.triangular_solve")
-@op
+@op(batch=batching.all_with_rows)
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> TensorType:

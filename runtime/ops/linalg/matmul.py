@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import string
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import expand_dims, fitted
 from ..arrays.shape_ops import shape as shape_of
+from ..framework import batching
 from ..framework.attribute_parsers import Axes
+from ..framework.batching import Batch
 from ..framework.op import Inputs, Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
@@ -114,6 +117,12 @@ def _(
         return fitted(conj(grad) if transpose_b else grad, b)
 
     return to_a, to_b
+
+
+@matmul.batching
+def _(batch: Batch) -> Any:
+    ranks = [argument.rank for argument in batch.arguments]
+    return None if any(rank is None or rank < 2 for rank in ranks) else batching.elementwise(batch)
 
 
 def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
@@ -231,6 +240,24 @@ def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[in
     )
 
 
+@_tensordot.batching
+def _(batch: Batch) -> Any:
+    a, b = batch.arguments
+    if a.rank is None or b.rank is None:
+        return None
+    letters = iter(string.ascii_letters)
+    row = next(letters)
+    left = [next(letters) for _ in range(a.rank)]
+    right = [next(letters) for _ in range(b.rank)]
+    axes_a, axes_b = batch.attrs["axes_a"], batch.attrs["axes_b"]
+    for i, j in zip(axes_a, axes_b, strict=True):
+        right[j] = left[i]
+    summed = {left[i] for i in axes_a}
+    result = "".join(letter for letter in [*left, *right] if letter not in summed)
+    one, other = row * a.has_rows + "".join(left), row * b.has_rows + "".join(right)
+    return einsum(f"{one},{other}->{row}{result}", a.tensor, b.tensor)
+
+
 @op(traits=BLAS)
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
@@ -321,6 +348,18 @@ def _(inputs: list[Array], equation: str) -> Array:
 def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
     terms, output = parsed(equation)
     return [functools.partial(_einsum_back, dy, output, inputs, terms, place) for place in range(len(inputs))]
+
+
+@_einsum.batching
+def _(batch: Batch) -> Any:
+    equation: str = batch.attrs["equation"].replace(" ", "")
+    if "->" not in equation or "." in equation:
+        return None
+    terms, result = equation.split("->")
+    row = next(letter for letter in string.ascii_letters if letter not in equation)
+    given = zip(batch.arguments, terms.split(","), strict=True)
+    marked = ",".join(row * argument.has_rows + term for argument, term in given)
+    return batch.call(*(argument.tensor for argument in batch.arguments), equation=f"{marked}->{row}{result}")
 
 
 def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], place: int) -> Any:

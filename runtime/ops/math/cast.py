@@ -19,7 +19,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.value_types import TensorType
-from ..framework import intervals
+from ..framework import batching, intervals
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_errors import PythonTypeError
@@ -163,7 +163,13 @@ bitcast.no_gradient("the bits of a number do not change by a little")
 
 
 @export("identity")
-@op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
+@op(
+    expression="{0}",
+    traits=TOTAL | ANY_SHAPE | CHEAP,
+    scalar={"biuf": "{0}"},
+    interval=intervals.unchanged,
+    batch=batching.unchanged,
+)
 def identity(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged.
 
@@ -185,7 +191,13 @@ def _(dy: Any, y: Any, input: Any) -> Any:
 
 
 @export("stop_gradient")
-@op(expression="{0}", traits=TOTAL | ANY_SHAPE | CHEAP, scalar={"biuf": "{0}"}, interval=intervals.unchanged)
+@op(
+    expression="{0}",
+    traits=TOTAL | ANY_SHAPE | CHEAP,
+    scalar={"biuf": "{0}"},
+    interval=intervals.unchanged,
+    batch=batching.unchanged,
+)
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged; gradients treat the result as a constant.
 

@@ -9,12 +9,13 @@ import numpy as np
 from ... import errors
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ..framework import batching
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, require_dtype
 
 
 @export("debugging.check_numerics")
-@op(stateful=True)
+@op(stateful=True, batch=batching.unchanged)
 def check_numerics(tensor: Input, message: str, name: Name = None) -> TensorType:
     """Return `tensor`; at each run, raise InvalidArgumentError with `message` if it has NaN or infinite elements.
 

@@ -23,6 +23,7 @@ from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import reshape, sum_to
 from ..arrays.shape_ops import shape as shape_of
+from ..framework import batching
 from ..framework.attribute_parsers import LastAxis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
@@ -133,7 +134,7 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
 
 
 @export("math.softmax", "nn.softmax")
-@op
+@op(batch=batching.along_axis)
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return `exp(x) / sum(exp(x))` along `axis`.
 
@@ -156,7 +157,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 
 @export("math.log_softmax", "nn.log_softmax")
-@op
+@op(batch=batching.along_axis)
 def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return the logarithm of `softmax`.
 

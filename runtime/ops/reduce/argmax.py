@@ -13,6 +13,7 @@ from ...core import shapes
 from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ..framework import batching
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import BOOLS, REAL, Array, require_dtype
@@ -45,7 +46,7 @@ def _without_nans(x: Array, instead: float) -> Array:
 
 
 @export("math.argmax", "argmax")
-@op
+@op(batch=batching.along_axis)
 def argmax(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
 ) -> TensorType:
@@ -63,7 +64,7 @@ def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
 
 
 @export("math.argmin", "argmin")
-@op
+@op(batch=batching.along_axis)
 def argmin(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
 ) -> TensorType:

@@ -22,6 +22,7 @@ from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size as size_of
+from ..framework import batching
 from ..framework.attribute_parsers import Axes, DType
 from ..framework.facts import BlockReduction, DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op, op
@@ -147,6 +148,7 @@ reduce_sum = reduction(
     "[3, 7]",
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce),
+    batch=batching.along_axes,
 )
 reduce_prod = reduction(
     "reduce_prod",
@@ -157,6 +159,7 @@ reduce_prod = reduction(
     "24",
     traits=TOTAL,
     reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
+    batch=batching.along_axes,
 )
 reduce_mean = reduction(
     "reduce_mean",
@@ -167,6 +170,7 @@ reduce_mean = reduction(
     "1.5",
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
+    batch=batching.along_axes,
 )
 reduce_max = reduction(
     "reduce_max",
@@ -176,6 +180,7 @@ reduce_max = reduction(
     "[[1, 5], [7, 2]], axis=0",
     "[7, 5]",
     reducer=BlockReduction("largest", largest),
+    batch=batching.along_axes,
 )
 reduce_min = reduction(
     "reduce_min",
@@ -185,6 +190,7 @@ reduce_min = reduction(
     "[[1, 5], [7, 2]], axis=0",
     "[1, 2]",
     reducer=BlockReduction("smallest", smallest),
+    batch=batching.along_axes,
 )
 reduce_all = reduction(
     "reduce_all",
@@ -195,6 +201,7 @@ reduce_all = reduction(
     "[False, True]",
     traits=TOTAL,
     reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
+    batch=batching.along_axes,
 )
 reduce_any = reduction(
     "reduce_any",
@@ -205,9 +212,16 @@ reduce_any = reduction(
     "[True, False]",
     traits=TOTAL,
     reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
+    batch=batching.along_axes,
 )
 reduce_logsumexp = reduction(
-    "reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.", "[1000.]", "1000.0"
+    "reduce_logsumexp",
+    _logsumexp,
+    FLOATS,
+    "`log(sum(exp(x)))`, without overflow.",
+    "[1000.]",
+    "1000.0",
+    batch=batching.along_axes,
 )
 reduce_euclidean_norm = reduction(
     "reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0"

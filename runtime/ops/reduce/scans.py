@@ -14,6 +14,7 @@ from ...core import shapes
 from ...core.export import export
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
+from ..framework import batching
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
@@ -38,7 +39,7 @@ def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool,
 
 
 @export("math.cumsum", "cumsum")
-@op
+@op(batch=batching.along_axis)
 def cumsum(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> TensorType:
@@ -61,7 +62,7 @@ def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any
 
 
 @export("math.cumprod")
-@op
+@op(batch=batching.along_axis)
 def cumprod(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
 ) -> TensorType:
