@@ -30,13 +30,13 @@ test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole su
 
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FUZZ=20000 make fuzz
-	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
-		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py tests/runtime/ir tests/runtime/executors/plan \
+	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/agreement/test_grammar.py \
+		tests/autograph/agreement/test_random_programs.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
 		tests/runtime/optimize tests/runtime/executors/llvm/test_agreement.py \
 		tests/runtime/executors/llvm/test_dtypes.py tests/runtime/executors/llvm/test_examples.py \
-		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/storage/test_writers.py \
-		tests/runtime/test_loaders.py tests/runtime/ops/test_table.py tests/runtime/test_mutations.py
-	cd tests && ../$(BIN)/python -m sized_programs $(or $(AGC_FUZZ),500)
+		tests/runtime/executors/llvm/test_sized_programs.py tests/runtime/autodiff/test_nested_control_flow.py tests/runtime/storage/test_concurrent_writers.py \
+		tests/runtime/storage/test_loaders.py tests/runtime/ops/framework/test_conformance.py tests/runtime/agreement/test_mutations.py
+	cd tests && ../$(BIN)/python -m support.sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: stdlib

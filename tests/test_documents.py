@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from agc.runtime.ops.framework.op import REGISTRY
-from documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
+from support.documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
 
 PACKAGES = ("autograph", "runtime", "cli")
 MODULES = [
@@ -111,7 +111,7 @@ def found_examples(path):
 
 
 def is_tried_elsewhere(path):
-    """The examples below runtime are those of tests/runtime/ops/test_table.py, which runs them to learn from them."""
+    """Return whether tests/runtime/ops/framework/test_conformance.py runs the examples of this file."""
     return path.is_relative_to(ROOT / "runtime") and path != ROOT / "runtime" / "__init__.py"
 
 

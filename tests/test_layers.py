@@ -183,6 +183,49 @@ def test_every_package_is_installed():
     assert {folder for folder in folders if not (folder / "__init__.py").exists()} == set()
 
 
+# Folders of tests that are of no single package.
+CROSS_CUTTING = {
+    "autograph/agreement": "programs do the same before and after conversion",
+    "runtime/agreement": "programs do the same in Python, in every executor and in TensorFlow",
+}
+
+
+def misplaced_tests(root):
+    """List the tests whose folder is no package, and those at the top of a tree that are of no module."""
+    for path in sorted(p for package in PACKAGES[:2] for p in (root / "tests" / package).rglob("test_*.py")):
+        folder = path.parent.relative_to(root / "tests")
+        if folder.as_posix() in PACKAGES:
+            fine = (root / folder / f"{path.stem.removeprefix('test_')}.py").is_file()
+        else:
+            fine = folder.as_posix() in CROSS_CUTTING or (root / folder / "__init__.py").is_file()
+        if not fine:
+            yield path.relative_to(root / "tests").as_posix()
+
+
+def test_tests_mirror_the_packages():
+    assert list(misplaced_tests(ROOT)) == []
+    tests = ROOT / "tests"
+    assert all((tests / folder).is_dir() for folder in CROSS_CUTTING)
+    assert [path.name for path in tests.glob("*.py") if not path.name.startswith(("test_", "conftest"))] == []
+
+
+def test_a_misplaced_test_is_found(tmp_path):
+    for name in ("runtime/nest.py", "runtime/ops/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for name in (
+        "test_nest.py",
+        "test_other.py",
+        "ops/test_math.py",
+        "sums/test_sums.py",
+        "agreement/test_all.py",
+    ):
+        path = tmp_path / "tests" / "runtime" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert list(misplaced_tests(tmp_path)) == ["runtime/sums/test_sums.py", "runtime/test_other.py"]
+
+
 def test_autograph_works_without_the_runtime():
     program = (
         "import sys\n"

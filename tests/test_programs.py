@@ -18,11 +18,11 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
-import programs
 import pytest
 from agc import autograph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
+from support import programs
 
 Case = tuple[str, int]  # a program and the number of one of its inputs
 Listen = pytest.CaptureFixture[str]

@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import prepared
 import pytest
+from support import prepared
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "stranger"
 LISP, PENDULUM, SEARCHES = FOLDER / "tinylisp.py", FOLDER / "pendulum.py", FOLDER / "searches.py"

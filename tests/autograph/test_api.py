@@ -17,7 +17,7 @@ import pytest
 from agc import autograph
 from agc.autograph import ConversionError, convert, convert_source, converted_call, do_not_convert, to_code
 from agc.autograph import operators as ag__
-from recording import staged, written
+from support.recording import staged, written
 
 
 def absolute(x):

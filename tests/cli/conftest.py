@@ -9,9 +9,9 @@ import os
 import subprocess
 import sys
 
-import prepared
 import pytest
 from agc.cli.main import main
+from support import prepared
 
 COLLATZ = '''\
 """The Collatz sequence."""

@@ -12,10 +12,8 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import agc.runtime as ours
-import answers
 import numpy as np
-import tape_programs
-import training_cases
+from support import answers, tape_programs, training_cases
 
 from . import examples, gradients, meant, signatures, sweep
 from .judging import Comparison, same, shown

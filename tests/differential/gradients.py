@@ -12,7 +12,7 @@ from typing import Any
 
 import agc.runtime as ours
 import numpy as np
-from gradient_expressions import EXPRESSIONS, derivatives, dtypes, inputs, numbers, written
+from support.gradient_expressions import EXPRESSIONS, derivatives, dtypes, inputs, numbers, written
 
 from .judging import Comparison, outcome, refused, verdict
 from .sweep import MORE, UP_TO_SIGN, functions

@@ -15,8 +15,8 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import answers
 import numpy as np
+from support import answers
 
 SECONDS = 60
 """How long one comparison may take."""

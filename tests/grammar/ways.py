@@ -25,7 +25,7 @@ from agc.autograph.api import compile_source
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from agc.autograph.syntax.tree_queries import deep_trees
-from semantics import PREFIXES
+from support.semantics import PREFIXES
 
 from .surroundings import PRELUDE, TooLong, shown, surroundings
 

@@ -50,7 +50,7 @@ def main() -> int:
 
 def write_examples(file: Path) -> list[str]:
     """Write down the operands and attributes of all examples; the names of the operations."""
-    from operation_examples import NAMES, calls
+    from support.operation_examples import NAMES, calls
 
     from operation_sweep.cases import LEFT_OUT
 

@@ -19,7 +19,7 @@ from agc.runtime.executors.llvm import CannotCompileError, JitFunction, compile_
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
-from operation_examples import REFUSALS
+from support.operation_examples import REFUSALS
 
 from .cases import Case, as_operation
 from .judging import Refusal, difference, outcome

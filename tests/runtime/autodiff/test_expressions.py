@@ -7,7 +7,16 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from gradient_expressions import EXPRESSIONS, derivatives, dtypes, inputs, numbers, slopes, weighted, written
+from support.gradient_expressions import (
+    EXPRESSIONS,
+    derivatives,
+    dtypes,
+    inputs,
+    numbers,
+    slopes,
+    weighted,
+    written,
+)
 
 LEFT_OUT = {
     "tf.round": "equal elements are chosen among", "a * 0": "the same", "tf.identity(a))": "the same",

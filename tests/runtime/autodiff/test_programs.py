@@ -11,8 +11,8 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
-import programs
 import pytest
+from support import programs
 
 TAKES_FRACTIONS = [
     name for name in programs.NAMES if any(str(d).startswith("float") for d in programs.load(name).dtypes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import agc.runtime as tf
 import pytest
-import tape_programs
+from support import tape_programs
 
 RECORDED = tape_programs.read()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import agc.runtime as tf
 import numpy as np
 import pytest
-import training_cases
+from support import training_cases
 
 
 @pytest.mark.parametrize("way", training_cases.WAYS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import agc.runtime as tf
-import pipelines
 import pytest
+from support import pipelines
 
 DIFFERENT = {
     # A lambda in an expression that is evaluated has no source: there is no converted form to run.

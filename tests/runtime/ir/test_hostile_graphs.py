@@ -1,7 +1,7 @@
 """A graph from outside runs no code, reads no foreign memory, and is refused in clean words.
 
-What holds for every operation by itself is a law of tests/runtime/ops/test_table.py. `AGC_FUZZ=5000` tries so many
-mutations of each kind instead of a few.
+Laws of every single operation are in tests/runtime/ops/framework/test_conformance.py. `AGC_FUZZ=5000` tries that
+many mutations of each kind instead of a few.
 """
 
 from __future__ import annotations
@@ -27,8 +27,17 @@ from agc.runtime.ir.json_reader import GraphFormatError
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
-from hostile_graphs import MARKER, TEXTS, loaded, nothing_ran, read_text, run, with_hostile_text, with_lies
-from hostile_programs import ARGUMENTS, PROGRAMS, data_of
+from support.hostile_graphs import (
+    MARKER,
+    TEXTS,
+    loaded,
+    nothing_ran,
+    read_text,
+    run,
+    with_hostile_text,
+    with_lies,
+)
+from support.hostile_programs import ARGUMENTS, PROGRAMS, data_of
 
 FUZZ = int(os.environ.get("AGC_FUZZ") or 0)
 TESTS = Path(__file__).parents[2]
@@ -60,7 +69,7 @@ def test_no_word_of_a_text_runs_or_breaks_anything(program: Any) -> None:
 @pytest.mark.parametrize("executor", ["plan", "native"] if FUZZ else ["native" if available() else "plan"])
 def test_mutated_programs_bring_no_process_down(executor: str) -> None:
     first, count = (60, FUZZ) if FUZZ else (132, 1)  # most mutations are refused, but not this one
-    command = [sys.executable, "-m", "hostile_programs", executor, str(first), str(count)]
+    command = [sys.executable, "-m", "support.hostile_programs", executor, str(first), str(count)]
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout[-200:]}{done.stderr[-2000:]}"
     assert int(done.stdout.split()[-1]) > 0, "nothing was loaded, and so nothing was tried"

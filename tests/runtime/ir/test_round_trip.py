@@ -7,7 +7,7 @@ from agc.runtime.ir.parser import parse
 from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
-from random_graphs import graphs, many
+from support.random_graphs import graphs, many
 
 
 @settings(max_examples=many(40))

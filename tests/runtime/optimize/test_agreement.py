@@ -14,11 +14,11 @@ from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, Options, optimize
-from doubled_graphs import doubled_graphs
 from hypothesis import given, settings
-from lazy_interpreter import interpret_lazily
-from outcomes import bits
-from random_graphs import Cell, arguments, graphs, many
+from support.doubled_graphs import doubled_graphs
+from support.lazy_interpreter import interpret_lazily
+from support.outcomes import bits
+from support.random_graphs import Cell, arguments, graphs, many
 
 
 def outcome(run: Any, graph: Graph, values: list[Any]) -> tuple[Any, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import golden
 import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, Options, Pass, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
+from support import golden
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimize"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import agc.runtime as tf
-import programs
 import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
 from agc.runtime.optimize import PASSES, Options, optimize
-from outcomes import bits
+from support import programs
+from support.outcomes import bits
 
 
 @pytest.mark.parametrize("name", programs.NAMES)

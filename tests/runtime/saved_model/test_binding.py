@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import pytest
 from agc.runtime.saved_model import file_format
-from sealed_files import changed
+from support.sealed_files import changed
 
 
 class _Model(tf.Module):

@@ -9,7 +9,6 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
-import programs
 import pytest
 from agc.runtime import errors
 from agc.runtime.executors import EXECUTORS
@@ -17,8 +16,9 @@ from agc.runtime.executors.llvm import CompilationError
 from agc.runtime.executors.llvm.functionalize_variables import without_variables
 from agc.runtime.ir.graph import Graph
 from hypothesis import given, settings
-from lazy_interpreter import interpret_lazily
-from random_graphs import Cell, arguments, graphs, many
+from support import programs
+from support.lazy_interpreter import interpret_lazily
+from support.random_graphs import Cell, arguments, graphs, many
 
 
 def lazily(graph: Graph) -> Any:

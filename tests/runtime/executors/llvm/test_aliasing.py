@@ -16,8 +16,8 @@ from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, compile_graph
 from agc.runtime.ir.graph import Graph
 from hypothesis import given, settings
-from matrix_graphs import inputs, matrix_graphs
-from random_graphs import many
+from support.matrix_graphs import inputs, matrix_graphs
+from support.random_graphs import many
 
 Program = Callable[[Any, Any], Any]
 PROGRAMS: list[Program] = []

@@ -19,15 +19,15 @@ from agc.runtime.executors.llvm.codegen.kernel_calls import has_kernel
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, LOWERINGS
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ops.framework.op import REGISTRY
-from operation_examples import NAMES, as_operation, calls
 from operation_sweep.cases import DTYPES, cases
 from operation_sweep.running import compared
+from support.operation_examples import NAMES, as_operation, calls
 
 MOST = 5  # examples of one operation
-STRUCTURE = {"array_", "list_"}  # of several calls each: test_arrays.py has these
+STRUCTURE = {"array_", "list_"}  # of several calls each: test_tensor_arrays.py has these
 
 WITHOUT_EXAMPLE = {"identity_matrix", "ones", "raise", "range", "zeros"}
-"""Operations that take nothing but what shapes depend on, for which see test_by_values.py; and the one that fails."""
+"""Operations of which shapes depend on every input (test_value_specialization.py has them); and the one that fails."""
 
 ROOMS: dict[str, list[str]] = defaultdict(list)
 for _name in NAMES:

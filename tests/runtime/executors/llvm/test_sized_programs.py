@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-import sized_programs
+from support import sized_programs
 
 
 @pytest.mark.parametrize("seed", [64, 96, 27, 33, 1037, 1051][: None if os.environ.get("AGC_FUZZ") else 2])

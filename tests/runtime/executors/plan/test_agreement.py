@@ -10,7 +10,7 @@ from agc.runtime.executors import EXECUTORS, Plan, Runner
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
-from random_graphs import Cell, arguments, graphs, many
+from support.random_graphs import Cell, arguments, graphs, many
 
 
 def outcome(run: Runner, values: list[Any]) -> Any:

@@ -3,7 +3,7 @@
 import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.interop import array_api
-from array_calls import (
+from support.array_calls import (
     ANY,
     COMPLEX,
     FLOATING,

@@ -2,7 +2,7 @@
 
 import pytest
 from agc.runtime.executors import COMPLETE
-from array_calls import ANY, TRACED, assert_as_numpy, assert_traced, rows
+from support.array_calls import ANY, TRACED, assert_as_numpy, assert_traced, rows
 
 CALLS = [
     (

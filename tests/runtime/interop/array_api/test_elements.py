@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import COMPLETE
 from agc.runtime.interop import array_api as xp
-from array_calls import (
+from support.array_calls import (
     ANY,
     BOOLS,
     COMPLEX,

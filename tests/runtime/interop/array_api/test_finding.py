@@ -2,7 +2,7 @@
 
 import pytest
 from agc.runtime.executors import COMPLETE
-from array_calls import (
+from support.array_calls import (
     ANY,
     FLOATING,
     FLOATS,

@@ -1,0 +1,25 @@
+"""TensorFlow's own answers, recorded: agc gives the same values, dtypes, shapes and classes of errors."""
+
+from __future__ import annotations
+
+import agc.runtime as tf
+import pytest
+from support import answers
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"), [x for x in answers.read() if x[0] not in answers.DIFFERENT]
+)
+def test_the_answer_is_tensorflows(expression: str, expected: str) -> None:
+    got = answers.answer(expression, tf)
+    assert answers.agree(got, expected), f"{expression}\n  TensorFlow  {expected}\n  agc         {got}"
+
+
+def test_the_known_differences_are_differences() -> None:
+    recorded = dict(answers.read())
+    assert set(recorded) >= answers.DIFFERENT
+    assert not [
+        x
+        for x in answers.DIFFERENT
+        if answers.agree(answers.answer(x, tf), recorded[x]) and "uint64" not in x
+    ]

@@ -1,0 +1,155 @@
+"""Which buffers of a function may stand in the same place: what its instructions may read or write says so."""
+
+from __future__ import annotations
+
+from agc.runtime.executors.llvm.codegen.liveness import born, promised
+from agc.runtime.executors.llvm.codegen.llvm_types import integer, pointer
+from support.written_code import Code
+
+
+def test_what_is_read_no_more_gives_its_place_to_others() -> None:
+    code = Code()
+    a = code.buffer()
+    code.write(a)
+    code.read(a)
+    b = code.buffer()
+    code.write(b)
+    code.read(b)
+    assert code.meet() == [[0, 1]]
+    code.read(a)
+    assert code.meet() == [[0], [1]]
+
+
+def test_each_branch_of_a_choice_counts() -> None:
+    """So do those that nothing but the number leads to, and the one for all other numbers."""
+    for reader in range(3):
+        code = Code()
+        a = code.buffer()
+        code.write(a)
+        b = code.buffer()
+        code.write(b)
+        cases = code.blocks("zero", "one", "other")
+        jump = code.b.switch(code.number, cases[-1])
+        for number, block in enumerate(cases[:-1]):
+            jump.add_case(integer(64)(number), block)
+        for number, block in enumerate(cases):
+            code.b.position_at_end(block)
+            if number == reader:
+                code.read(a)
+            code.b.ret_void()
+        assert code.meet() == [[0], [1]]
+
+
+def test_rounds_of_a_loop_follow_each_other() -> None:
+    """What the next round reads lives through the whole of this one."""
+    code = Code()
+    a = code.buffer()
+    code.write(a)
+    loop, rest, end = code.blocks("loop", "rest", "end")
+    code.b.branch(loop)
+    code.b.position_at_end(loop)
+    code.read(a)
+    code.b.branch(rest)
+    code.b.position_at_end(rest)
+    b = code.buffer()
+    code.write(b)
+    c = code.buffer()
+    code.write(c)
+    code.b.branch(end)
+    code.b.position_at_end(end)
+    code.b.branch(loop)
+    assert code.meet() == [[0], [1, 2]]
+
+
+def test_addresses_are_followed_through_slots() -> None:
+    """A call that is given a slot may read what stands where the slot says, and so on."""
+    for depth in range(1, 4):
+        code = Code()
+        a, address = code.buffer(), None
+        code.write(a)
+        address = a
+        for _ in range(depth):
+            slot = code.slot()
+            code.b.store(address, slot)
+            address = slot
+        code.write(code.buffer())
+        code.call(address)
+        assert code.meet() == [[0], [1]]
+
+
+def test_addresses_are_followed_through_what_computes_them() -> None:
+    """Places within a buffer, and choices among buffers, are as good as their beginnings."""
+    within = [
+        lambda code, a, b: code.b.gep(a, [code.number], source_etype=integer(64)),
+        lambda code, a, b: code.b.select(code.b.icmp_signed("<", code.number, integer(64)(1)), a, b),
+        lambda code, a, b: code.met(a, b),
+    ]
+    for found in within:
+        code = Code()
+        a, b = code.buffer(), code.buffer()
+        code.write(a)
+        code.write(b)
+        address = found(code, a, b)
+        code.write(code.buffer())
+        code.read(address)
+        assert [0, 2] not in code.meet()
+
+
+def test_what_a_slot_gets_later_is_read_in_the_next_round() -> None:
+    code = Code()
+    a, slot = code.buffer(), code.slot()
+    code.write(a)
+    (loop,) = code.blocks("loop")
+    code.b.branch(loop)
+    code.b.position_at_end(loop)
+    code.read(code.b.load(slot, typ=pointer()))
+    code.write(code.buffer())
+    code.b.store(a, slot)
+    code.b.branch(loop)
+    assert code.meet() == [[0], [1]]
+
+
+def test_a_slot_may_hold_any_address_that_is_ever_put_there() -> None:
+    code = Code()
+    a, slot = code.buffer(), code.slot()
+    code.write(a)
+    code.b.store(a, slot)
+    b = code.buffer()
+    code.write(b)
+    code.b.store(b, slot)
+    code.write(code.buffer())
+    code.read(code.b.load(slot, typ=pointer()))
+    assert code.meet() == [[0], [1], [2]]
+
+
+def test_addresses_out_of_sight_are_shared_with_nobody() -> None:
+    """An address that is put where nobody keeps count may be read from there at any time."""
+    code = Code()
+    code.b.store(code.buffer(), code.somewhere)
+    code.buffer()
+    assert code.meet() == [[0], [1]]
+    code = Code()
+    code.buffer()
+    code.buffer()
+    assert code.meet() == [[0, 1]]
+
+
+def test_what_is_read_before_it_is_born_lives_from_the_beginning() -> None:
+    """As in a loop that is entered in its middle: what stands there before must be left alone."""
+    code = Code()
+    a = promised(code.entry, 64)
+    code.promises.append(a)
+    b = code.buffer()
+    code.write(b)
+    code.read(a)
+    code.b._insert(born(code.b.block, a))
+    assert code.meet() == [[0], [1]]
+
+
+def test_what_is_there_from_the_beginning_is_there_at_the_same_time() -> None:
+    code = Code()
+    for _ in range(2):
+        code.promises.append(promised(code.entry, 64))
+    for promise in code.promises:
+        code.read(promise)
+    assert code.meet() == [[0], [1]]

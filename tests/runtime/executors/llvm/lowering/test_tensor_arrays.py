@@ -1,0 +1,140 @@
+"""TensorArrays and lists in native code: written in place, and still every version is what it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import CompilationError, JitFunction
+from support import list_programs
+
+ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def stacked(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4)
+    for i in tf.range(4):
+        a = a.write(i, x[i] * 2)
+    return a.stack()
+
+
+def old_versions(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 2, clear_after_read=False)
+    a = a.write(0, x[0])
+    b = a.write(0, x[1])
+    return a.read(0) + 10 * b.read(0), b.stack()
+
+
+def never_written(x: Any) -> Any:
+    a = tf.TensorArray(tf.int32, 5)
+    for i in tf.range(5):
+        if i % 2 == 0:
+            a = a.write(i, i * i)
+    return a.stack(), x
+
+
+def grown(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    for i in tf.range(40):
+        a = a.write(i, x[i % 4] * 2)
+    return a.size(), a.read(27)
+
+
+def unstacked(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
+    total = x[0]
+    for i in tf.range(4):
+        total = total + a.read(i) * a.read((i + 1) % 4)
+    return total
+
+
+def read_and_replaced(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 3, clear_after_read=False)
+    y = x[0]
+    for i in tf.range(3):
+        a = a.write(i, x[i] + y)
+        y = a.read(i) * 2
+        a = a.write(i, y + 1)
+    return a.stack(), y
+
+
+def a_branch_writes(x: Any) -> Any:
+    a = tf.TensorArray(tf.float32, 2, clear_after_read=False).unstack(x[:2])
+    b = a.write(0, x[3]) if x[0, 0] > -1.0 else a
+    return a.stack(), b.stack()
+
+
+def fibonacci(n: Any) -> Any:
+    a = tf.TensorArray(tf.int32, n, clear_after_read=False)
+    a = a.write(0, 0).write(1, 1)
+    for i in tf.range(2, n):
+        a = a.write(i, a.read(i - 1) + a.read(i - 2))
+    return a.read(n - 1)
+
+
+def python_list(x: Any) -> Any:
+    seen = []
+    for i in tf.range(30):
+        seen.append(x[i % 4])
+    last = seen.pop()
+    seen[-2] = last
+    return len(seen), seen[-2], seen[3]
+
+
+PROGRAMS = (
+    stacked, old_versions, never_written, grown, unstacked, read_and_replaced, a_branch_writes, python_list,
+)  # fmt: skip
+
+
+def check(program: Any, argument: Any) -> None:
+    graph = tf.function(program).get_concrete_function(tf.constant(argument)).graph
+    wanted = interpret(graph, [np.asarray(argument)])
+    native = JitFunction(graph)
+    for _ in range(2):
+        found = native.run([np.asarray(argument)])
+        for one, other in zip(found, wanted, strict=True):
+            assert one.dtype == np.asarray(other).dtype
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_lists(program: Any) -> None:
+    check(program, ROWS)
+
+
+@pytest.mark.parametrize("program", list_programs.PROGRAMS, ids=lambda program: program.__name__)
+def test_lists_under_several_names(program: Any, given_up: list[str]) -> None:
+    for n in (1, 3):
+        check(program, np.int32(n))
+    if program is list_programs.taken_from_places:
+        given_up.clear()  # elements that are not the last one are taken by the plan
+
+
+def test_the_size_may_be_known_only_at_run_time() -> None:
+    check(fibonacci, np.int32(20))
+
+
+def test_an_index_out_of_range_is_the_plans_error() -> None:
+    graph = tf.function(fibonacci).get_concrete_function(tf.constant(1)).graph
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to write to index 1"):
+        JitFunction(graph).run([np.array(1, np.int32)])
+
+
+def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
+    def either(x: Any) -> Any:
+        rows = []
+        for i in tf.range(3):
+            if x[i, 0] > 2.0:
+                rows.append(x[0])
+            else:
+                rows.append(x[0, :2])
+        return tf.stack(rows)
+
+    graph = tf.function(either).get_concrete_function(tf.constant(ROWS)).graph
+    with pytest.raises(
+        CompilationError, match=r"its branches give array float32\[3\] and array float32\[2\]"
+    ):
+        JitFunction(graph).run([ROWS])

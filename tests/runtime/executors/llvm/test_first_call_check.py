@@ -1,0 +1,158 @@
+"""Native code that nobody asked for is compared with the plan before it is trusted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.llvm import JitFunction, jit_function, tiering
+from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
+from agc.runtime.executors.llvm.first_call_check import compared
+
+
+@pytest.fixture
+def hot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What runs for the third time is compiled, before it goes on."""
+    monkeypatch.setattr(tiering, "HOT", -1.0)
+    monkeypatch.setattr(tiering.compiler, "ask", tiering._compile)
+    monkeypatch.delenv("AGC_JIT")
+    yield
+
+
+@pytest.fixture
+def miswritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code adds where it should multiply."""
+    rule = ELEMENTWISE["multiply"]
+    monkeypatch.setitem(ELEMENTWISE, "multiply", rule._replace(write=ELEMENTWISE["add"].write))
+
+
+def ran(function: Callable[..., Any], *arguments: Any) -> tuple[tiering.TierState, list[Any]]:
+    """What the automatic mode has decided about a function, and its results."""
+    graph = tf.function(function).get_concrete_function(*arguments).graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    given = [getattr(x, "_array", x) for x in arguments]
+    results = [runner.run(given)[0] for _ in range(20)]
+    assert runner._only is not None
+    return runner._only, results
+
+
+def test_what_differs_is_told_with_its_line_and_left(
+    hot: None, miswritten: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    def tripled(x: Any) -> Any:
+        return x * 3.0
+
+    with caplog.at_level(logging.WARNING, "agc"):
+        trial, results = ran(tripled, tf.constant([1.0, 4.0]))
+    assert [result.tolist() for result in results] == [[3.0, 12.0]] * 20
+    assert trial.native is not None and trial.chosen is trial._plan
+    assert (
+        "AGC221" in caplog.text and "`tripled`" in caplog.text and "test_first_call_check.py:" in caplog.text
+    )
+    assert "number 0, float32[2], differs by 5 in 2 elements" in caplog.text
+
+
+def test_integers_are_the_same_to_the_last_bit(
+    hot: None, miswritten: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, results = ran(lambda x: x * x, tf.constant([7]))
+    assert [result.tolist() for result in results] == [[49]] * 20
+    assert "differs in 1 elements" in caplog.text
+
+
+def test_loops_of_what_cannot_be_compiled_are_compared_too(
+    hot: None, miswritten: None, caplog: pytest.LogCaptureFixture, capsys: Any
+) -> None:
+    def factorial(n: Any) -> Any:
+        total = 1
+        for i in tf.range(n):
+            total *= i + 1
+        tf.print(total)
+        return total
+
+    _, results = ran(factorial, tf.constant(5) + 0)
+    assert [int(result) for result in results] == [120] * 20
+    assert caplog.text.count("gave other results") == 1
+
+
+def test_what_agrees_is_trusted_without_a_word(hot: None, caplog: pytest.LogCaptureFixture) -> None:
+    def steps(x: Any) -> Any:
+        y = x
+        while tf.reduce_sum(y) < 1000.0:
+            y = tf.sin(y) + y * 1.5 + 1.0
+        return y
+
+    trial, _ = ran(steps, tf.constant([1.0, 4.0]))
+    assert trial.doubted is None and trial.chosen in (trial.native, trial._plan) and not caplog.records
+
+
+def test_variables_change_once_a_call_whichever_runs_it(hot: None, miswritten: None) -> None:
+    total = tf.Variable([1.0, 2.0])
+    graph = (
+        tf.function(lambda x: total.assign(total * 2.0 + x))
+        .get_concrete_function(tf.constant([0.5, 0.5]))
+        .graph
+    )
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    wanted = np.array([1.0, 2.0], np.float32)
+    for _ in range(8):
+        runner.run([np.array([0.5, 0.5], np.float32), total])
+        wanted = wanted * 2 + np.float32(0.5)
+        np.testing.assert_array_equal(total.numpy(), wanted)
+    assert runner._only is not None and runner._only.chosen is runner._only._plan
+
+
+def test_random_numbers_are_drawn_once_a_call(hot: None) -> None:
+    def drawn() -> Any:
+        return tf.random.uniform([3], seed=7)
+
+    tf.random.set_seed(1)
+    wanted = [drawn().numpy().tolist() for _ in range(20)]
+    tf.random.set_seed(1)
+    graph = tf.function(drawn).get_concrete_function().graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    assert [runner.run([])[0].tolist() for _ in range(20)] == wanted
+
+
+def unlike(found: Any, function: Callable[..., Any], *arrays: Any) -> str | None:
+    """How the results differ from the plan's where native code gives `found`."""
+    graph = tf.function(function).get_concrete_function(*map(tf.constant, arrays)).graph
+    native = JitFunction(graph)
+    native._run = lambda arguments: (np.asarray(found),)  # type: ignore[method-assign]
+    return compared(native, EXECUTORS["plan"](graph), list(arrays))[1]
+
+
+def test_what_rounding_explains_is_no_difference() -> None:
+    x = np.array([1.0, 1e-7, -1.0], np.float32)
+    assert unlike(np.float32(1.1e-7), lambda x: tf.reduce_sum(x), x) == ""
+    assert unlike(np.float32(2e-3), lambda x: tf.reduce_sum(x), x)
+    near = np.array([1.0, np.nextafter(np.float32(1), np.float32(2))], np.float32)
+    assert unlike(np.int64(0), lambda x: tf.argmax(x), near) == ""
+    assert unlike(np.int64(0), lambda x: tf.argmax(x), np.array([1, 2], np.float32))
+
+
+def test_kinds_of_numbers_are_compared() -> None:
+    x = np.array([np.nan, np.inf, 1.0], np.float32)
+    assert unlike(x, lambda x: x + 0.0, x) == ""
+    for wrong in ([0.0, np.inf, 1.0], [np.nan, 1e30, 1.0], [np.nan, np.inf, np.nan], [np.nan, -np.inf, 1.0]):
+        assert unlike(np.array(wrong, np.float32), lambda x: x + 0.0, x)
+    assert unlike(np.float64(1), lambda x: x[2], x) == "number 0 is float64[], not float32[]"
+    assert unlike(np.complex64(1 + 1j), lambda x: tf.complex(x, x)[2], x) == ""
+    assert unlike(np.complex64(1 + 2j), lambda x: tf.complex(x, x)[2], x)
+
+
+def test_native_code_that_gives_up_each_time_is_left(hot: None) -> None:
+    graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
+    runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    for _ in range(3):
+        runner.run([np.int32(2)])
+    trial = runner._only
+    assert trial is not None and trial.doubted is not None
+    trial.doubted._run = lambda arguments: jit_function._FAILED  # type: ignore[method-assign]
+    assert [int(runner.run([np.int32(2)])[0]) for _ in range(tiering.TRIALS)] == [3] * tiering.TRIALS
+    assert trial.chosen is trial._plan
