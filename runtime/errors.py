@@ -11,14 +11,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agc.autograph.api import StagingError
 
 from .core.missing_names import explain as _explain
-
-if TYPE_CHECKING:
-    from .ir.graph import Operation
 
 OK = 0
 CANCELLED = 1
@@ -60,7 +57,7 @@ class OpError(Exception):
             self.op_type = getattr(op, "type", None)
         self.message = message or ""
         super().__init__(self.message)
-        self.op: Operation | None = op
+        self.op = op
         self._node_def = node_def
         self.experimental_payloads: dict[str, bytes] = {}
         if type(self) is OpError and error_code is not None:

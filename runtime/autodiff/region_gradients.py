@@ -25,8 +25,8 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.creation import zeros
 from ..ops.arrays.undefined_values import blank, of_size_zero
-from ..ops.framework.op import wrap
-from ..ops.framework.region_ops import CALL, COND, SWITCH
+from ..ops.framework.op import Op, wrap
+from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from ..ops.math.cast import cast
 from .graph_vjp import GraphVjp, content, making_list, zeros_for
 from .loop_invariants import only_read
@@ -119,8 +119,7 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
         for reversal, values, results in zip(reversals, saved, outputs, strict=True)
     ]
     selector = record.inputs[0]
-    op = COND if operation.type == "cond" else SWITCH
-    found = add_structure(op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
+    found = add_structure(operation.op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
     return [None, *put_together(found, reversals[0].sizes)]
 
 
@@ -220,11 +219,11 @@ def _common(specs: list[AnySpec]) -> AnySpec:
     return found
 
 
-BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
-    "call": call_back,
-    "cond": branches_back,
-    "switch": branches_back,
-    "while": while_back,
-    "custom_gradient": custom_back,
+BACK: dict[Op, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
+    CALL: call_back,
+    COND: branches_back,
+    SWITCH: branches_back,
+    WHILE: while_back,
+    CUSTOM: custom_back,
 }
-"""The VJPs of operations with regions, by operation name."""
+"""The VJPs of operations with regions, by operation."""

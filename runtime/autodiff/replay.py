@@ -9,6 +9,7 @@ from ..core.tensor import EagerTensor
 from ..executors.plan.runtime_errors import located
 from ..ir.builder import recorders
 from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.structured import is_branch, is_call, is_cond, is_custom_gradient, is_loop
 from .graph_vjp import zeros_for
 from .tape_records import Grads, Pullback
 
@@ -32,17 +33,17 @@ class Replay:
         return [_read(operand, values) for operand in graph.outputs]
 
     def results(self, operation: Operation, inputs: list[Any]) -> list[Any]:
-        if operation.type == "call":
+        if is_call(operation):
             return self.outputs(operation.regions[0], inputs)
-        if operation.type == "cond":
+        if is_cond(operation):
             then, orelse = operation.regions
             return self.outputs(then if bool(inputs[0]) else orelse, inputs[1:])
-        if operation.type == "switch":
+        if is_branch(operation):
             number, regions = int(inputs[0]), operation.regions
             return self.outputs(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
-        if operation.type == "while":
+        if is_loop(operation):
             return self._rounds(operation, inputs)
-        if operation.type == "custom_gradient":
+        if is_custom_gradient(operation):
             return _custom(operation, inputs)
         return _computed(operation, inputs)
 

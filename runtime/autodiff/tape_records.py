@@ -133,7 +133,7 @@ class GraphRecord(Record):
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         if self.operation.regions:
-            return late_binding.region_gradients.BACK[self.operation.type](self, grads, wanted)
+            return late_binding.region_gradients.BACK[self.operation.op](self, grads, wanted)
         return super().back(grads, wanted)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import CALL, COND, FUSED, SWITCH, WHILE
 from .plan.kernel_lookup import kernel_of
 from .plan.kernel_results import returns_many
 from .plan.runtime_errors import located
@@ -29,7 +31,7 @@ def _run(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
     values = dict(zip(graph.inputs, arguments, strict=True))
     for operation in graph.live_operations():
         inputs = [_read(operand, values) for operand in operation.inputs]
-        run = STRUCTURES.get(operation.type, _compute)
+        run = STRUCTURES.get(operation.op, _compute)
         values.update(zip(operation.outputs, run(operation, inputs), strict=True))
     return [_read(operand, values) for operand in graph.outputs]
 
@@ -90,11 +92,11 @@ def _truth(value: Any, operation: Operation) -> bool:
         raise located(error, operation, [value]) from None
 
 
-STRUCTURES: dict[str, Callable[[Operation, list[Any]], Results]] = {
-    "cond": _cond,
-    "while": _while,
-    "switch": _switch,
-    "call": _call,
-    "fused": _call,
+STRUCTURES: dict[Op, Callable[[Operation, list[Any]], Results]] = {
+    COND: _cond,
+    WHILE: _while,
+    SWITCH: _switch,
+    CALL: _call,
+    FUSED: _call,
 }
 """By operation with regions, the function that runs these."""

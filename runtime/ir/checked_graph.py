@@ -20,6 +20,7 @@ from ..ops.framework.op import Op, find
 from .graph import Constant, Graph, Operand, Operation, Value
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
+from .structured import FUSED
 from .value_types import AnySpec, TensorType
 
 MOST_OPERATIONS = 1 << 22
@@ -40,7 +41,7 @@ def checked_operation(
     `results` become its outputs, or the outputs of the checks. Raises ValueError for violations of the
     declaration.
     """
-    if op.name == "fused":
+    if op.name == FUSED:
         raise ValueError("executors make fused operations; no program has them")
     if not has_regions(op):
         check_operands(op, inputs)

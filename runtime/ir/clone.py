@@ -16,6 +16,7 @@ from operator import is_
 from typing import Any
 
 from .graph import Graph, Operand, Operation, Value
+from .structured import is_call
 from .value_types import AnySpec
 
 Substitution = dict[Operand, Operand]
@@ -70,7 +71,7 @@ def clone_value(value: Value, spec: AnySpec | None = None) -> Value:
 
 def renewed(operation: Operation, known: Substitution) -> Operation:
     """Return a clone with new values, and add these to `known`."""
-    shares = not operation.regions or operation.op.name == "call"
+    shares = not operation.regions or is_call(operation)
     regions = operation.regions if shares else tuple(map(copied, operation.regions))
     return with_new_results(operation, substitute(operation.inputs, known), regions, known)
 

@@ -26,7 +26,8 @@ from .attribute_json import array_data, attribute_data, attribute_from
 from .graph import Graph, Operand, Operation, Value
 from .json_reader import FORMAT, PLAIN, VERSION, GraphFormatError, deserialize
 from .literal_printer import data_key
-from .printer import CALL, Names
+from .printer import Names
+from .structured import is_call
 
 __all__ = ["GraphFormatError", "as_text", "deserialize", "serialize"]
 
@@ -102,7 +103,7 @@ class _Writer:
         data["inputs"] = [self.operand(operand, scope) for operand in operation.inputs]
         if operation.attrs:
             data["attrs"] = {name: self.attribute(name, operation) for name in sorted(operation.attrs)}
-        if operation.regions and operation.op.name == CALL:
+        if operation.regions and is_call(operation):
             data["callees"] = [self.callee(region) for region in operation.regions]
         elif operation.regions:
             data["regions"] = [self.graph(region) for region in operation.regions]

@@ -18,6 +18,7 @@ from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import Line
 from .literal_parser import read_spec
 from .source_location import Origin
+from .structured import CALL, CUSTOM_GRADIENT, WHILE
 from .value_types import AnySpec
 
 FORMAT = "agc graph"
@@ -97,7 +98,7 @@ class _Reader:
             attrs = {
                 each: _attribute(each, entry, op) for each, entry in _dict(data.get("attrs", {})).items()
             }
-            if "callees" in data and op.name != "call":
+            if "callees" in data and op.name != CALL:
                 raise ValueError(f"{op.name} calls no graphs")
             regions = [self.graph(_place(number, self.graphs)) for number in _list(data.get("callees", []))]
             changing = _changing(op, attrs, data)
@@ -188,9 +189,9 @@ def _origin(data: Any) -> Origin:
 
 def _changing(op: Op, attrs: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     """Return how many inputs of the operation's regions are new each time a region runs."""
-    if op.name == "while":
+    if op.name == WHILE:
         return len(_list(data["outputs"]))
-    return max(int(attrs.get("results", 0)), 0) if op.name == "custom_gradient" else 0
+    return max(int(attrs.get("results", 0)), 0) if op.name == CUSTOM_GRADIENT else 0
 
 
 def _scalar(item: Any, dtype: str) -> Any:

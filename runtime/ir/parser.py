@@ -12,7 +12,8 @@ from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import GraphSyntaxError, Line, Token
 from .literal_parser import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .literal_printer import decode
-from .printer import LABELS, defaults, expected_specs
+from .printer import defaults, expected_specs
+from .structured import region_labels
 from .value_types import AnySpec, TensorType
 
 __all__ = ["GraphSyntaxError", "parse"]
@@ -202,7 +203,7 @@ class _Reader:
         regions: list[Graph] = []
         while self.position < len(self.lines) and self.lines[self.position].depth == depth:
             line = self._step()
-            labels = LABELS.get(op.name, ("branch",) * (len(regions) + 1))
+            labels = region_labels(op.name, len(regions) + 1)
             label = labels[len(regions)] if len(regions) < len(labels) else "nothing more"
             if line.next.text != label:
                 raise line.error(f"expected `{label}` in `{op.name}`")

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literal_printer import data_key, data_lines, show_attribute, show_constant
+from .structured import is_call, region_labels
 from .value_types import AnySpec
 
 if TYPE_CHECKING:
@@ -38,12 +39,6 @@ if TYPE_CHECKING:
 
 COLUMN = 48
 """The column of the types."""
-
-LABELS = {"cond": ("then", "else"), "while": ("test", "body"), "fused": ("body",)}
-"""The labels of an operation's regions; `branch` for all other operations."""
-
-CALL = "call"
-"""The operation with a callee: its region is a separate graph, which may have several call sites."""
 
 RESERVED = frozenset({"true", "false", "nan", "inf", "True", "False", "None", "yield", "return"})
 
@@ -137,7 +132,7 @@ class Printer:
 
     def _operation(self, operation: Operation, scope: _Scope, depth: int) -> None:
         self.places[operation] = len(self.lines)
-        called = operation.op.name == CALL
+        called = is_call(operation)
         callees = [f"@{self._callee(region)}" for region in operation.regions] if called else []
         operands = self._operands(operation.inputs, scope)
         outputs = ", ".join(map(scope.define, operation.outputs))
@@ -146,7 +141,7 @@ class Printer:
         specs = [value.spec for value in operation.outputs]
         self._line(depth, f"{outputs} = {text}" if outputs else text, specs)
         if not called:
-            labels = LABELS.get(operation.op.name, ("branch",) * len(operation.regions))
+            labels = region_labels(operation.op.name, len(operation.regions))
             for label, region in zip(labels, operation.regions, strict=False):
                 self._region(label, region, operation, depth + 1)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from .. import dtypes
 from ..core import shapes
 from .graph import Graph, Operand, Operation
+from .structured import CALL, COND, CUSTOM_GRADIENT, FUSED, SWITCH, WHILE, is_custom_gradient
 from .value_types import AnySpec, ListType, TensorType, VariableType
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def has_regions(op: Op) -> bool:
 
 def gives_by_regions(operation: Operation) -> bool:
     """Return whether the types of the results follow from the regions."""
-    return operation.op.name in _CHECKS and operation.op.name != "custom_gradient"
+    return operation.op.name in _CHECKS and not is_custom_gradient(operation)
 
 
 def _check_cond(operation: Operation, fits: Fits) -> None:
@@ -180,11 +181,11 @@ def _check_results(region: Graph, wanted: Sequence[AnySpec], fits: Fits) -> None
 
 
 _CHECKS: dict[str, Callable[[Operation, Fits], None]] = {
-    "cond": _check_cond,
-    "switch": _check_switch,
-    "call": _check_call,
-    "fused": _check_fused,
-    "while": _check_while,
-    "custom_gradient": _check_gradient,
+    COND: _check_cond,
+    SWITCH: _check_switch,
+    CALL: _check_call,
+    FUSED: _check_fused,
+    WHILE: _check_while,
+    CUSTOM_GRADIENT: _check_gradient,
 }
 """By operation with regions, the function that checks them."""

@@ -19,6 +19,7 @@ from ..executors.plan.hooks import plans, watch
 from ..executors.plan.plan import Plan, Program
 from ..executors.plan.source_module import Module, Scope
 from ..ir.graph import Graph, Operation, Value
+from ..ir.structured import is_fused
 from ..tracing.concrete_function import ConcreteFunction, concretes
 from .recorder import ProfilePoint, Session, enter, leave
 
@@ -34,7 +35,7 @@ class _TimedWriter(PlanCodegen):
         name = self.module.name_of
         spot = name(("spot", operation), f"op_at_{operation.type}", spot_of(operation))
         self.line(depth, f"{name(enter, 'op_enter', enter)}({spot})")
-        self._is_new = not operation.regions or operation.type == "fused"
+        self._is_new = not operation.regions or is_fused(operation)
         super().operation(operation, scope, depth, dead)
         results = [scope[value] for value in operation.outputs] if self._is_new else []
         self.line(depth, f"{name(leave, 'op_leave', leave)}({', '.join(results)})")
@@ -57,7 +58,7 @@ class _TimedPlan(Plan):
 def spot_of(operation: Operation) -> ProfilePoint:
     """Return the profile point of an operation; a fused one lists its parts."""
     name = operation.type
-    if name == "fused":
+    if is_fused(operation):
         parts = [inner.type for inner in operation.regions[0].operations]
         name = f"fused {'+'.join(parts[:4])}{'+…' if len(parts) > 4 else ''}"
     result = operation.outputs[0].name if operation.outputs else ""

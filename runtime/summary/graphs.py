@@ -59,10 +59,10 @@ def _nodes(part: Graph, scope: str, names: dict[Any, str]) -> Iterator[bytes]:
         yield _node(name, operation.type, inputs)
         for number, region in enumerate(operation.regions):
             inner = f"{name}/{region.name or number}/"
-            yield from _nodes(region, inner, {**names, **_given(region, inputs, operation.type)})
+            yield from _nodes(region, inner, {**names, **_given(region, inputs)})
 
 
-def _given(region: Graph, inputs: list[str], kind: str) -> dict[Operand, str]:
+def _given(region: Graph, inputs: list[str]) -> dict[Operand, str]:
     """Map the inputs of a region to the last operands of its operation."""
     known = inputs[len(inputs) - len(region.inputs) :]
     return dict(zip(region.inputs, known, strict=False))

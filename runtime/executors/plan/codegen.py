@@ -14,9 +14,11 @@ import functools
 
 from ... import dtypes
 from ...ir.graph import Constant, Graph, Operation, Value
+from ...ir.structured import is_fused, is_loop
 from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.state.compare_and_swap import update_into
+from ...ops.state.print_and_assert import assert_true
 from . import blas_threads
 from .buffer_donation import BufferOwnership, updates
 from .constant_buffers import small_blank
@@ -120,7 +122,7 @@ class PlanCodegen(Regions):
             text = self._into(operation, inputs, targets, scope) or self._computation(
                 operation, inputs, targets
             )
-            if operation.type == "assert":
+            if operation.op is assert_true:
                 text = self._asked(operation, scope) + text
             self.line(depth, text, (operation, scope))
 
@@ -128,13 +130,13 @@ class PlanCodegen(Regions):
         self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
     ) -> bool:
         """Emit an operation with regions; return False if its kernel computes the operation as a whole."""
-        if operation.type == "while":
+        if is_loop(operation):
             early = self._dead_state(operation, dead, scope)
             self.while_loop(operation, scope, targets, depth, early)
             dead[:] = [value for value in dead if scope[value] not in early]
-        elif operation.type in STRUCTURES:
-            STRUCTURES[operation.type](self, operation, scope, targets, depth)
-        elif operation.type == "fused":
+        elif operation.op in STRUCTURES:
+            STRUCTURES[operation.op](self, operation, scope, targets, depth)
+        elif is_fused(operation):
             self._fused(operation, scope, targets, depth)
         else:
             return False

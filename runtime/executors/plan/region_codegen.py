@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from ...ops.framework.op import Op
+from ...ops.framework.region_ops import CALL, COND, SWITCH
 from . import identifiers
 from .broadcast_hoisting import repeated
 from .buffer_donation import BufferOwnership, body_of
@@ -250,10 +252,10 @@ class Regions(Lines):
         return results
 
 
-STRUCTURES: dict[str, Callable[[Regions, Operation, Scope, list[str], int], None]] = {
-    "cond": Regions._cond,
-    "switch": Regions._switch,
-    "call": Regions._call,
+STRUCTURES: dict[Op, Callable[[Regions, Operation, Scope, list[str], int], None]] = {
+    COND: Regions._cond,
+    SWITCH: Regions._switch,
+    CALL: Regions._call,
 }
 
 
