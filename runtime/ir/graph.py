@@ -165,8 +165,8 @@ class Operation:
         return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
-_type_of = operator.attrgetter("type")
-_types_of = operator.attrgetter("types")
+_op_of = operator.attrgetter("op")
+_ops_of = operator.attrgetter("ops")
 _spec_of = operator.attrgetter("spec")
 _shape_of = operator.attrgetter("shape")
 _inputs_of = operator.attrgetter("inputs")
@@ -193,8 +193,8 @@ class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
     __slots__ = (
-        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "name", "operations", "outputs",
-        "stateful", "types",
+        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "name", "operations", "ops", "outputs",
+        "stateful",
     )  # fmt: skip
 
     def __init__(
@@ -210,9 +210,7 @@ class Graph:
         self.outputs = outputs
         # For the current operations, and those of their regions and callees:
         self.stateful: bool = any(map(_is_stateful, operations))
-        self.types: frozenset[str] = frozenset(map(_type_of, operations)).union(
-            *map(_types_of, self.regions())
-        )
+        self.ops: frozenset[Op] = frozenset(map(_op_of, operations)).union(*map(_ops_of, self.regions()))
         self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None

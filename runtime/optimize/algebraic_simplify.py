@@ -14,10 +14,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..ir.graph import Constant, Graph, Operation
 from ..ir.value_types import TensorType
-from ..ops.framework.op import REGISTRY
+from ..ops.arrays import gather_where
+from ..ops.framework.op import REGISTRY, Op
+from ..ops.math import arithmetic, bitwise, comparison, elementwise
+from ..ops.nn import activations
 from . import data_movement
 from .options import Options
 from .pattern_match import ANY, TWICE, RewriteRule, applied
@@ -144,17 +148,21 @@ FAST = """
 """
 
 
+DECLARED_IN = (activations, arithmetic, bitwise, comparison, elementwise, gather_where)
+"""The modules that declare the operations of the tables."""
+
+
 def run(graph: Graph, options: Options) -> Graph:
     return rewrite_all(graph, _rules(options.fast_math))
 
 
 @functools.cache
-def _rules(fast_math: bool) -> Mapping[str, Rule]:
+def _rules(fast_math: bool) -> Mapping[Op, Rule]:
     """Return the rules by operation: those of the tables, and those for data movement."""
     rows: dict[str, list[Row]] = {}
     for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
         rows.setdefault(row[0].partition("(")[0], []).append(row)
-    return {**{name: _Rule(some) for name, some in rows.items()}, **data_movement.RULES}
+    return {**{REGISTRY[name]: _Rule(some) for name, some in rows.items()}, **data_movement.RULES}
 
 
 Row = tuple[str, str, str]
@@ -194,12 +202,12 @@ class _Group:
     def __init__(self, laws: list[RewriteRule]) -> None:
         self.laws = [(law.sign, law) for law in laws]
         self.signs = {sign for sign, _ in self.laws}
-        self.has_makers = not REGISTRY.keys().isdisjoint(self.signs)
+        self.has_makers = any(isinstance(sign, Op) for sign in self.signs)
 
     def candidates(self, operation: Operation, walk: Rewriter) -> Sequence[RewriteRule]:
         """Return the rules that may match, by a quick check of the operands."""
         operands = operation.inputs
-        seen = {ANY}
+        seen: set[Any] = {ANY}
         if len(operands) > 1 and operands[-1] is operands[-2]:
             seen.add(TWICE)
         made = walk.makers() if self.has_makers else {}
@@ -209,9 +217,9 @@ class _Group:
                 if array.size:
                     seen.add(array.flat[0] if array.ndim else array.item())
             elif operand in made:
-                seen.add(made[operand].type)
+                seen.add(made[operand].op)
         return () if seen.isdisjoint(self.signs) else [law for sign, law in self.laws if sign in seen]
 
 
-TYPES = frozenset(_rules(True))
+OPS = frozenset(_rules(True))
 """The operations that have rewrite rules."""

@@ -25,8 +25,11 @@ from ..core.shapes import is_static
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.induction_variables import induction_steps, integer
+from ..ops.arrays.getitem import select
+from ..ops.arrays.reshape import reshape
 from ..ops.framework import narrow_floats
-from ..ops.framework.op import REGISTRY
+from ..ops.framework.region_ops import WHILE
+from ..ops.linalg.matmul import matmul
 from .options import Options
 from .rewriter import Rewriter, rewrite_all
 
@@ -42,7 +45,7 @@ def run(graph: Graph, options: Options | None = None) -> Graph:
         return graph
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
-    return rewrite_all(graph, {"while": _batched}) if is_wanted else graph
+    return rewrite_all(graph, {WHILE: _batched}) if is_wanted else graph
 
 
 def _batched(loop: Operation, walk: Rewriter) -> None:
@@ -51,14 +54,12 @@ def _batched(loop: Operation, walk: Rewriter) -> None:
     if not rounds or not counters:
         return
     body = loop.regions[1]
-    rows: dict[Operand, Operation] = {
-        each.outputs[0]: each for each in body.operations if each.op.name == "getitem"
-    }
+    rows: dict[Operand, Operation] = {each.outputs[0]: each for each in body.operations if each.op is select}
     given = dict(zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True))
     operations = list(body.operations)
     found: list[Value] = []
     for place, product in enumerate(operations):
-        row = rows.get(product.inputs[0]) if product.op.name == "matmul" else None
+        row = rows.get(product.inputs[0]) if product.op is matmul else None
         if row is None or product.inputs[1] not in given or row.inputs[0] not in given:
             continue
         if _goes_through(row, counters, rounds) and _is_worth_it(product):
@@ -123,9 +124,9 @@ def _product(walk: Rewriter, product: Operation, sequence: Operand, matrix: Oper
     count, rows, inner = shape
     origin = walk.current
     walk.current = product
-    flat = walk.add(REGISTRY["reshape"], [sequence, _shape(count * rows, inner)])
+    flat = walk.add(reshape, [sequence, _shape(count * rows, inner)])
     whole = walk.add(product.op, [flat, matrix], product.attrs)
-    found = walk.add(REGISTRY["reshape"], [whole, _shape(count, rows, -1)])
+    found = walk.add(reshape, [whole, _shape(count, rows, -1)])
     walk.current = origin
     return found
 

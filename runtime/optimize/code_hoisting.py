@@ -21,22 +21,23 @@ from collections.abc import Container
 
 from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.structured import region_arguments
+from ..ops.framework.region_ops import COND, SWITCH
 from .options import Options
-from .rewriter import GIVEN, Rewriter, rewrite_all
+from .rewriter import Rewriter, rewrite_all
 from .speculation import is_speculatable
 from .value_numbering import ValueNumbering
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return rewrite_all(graph, {"cond": _lifted, "switch": _lifted})
+    return rewrite_all(graph, {COND: _lifted, SWITCH: _lifted})
 
 
 def _lifted(operation: Operation, walk: Rewriter) -> None:
     if not set.intersection(*({each.op for each in region.operations} for region in operation.regions)):
         return
-    first = GIVEN[operation.op.name]
     numbering = ValueNumbering()
-    branches = [_Branch(region, operation.inputs[first:], numbering) for region in operation.regions]
+    branches = [_Branch(region, region_arguments(operation), numbering) for region in operation.regions]
     shared = set.intersection(*(set(branch.made) for branch in branches))
     if not shared:
         return

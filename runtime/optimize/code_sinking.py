@@ -18,9 +18,11 @@ from collections.abc import Callable, Sequence
 
 from ..ir.clone import Substitution, are_same, clone_value, reading, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.structured import is_branch
 from ..ir.value_types import TensorType
+from ..ops.framework.region_ops import COND, SWITCH
 from .options import Options
-from .rewriter import BRANCHES, visiting
+from .rewriter import visiting
 from .speculation import is_speculatable
 
 Home = tuple[Operation, int]
@@ -31,7 +33,7 @@ def run(graph: Graph, options: Options) -> Graph:
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:
-        if graph.types.isdisjoint(BRANCHES):
+        if graph.ops.isdisjoint((COND, SWITCH)):
             return graph
         if graph not in done:
             done[graph] = _sunk(graph, visit)
@@ -65,7 +67,7 @@ class _Homes:
         self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: stays outside
         self._effects = 0
         self._effects_behind: dict[Operation, int] = {}
-        branches = [operation for operation in graph.operations if operation.type in BRANCHES]
+        branches = [operation for operation in graph.operations if is_branch(operation)]
         given = set().union(*[operation.inputs[1:] for operation in branches])
         if any(not given.isdisjoint(operation.outputs) for operation in graph.operations):
             for operation in reversed(graph.operations):
@@ -81,7 +83,7 @@ class _Homes:
             return
         self._effects_behind[operation] = self._effects
         self._effects += operation.stateful
-        if operation.type in BRANCHES:
+        if is_branch(operation):
             self._branches(operation)
         else:
             for operand in operation.inputs:

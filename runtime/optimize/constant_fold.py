@@ -22,9 +22,10 @@ from ..executors.plan.kernel_lookup import kernel_of
 from ..executors.plan.kernel_results import returns_many
 from ..ir.clone import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.structured import is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
 from .options import Options
-from .rewriter import GIVEN, Rewriter
+from .rewriter import Rewriter
 
 MOST = 1 << 16
 """The number of bytes that a result may have in any case."""
@@ -77,16 +78,15 @@ def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
 
     Nothing is propagated into callees, since they may have other call sites.
     """
-    if operation.type not in GIVEN:
+    if not is_control_flow(operation):
         for callee in operation.regions:
             if callee not in callees:
                 callees[callee] = _folded(callee, {}, callees)
         return with_regions(operation, [callees[callee] for callee in operation.regions])
-    first = GIVEN[operation.type]
-    changes = len(operation.outputs) if operation.type == "while" else 0
+    changes = state_size(operation)
     constants = [
         (place, operand)
-        for place, operand in enumerate(operation.inputs[first:])
+        for place, operand in enumerate(region_arguments(operation))
         if type(operand) is Constant and place >= changes
     ]
     regions = []

@@ -24,11 +24,13 @@ from collections.abc import Callable, Hashable, Sequence
 
 from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.structured import first_argument, is_control_flow, is_loop, state_size
 from ..ir.value_types import TensorType
 from ..ops.framework.traits import COMMUTATIVE
+from ..ops.state.variable_ops import read_variable
 from . import value_keys
 from .options import Options
-from .rewriter import GIVEN, fits, visiting
+from .rewriter import fits, visiting
 from .side_effects import ASSIGN, SideEffects
 from .value_numbering import ValueNumbering
 
@@ -82,7 +84,7 @@ class _Given:
 
 def _places(operation: Operation) -> tuple[int, int]:
     """Return the number of the first operand passed to the regions, and how many of these are loop state."""
-    return GIVEN[operation.type], len(operation.outputs) if operation.type == "while" else 0
+    return first_argument(operation), state_size(operation)
 
 
 Seen = tuple[Operation, _Scope]
@@ -138,7 +140,7 @@ class _Common:
 
         None for other operations with side effects, and if the content is unknown.
         """
-        if operation.op.name == "read_variable":
+        if operation.op is read_variable:
             key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
             if key in self.seen:
                 return self.given(self.seen[key], operation, scope)
@@ -223,7 +225,7 @@ class _Common:
         return value
 
     def structure(self, operation: Operation, scope: _Scope) -> Operation:
-        if operation.type not in GIVEN:
+        if not is_control_flow(operation):
             return visiting(self.callee, operation)
         given = _Given(operation)
         first, state = _places(operation)
@@ -232,7 +234,7 @@ class _Common:
             for operand in operation.inputs[first + state :]
         ]
         regions = []
-        is_changing = operation.type == "while" and self.changes.may_be_made_by(operation)
+        is_changing = is_loop(operation) and self.changes.may_be_made_by(operation)
         before = self.version
         for number, region in enumerate(operation.regions):
             given.region = number

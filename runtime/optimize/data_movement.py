@@ -16,6 +16,17 @@ from .. import dtypes
 from ..core.shapes import is_static
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import TensorType
+from ..ops.arrays.reshape import (
+    broadcast_to,
+    ensure_shape,
+    expand_dims,
+    permute_axes,
+    reshape,
+    squeeze,
+    sum_to,
+)
+from ..ops.framework.op import Op
+from ..ops.math.cast import cast_op, identity, stop_gradient
 from .rewriter import Found, Rewriter, Rule, fits
 from .speculation import is_speculatable
 
@@ -31,7 +42,7 @@ def _cast(operation: Operation, walk: Rewriter) -> Found:
     if operand.spec == result.spec:
         return (operand,)
     before = walk.maker(operand)
-    if before is None or before.op.name != "cast":
+    if before is None or before.op is not cast_op:
         return None
     first = before.inputs[0]
     if not _survives(first.dtype, operand.dtype, result.dtype):
@@ -78,7 +89,7 @@ def _transpose(operation: Operation, walk: Rewriter) -> Found:
     before = walk.maker(operand)
     if (
         before is None
-        or before.op.name != "transpose"
+        or before.op is not permute_axes
         or before.attrs["conjugate"]
         or not is_speculatable(before)
     ):
@@ -108,11 +119,7 @@ def _reshape(operation: Operation, walk: Rewriter) -> Found:
     if _is_same_shape(operand, result):
         return (operand,)
     before = walk.maker(operand)
-    if (
-        before is None
-        or before.op.name not in ("reshape", "expand_dims", "squeeze")
-        or not is_speculatable(before)
-    ):
+    if before is None or before.op not in (reshape, expand_dims, squeeze) or not is_speculatable(before):
         return None
     first = before.inputs[0]
     if _is_same_shape(first, result):
@@ -130,15 +137,15 @@ def _is_same_shape(operand: Operand, result: Value) -> bool:
     return isinstance(spec, TensorType) and is_static(spec.shape) and spec == result.spec
 
 
-RULES: dict[str, Rule] = {
-    "identity": _same,
-    "stop_gradient": _same,
-    "cast": _cast,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "expand_dims": _same_shape,
-    "squeeze": _same_shape,
-    "broadcast_to": _same_shape,
-    "ensure_shape": _same_shape,
-    "sum_to": _same_shape,
+RULES: dict[Op, Rule] = {
+    identity: _same,
+    stop_gradient: _same,
+    cast_op: _cast,
+    permute_axes: _transpose,
+    reshape: _reshape,
+    expand_dims: _same_shape,
+    squeeze: _same_shape,
+    broadcast_to: _same_shape,
+    ensure_shape: _same_shape,
+    sum_to: _same_shape,
 }

@@ -23,8 +23,8 @@ from itertools import chain
 
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.structured import first_argument, is_control_flow, is_loop
 from .options import Options
-from .rewriter import GIVEN
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -51,7 +51,7 @@ def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
     for operation in graph.operations:
         if not operation.stateful and read.isdisjoint(operation.outputs):
             return False
-        if operation.regions and not (operation.type in GIVEN and _is_structure_read(operation, read)):
+        if operation.regions and not (is_control_flow(operation) and _is_structure_read(operation, read)):
             return False
     return True
 
@@ -59,7 +59,7 @@ def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
 def _is_structure_read(operation: Operation, read: set[Operand]) -> bool:
     inputs = [region.inputs for region in operation.regions]
     # A test may use state that is dead after the loop; a use in the body alone keeps nothing alive.
-    test = inputs[:1] if operation.type == "while" else ()
+    test = inputs[:1] if is_loop(operation) else ()
     values = chain(zip(operation.outputs, *test, strict=False), zip(*inputs, strict=True))
     if any(map(read.isdisjoint, values)):
         return False
@@ -98,7 +98,7 @@ class _Needs:
         for operation in graph.operations:
             for number, value in enumerate(operation.outputs):
                 self._made[value] = operation, number
-            if operation.type in GIVEN:
+            if is_control_flow(operation):
                 for region in operation.regions:
                     for number, value in enumerate(region.inputs):
                         self._given[value] = operation, number
@@ -119,22 +119,22 @@ class _Needs:
                 operation, number = self._made[value]
                 if operation not in kept:
                     self._keep(operation)
-                if operation.regions and operation.type in GIVEN:
+                if operation.regions and is_control_flow(operation):
                     self._want_result(operation, number)
             elif value in self._given:
                 self._want_given(*self._given[value])
 
     def _keep(self, operation: Operation) -> None:
         self.operations.add(operation)
-        if operation.type == "while":
+        if is_loop(operation):
             self._want(operation.regions[0].outputs)
-        elif operation.type in GIVEN:
+        elif is_control_flow(operation):
             self._want(operation.inputs[:1])
         else:
             self._want(operation.inputs)
 
     def _want_result(self, operation: Operation, number: int) -> None:
-        if operation.type == "while":
+        if is_loop(operation):
             self._want_state(operation, number)
         else:
             self._want([region.outputs[number] for region in operation.regions])
@@ -143,10 +143,10 @@ class _Needs:
         self._want([operation.inputs[number], operation.regions[1].outputs[number]])
 
     def _want_given(self, operation: Operation, number: int) -> None:
-        if operation.type == "while" and number < len(operation.outputs):
+        if is_loop(operation) and number < len(operation.outputs):
             self._want_state(operation, number)
         else:
-            self._want([operation.inputs[number + GIVEN[operation.type]]])
+            self._want([operation.inputs[number + first_argument(operation)]])
 
     def kept(
         self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
@@ -166,25 +166,25 @@ class _Needs:
         """Return a live operation without its dead parts."""
         if not operation.regions:
             return operation
-        if operation.type not in GIVEN:
+        if not is_control_flow(operation):
             regions = [_pruned(region, self.done) for region in operation.regions]
             same = are_same(regions, operation.regions)
             return operation if same else with_parts(operation, regions=regions)
         return self._structure(operation)
 
     def _structure(self, operation: Operation) -> Operation:
-        first = GIVEN[operation.type]
+        first = first_argument(operation)
         given = range(len(operation.inputs) - first)
         columns = zip(*(region.inputs for region in operation.regions), strict=True)
         read = [not self.values.isdisjoint(column) for column in columns]
         wanted = [value in self.values for value in operation.outputs]
-        if operation.type == "while":
+        if is_loop(operation):
             state = [w or r for w, r in zip(wanted, read, strict=False)]
             wanted, read = state, [*state, *read[len(state) :]]
         results = [k for k, needed in enumerate(wanted) if needed]
         regions = []
         for region in operation.regions:
-            is_test = operation.type == "while" and region is operation.regions[0]
+            is_test = is_loop(operation) and region is operation.regions[0]
             outputs = region.outputs if is_test else [region.outputs[k] for k in results]
             inputs = [value for value, needed in zip(region.inputs, read, strict=True) if needed]
             regions.append(self.kept(region, inputs, outputs))

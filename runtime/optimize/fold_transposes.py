@@ -15,13 +15,16 @@ from __future__ import annotations
 from ..core.shapes import normal_axis
 from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation
+from ..ops.arrays.reshape import permute_axes
+from ..ops.framework.op import Op
+from ..ops.linalg.matmul import einsum_op, matmul, tensordot_op
 from .data_movement import axes
 from .options import Options
-from .rewriter import Found, Rewriter, rewrite_all
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return rewrite_all(graph, {"matmul": _matmul, "einsum": _einsum, "tensordot": _tensordot})
+    return rewrite_all(graph, RULES)
 
 
 def _matmul(operation: Operation, walk: Rewriter) -> Found:
@@ -83,8 +86,11 @@ def _transposed(operand: Operand, walk: Rewriter) -> tuple[Operand | None, tuple
     None if `operand` is no transpose, or if the rank is unknown.
     """
     maker = walk.maker(operand)
-    if maker is None or maker.op.name != "transpose" or maker.attrs["conjugate"]:
+    if maker is None or maker.op is not permute_axes or maker.attrs["conjugate"]:
         return None, ()
     order = axes(maker.inputs[1])
     spec: object = getattr(maker.inputs[0].spec, "shape", None)
     return (None, ()) if order is None or spec is None else (maker.inputs[0], order)
+
+
+RULES: dict[Op, Rule] = {matmul: _matmul, einsum_op: _einsum, tensordot_op: _tensordot}

@@ -27,6 +27,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
+from ..ops.state.variable_ops import read_variable
 from .options import Options
 
 SMALLEST = 1 << 15
@@ -34,9 +35,6 @@ SMALLEST = 1 << 15
 
 PAYS_ALONE = 1_000_000.0
 """The nanoseconds from which fusing a single operation is worth it, since threads share the work."""
-
-_READS = frozenset({"read_variable"})
-"""Stateful operations that do not close a group: the arrays that they return are never changed."""
 
 
 def run(graph: Graph, options: Options | None = None) -> Graph:
@@ -100,7 +98,8 @@ class _Fusing:
             if shape is None:
                 if self.open:
                     self.close(operation.inputs)
-                    if operation.stateful and operation.type not in _READS:
+                    # An array that `read_variable` returns is never changed, so it may be read later.
+                    if operation.stateful and operation.op is not read_variable:
                         self.close(tuple(self.open))
                 self.made.append(self.entered(operation))
             else:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from ..ir.clone import Substitution, are_same, clone_value, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation
+from ..ir.structured import is_call, is_custom_gradient
 from .options import Options
 
 SMALL = 8
@@ -73,9 +74,9 @@ class _Inliner:
     ) -> None:
         """Append operations to `kept`, with cloned values unless `is_new`."""
         for operation in operations:
-            if operation.op.name == "custom_gradient":
+            if is_custom_gradient(operation):
                 known.update(zip(operation.outputs, substitute(operation.inputs, known), strict=False))
-            elif operation.op.name == "call" and self.may_grow(operation.regions[0]):
+            elif is_call(operation) and self.may_grow(operation.regions[0]):
                 results = self.written(operation.regions[0], substitute(operation.inputs, known), kept)
                 known.update(zip(operation.outputs, results, strict=True))
             elif is_new and not operation.regions and known.keys().isdisjoint(operation.inputs):
@@ -84,7 +85,7 @@ class _Inliner:
                 kept.append(self.part(operation, known, is_new))
 
     def part(self, operation: Operation, known: Substitution, is_new: bool) -> Operation:
-        visit = self.alone if operation.op.name == "call" else self.region
+        visit = self.alone if is_call(operation) else self.region
         regions = list(map(visit, operation.regions))
         inputs = substitute(operation.inputs, known)
         if is_new and inputs == operation.inputs and are_same(regions, operation.regions):

@@ -19,6 +19,8 @@ from __future__ import annotations
 from ..ir.clone import Substitution, clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
+from ..ops.framework.region_ops import WHILE
+from ..ops.state.variable_ops import read_variable
 from .options import Options
 from .rewriter import Rewriter, rewrite_all
 from .side_effects import SideEffects
@@ -26,7 +28,7 @@ from .speculation import grows, is_speculatable
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return rewrite_all(graph, {"while": _moved})
+    return rewrite_all(graph, {WHILE: _moved})
 
 
 def _moved(operation: Operation, walk: Rewriter) -> None:
@@ -88,7 +90,7 @@ class _Moves:
         self.wanted = [value for value in made if value in read]
 
     def _can_move(self, operation: Operation) -> bool:
-        is_read = operation.op.name == "read_variable" and self.is_steady
+        is_read = operation.op is read_variable and self.is_steady
         if (operation.stateful and not is_read) or operation.regions:
             return False
         for operand in operation.inputs:

@@ -10,7 +10,9 @@ A write keeps the number of elements unless the array is dynamic. So do loops an
 from __future__ import annotations
 
 from ..ir.graph import Constant, Graph, Operand, Operation
-from .rewriter import GIVEN, Rewriter
+from ..ir.structured import is_control_flow, is_loop, region_arguments
+from ..ops.lists.tensor_array import array_new
+from .rewriter import Rewriter
 
 _KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
 """Operations that keep the number of elements of their first operand."""
@@ -19,7 +21,7 @@ _KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_sc
 def length(array: Operand, walk: Rewriter) -> int | None:
     """Return the number of elements of a TensorArray in the walk; None if unknown."""
     maker = _origin(array, walk.makers())[1]
-    if maker is None or maker.op.name != "array_new" or maker.attrs["dynamic"]:
+    if maker is None or maker.op is not array_new or maker.attrs["dynamic"]:
         return None
     (size,) = maker.inputs
     return int(size.value) if type(size) is Constant else None
@@ -39,16 +41,15 @@ def _before(array: Operand, maker: Operation) -> Operand | None:
     """Return the operand that has as many elements as this result of an operation; None if there is none."""
     if maker.op.name in _KEEPING:
         return maker.inputs[0]
-    if maker.op.name not in GIVEN:
+    if not is_control_flow(maker):
         return None
     number = maker.outputs.index(array)
-    first = GIVEN[maker.op.name]
-    regions = maker.regions[1:] if maker.op.name == "while" else maker.regions
+    regions = maker.regions[1:] if is_loop(maker) else maker.regions
     found = {_given(region, number) for region in regions}
     place = found.pop()
-    if found or place is None or (maker.op.name == "while" and place != number):
+    if found or place is None or (is_loop(maker) and place != number):
         return None
-    return maker.inputs[first + place]
+    return region_arguments(maker)[place]
 
 
 def _given(region: Graph, number: int) -> int | None:

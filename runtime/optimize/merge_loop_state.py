@@ -20,6 +20,7 @@ from collections.abc import Hashable, Sequence
 from ..ir.clone import Substitution, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.value_types import TensorType
+from ..ops.framework.region_ops import WHILE
 from . import value_keys
 from .options import Options
 from .rewriter import Rewriter, rewrite_all
@@ -30,7 +31,7 @@ PATIENCE = 8
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return rewrite_all(graph, {"while": _merged})
+    return rewrite_all(graph, {WHILE: _merged})
 
 
 def _merged(operation: Operation, walk: Rewriter) -> None:

@@ -39,7 +39,7 @@ def optimize(graph: Graph, options: Options | None = None, after: str | None = N
 
 def _round(graph: Graph, options: Options, after: str | None, settled: dict[str, Graph]) -> Graph:
     for each in PASSES:
-        has_work = each.needs is None or not each.needs.isdisjoint(graph.types)
+        has_work = each.needs is None or not each.needs.isdisjoint(graph.ops)
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
             if each.counts_readers:
                 graph = _pruned(graph, options, settled)

@@ -13,6 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..ir.graph import Graph
+from ..ops.arrays.reshape import permute_axes
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from . import (
     algebraic_simplify,
     code_hoisting,
@@ -45,7 +48,7 @@ class Pass(NamedTuple):
     name: str
     run: Run
     option: str
-    needs: frozenset[str] | None = None
+    needs: frozenset[Op] | None = None
     counts_readers: bool = False
 
     def may_run(self, options: Options) -> bool:
@@ -53,11 +56,11 @@ class Pass(NamedTuple):
         return not allowed if self.option.startswith("disable_") else allowed
 
 
-_BRANCHES = frozenset({"cond", "switch"})
-_LOOPS = frozenset({"while"})
-_DEBUG = frozenset({"assert", "print", "check_numerics"})
-_CALLS = frozenset({"call", "custom_gradient"})
+_BRANCHES = frozenset({COND, SWITCH})
+_LOOPS = frozenset({WHILE})
+_CALLS = frozenset({CALL, CUSTOM})
 _BROADCASTS = frozenset(scalarize_broadcasts.SPREADING)
+_DEBUG = frozenset(strip_debug.RULES)
 _STRENGTH = frozenset(strength_reduction.RULES)
 
 #    name, run, option, operations that the pass transforms (None: all)
@@ -67,10 +70,10 @@ PASSES: tuple[Pass, ...] = (
     Pass("dce",                  dce.run,                  "disable_model_pruning"),
     Pass("constant_fold",        constant_fold.run,        "constant_folding"),
     Pass("shape_simplify",       shape_simplify.run,       "shape_optimization"),
-    Pass("algebraic_simplify",   algebraic_simplify.run,   "arithmetic_optimization", algebraic_simplify.TYPES),
+    Pass("algebraic_simplify",   algebraic_simplify.run,   "arithmetic_optimization", algebraic_simplify.OPS),
     Pass("strength_reduction",   strength_reduction.run,   "arithmetic_optimization", _STRENGTH),
     Pass("scalarize_broadcasts", scalarize_broadcasts.run, "arithmetic_optimization", _BROADCASTS),
-    Pass("fold_transposes",      fold_transposes.run,      "layout_optimizer",        frozenset({"transpose"})),
+    Pass("fold_transposes",      fold_transposes.run,      "layout_optimizer",        frozenset({permute_axes})),
     Pass("simplify_cond",        simplify_cond.run,        "loop_optimization",       _BRANCHES),
     Pass("code_hoisting",        code_hoisting.run,        "loop_optimization",       _BRANCHES, counts_readers=True),
     Pass("simplify_loops",       simplify_loops.run,       "loop_optimization",       _LOOPS, counts_readers=True),

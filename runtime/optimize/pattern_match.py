@@ -3,8 +3,9 @@
     RewriteRule.read("add(x, negative(y))", "subtract(x, y)", "iuf")
 
 In a rule, `x`, `y`, `z` match any operand, `k` and `m` constants. A number matches a constant with that
-number in all elements, including the sign of zero. A call matches an operation of that name. `(y := abs(x))`
-binds the result to `y`. The letters are the kinds of dtypes of the first operand for which the rule holds.
+number in all elements, including the sign of zero. A call matches an operation by its name in graphs; the
+module that declares the operation must be imported. `(y := abs(x))` binds the result to `y`. The letters are
+the kinds of dtypes of the first operand for which the rule holds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import TensorType
-from ..ops.framework.op import REGISTRY
+from ..ops.framework.op import REGISTRY, Op
 from . import value_keys
 from .rewriter import Found, Rewriter, fits
 
@@ -42,7 +43,7 @@ class Number(NamedTuple):
 
 
 class Call(NamedTuple):
-    op: str
+    op: Op
     arguments: tuple[Any, ...]
     name: str | None
 
@@ -90,7 +91,7 @@ def _read(node: ast.expr, name: str | None = None) -> Pattern:
         case ast.NamedExpr(target=target, value=value):
             return _read(value, target.id)
         case ast.Call(func=ast.Name(id=op), args=arguments):
-            return Call(op, tuple(map(_read, arguments)), name)
+            return Call(REGISTRY[op], tuple(map(_read, arguments)), name)
     raise ValueError(f"not a law: {ast.unparse(node)}")
 
 
@@ -139,7 +140,7 @@ def _matches(pattern: Pattern, operand: Operand, walk: Rewriter, bound: Bound) -
             bound[""] = operand  # a number with a shape, which may determine the result's shape
         return True
     maker = walk.maker(operand)
-    return maker is not None and maker.op.name == pattern.op and _all_match(pattern, maker, walk, bound)
+    return maker is not None and maker.op is pattern.op and _all_match(pattern, maker, walk, bound)
 
 
 def _are_equal(one: Operand, other: Operand) -> bool:
@@ -182,4 +183,4 @@ def _made(pattern: Pattern, result: Value, first: TensorType, bound: Bound, walk
         if part is None:
             return None
         parts.append(part)
-    return walk.add(REGISTRY[pattern.op], parts)
+    return walk.add(pattern.op, parts)

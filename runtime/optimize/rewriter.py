@@ -1,6 +1,6 @@
 """The rewriter: the framework of all passes.
 
-    y = identity x                      rewrite(graph, {"identity": lambda operation, walk: operation.inputs})
+    y = identity x                      rewrite_all(graph, {identity: lambda operation, walk: operation.inputs})
     z = add y, 1            ==>         z = add x, 1
 
 Graphs are immutable: a pass makes a new graph, and shares unchanged operations with the old one. Replacements
@@ -20,11 +20,6 @@ from ..ops.framework.op_errors import OF_COMPUTING
 
 if TYPE_CHECKING:
     from ..ops.framework.op import Op
-
-BRANCHES = ("cond", "switch")
-
-GIVEN = {"cond": 1, "switch": 1, "while": 0}
-"""The number of the first operand that is passed to the regions, one to one."""
 
 
 def fits(new: Operand, old: Value) -> bool:
@@ -76,8 +71,8 @@ class Rewriter:
         """Return the operation of the new graph that defines `operand`; None for inputs and constants."""
         return self.makers().get(operand)
 
-    def run(self, rules: Mapping[str, Rule], visit: Callable[[Graph], Graph]) -> Graph:
-        """Return the graph after applying `rules`, by operation type; `visit` rewrites the regions."""
+    def run(self, rules: Mapping[Op, Rule], visit: Callable[[Graph], Graph]) -> Graph:
+        """Return the graph after applying `rules`, by operation; `visit` rewrites the regions."""
         known, kept = self.known, self.operations
         for operation in self.graph.operations:
             current = operation
@@ -85,7 +80,7 @@ class Rewriter:
                 current = reading(operation, known)
             if operation.regions:
                 current = visiting(visit, current)
-            rule = rules.get(current.type)
+            rule = rules.get(current.op)
             if rule is not None:
                 found = self._found(rule, current)
                 if found is not None:
@@ -158,12 +153,12 @@ def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation
     return with_regions(operation, list(map(visit, operation.regions)))
 
 
-def rewrite_all(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
+def rewrite_all(graph: Graph, rules: Mapping[Op, Rule]) -> Graph:
     """Return the graph after applying the rules to it, its regions and its callees."""
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:
-        if rules.keys().isdisjoint(graph.types):
+        if rules.keys().isdisjoint(graph.ops):
             return graph
         if graph not in done:
             done[graph] = Rewriter(graph).run(rules, visit)

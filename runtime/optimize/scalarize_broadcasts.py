@@ -15,11 +15,15 @@ import numpy as np
 from ..core.shapes import is_static
 from ..ir.clone import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..ops.framework.op import REGISTRY
+from ..ops.arrays.creation import fill
+from ..ops.arrays.reshape import broadcast_to
+from ..ops.framework.op import Op
+from ..ops.math.arithmetic import add, multiply, realdiv, subtract
+from ..ops.reduce.reductions import spread
 from .options import Options
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
-SPREADING = {"spread": 0, "broadcast_to": 0, "fill": 1}
+SPREADING: dict[Op, int] = {spread: 0, broadcast_to: 0, fill: 1}
 """Operations that broadcast an operand, and the number of that operand."""
 
 
@@ -40,7 +44,7 @@ def _simplified(operation: Operation, walk: Rewriter) -> Found:
         walk.current = with_parts(operation, numbers)
     elif all(number.shape == () for number in numbers):
         number = walk.add(operation.op, numbers, operation.attrs)
-        return (walk.add(REGISTRY["broadcast_to"], [number, Constant(np.array(shape, np.int32))]),)
+        return (walk.add(broadcast_to, [number, Constant(np.array(shape, np.int32))]),)
     return None
 
 
@@ -50,10 +54,10 @@ def _number(operand: Operand, walk: Rewriter) -> Operand:
     If the shape is unknown, the broadcast may fail, so it is kept.
     """
     maker = walk.maker(operand)
-    if maker is None or maker.op.name not in SPREADING or not is_static(operand.shape):
+    if maker is None or maker.op not in SPREADING or not is_static(operand.shape):
         return operand
-    number = maker.inputs[SPREADING[maker.op.name]]
+    number = maker.inputs[SPREADING[maker.op]]
     return number if number.shape == () else operand
 
 
-RULES: dict[str, Rule] = dict.fromkeys(("add", "subtract", "multiply", "realdiv"), _simplified)
+RULES: dict[Op, Rule] = dict.fromkeys((add, subtract, multiply, realdiv), _simplified)

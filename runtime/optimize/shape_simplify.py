@@ -20,13 +20,22 @@ from ..core.fp_errors import quietly
 from ..core.shapes import is_static, num_elements
 from ..ir.clone import Substitution, clone_value, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.structured import is_branch, is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
+from ..ops.arrays.creation import ones_like, zeros_like
+from ..ops.arrays.gather_where import take
+from ..ops.arrays.getitem import select
+from ..ops.arrays.shape_ops import rank_of, shape_of, size_of
+from ..ops.arrays.strided_slice import part
+from ..ops.framework.op import Op
 from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.lists.tensor_array import array_stack
+from ..ops.math.cast import cast_op, identity
 from .list_lengths import length
 from .options import Options
-from .rewriter import GIVEN, Found, Rewriter, Rule, rewrite_all
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
-_SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
+_SELECTS = frozenset({select, take, part, identity, cast_op})
 """Operations that only pick elements of their first operand, which may be a shape."""
 
 
@@ -71,14 +80,14 @@ class _Shapes:
             if operation.regions:
                 current = self.joined(self.entered(current), known)
             walk.current = current
-            rule = _RULES.get(current.op.name)
+            rule = _RULES.get(current.op)
             found = None if rule is None else rule(current, walk)
             if found is not None:
                 walk.replace(operation.outputs, found)
                 continue
             if not operation.regions and self.may_be_refined(current):
                 current = self.inferred(current, known)
-            if current.op.name == "array_stack":
+            if current.op is array_stack:
                 current = self.stacked(current, walk)
             walk.operations.append(current)
             walk.is_changed |= current is not operation
@@ -125,21 +134,19 @@ class _Shapes:
 
     def entered(self, operation: Operation) -> Operation:
         """Return the operation with the types of its operands propagated into its regions."""
-        first = GIVEN.get(operation.op.name)
-        state = len(operation.outputs) if operation.op.name == "while" else 0
         regions = []
         for region in operation.regions:
-            if first is None:
+            if not is_control_flow(operation):
                 if region not in self.done:
                     self.done[region] = self.visit(region, {})
                 regions.append(self.done[region])
             else:
-                regions.append(self.region(region, operation.inputs[first:], state))
+                regions.append(self.region(region, region_arguments(operation), state_size(operation)))
         return with_regions(operation, regions)
 
     def joined(self, operation: Operation, known: Substitution) -> Operation:
         """Return a conditional with the types of its results refined, if all branches agree."""
-        if operation.op.name not in ("cond", "switch"):
+        if not is_branch(operation):
             return operation
         columns = zip(*(region.outputs for region in operation.regions), strict=True)
         specs = [[operand.spec for operand in column] for column in columns]
@@ -222,10 +229,10 @@ def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
     A result that is equal for both does not depend on unknown sizes; casts distinguish 0 from 1, too.
     """
     maker = walk.maker(operand)
-    if maker is None or maker.op.name not in ("shape", "cast", "identity"):
+    if maker is None or maker.op not in (shape_of, cast_op, identity):
         return None
     (before,) = maker.inputs
-    if maker.op.name != "shape":
+    if maker.op is not shape_of:
         guesses = _guesses(before, walk)
         return guesses and [maker.op.compute(guess, **maker.attrs) for guess in guesses]
     shape = before.shape
@@ -236,11 +243,11 @@ def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
     ]
 
 
-_RULES: dict[str, Rule] = {
-    "shape": _shape,
-    "size": _size,
-    "rank": _rank,
-    "zeros_like": _uniform,
-    "ones_like": _uniform,
+_RULES: dict[Op, Rule] = {
+    shape_of: _shape,
+    size_of: _size,
+    rank_of: _rank,
+    zeros_like: _uniform,
+    ones_like: _uniform,
     **dict.fromkeys(_SELECTS, _selected),
 }

@@ -20,9 +20,11 @@ import numpy as np
 
 from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.structured import is_branch, is_cond
+from ..ops.framework.region_ops import COND, SWITCH
 from . import value_keys
 from .options import Options
-from .rewriter import BRANCHES, Rewriter, fits
+from .rewriter import Rewriter, fits
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -39,7 +41,7 @@ class _Branches:
         return self.done[graph]
 
     def walked(self, graph: Graph, known: Substitution) -> Graph:
-        if not known and graph.types.isdisjoint(BRANCHES):
+        if not known and graph.ops.isdisjoint((COND, SWITCH)):
             return graph
         walk = Rewriter(graph, known)
         self.write(graph.operations, walk)
@@ -49,7 +51,7 @@ class _Branches:
         """Append operations to the walk's; inline branches that are certainly taken."""
         for operation in operations:
             current = reading(operation, walk.known) if walk.known else operation
-            if operation.type in BRANCHES:
+            if is_branch(operation):
                 chosen = _chosen(current)
                 if chosen is not None:
                     self.take(operation, chosen, current.inputs[1:], walk)
@@ -70,7 +72,7 @@ class _Branches:
     def inside(self, operation: Operation) -> Operation:
         """Return the operation with the predicate replaced by a constant in its branches."""
         decision, *given = operation.inputs
-        is_known = operation.type == "cond" and type(decision) is Value
+        is_known = is_cond(operation) and type(decision) is Value
         places = [place for place, operand in enumerate(given) if operand is decision] if is_known else ()
         regions = []
         for number, region in enumerate(operation.regions):
@@ -84,7 +86,7 @@ def _chosen(operation: Operation) -> Graph | None:
     regions = operation.regions
     selector = operation.inputs[0]
     if type(selector) is Constant and selector.shape == ():
-        if operation.type == "cond":
+        if is_cond(operation):
             return regions[0] if selector.value else regions[1]
         number = int(selector.value)
         return regions[number] if 0 <= number < len(regions) else regions[-1]
@@ -114,7 +116,7 @@ def _known(yielded: Sequence[Operand], operation: Operation) -> Operand | None:
         return None
     if len({value_keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]
         return yielded[0]
-    is_decision = operation.type == "cond" and _are_true_and_false(yielded)
+    is_decision = is_cond(operation) and _are_true_and_false(yielded)
     return operation.inputs[0] if is_decision else None
 
 

@@ -24,6 +24,9 @@ import numpy as np
 from ..ir.clone import Substitution, copied, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.induction_variables import induction_steps, integer
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import WHILE
+from ..ops.math.comparison import greater, greater_equal, less, less_equal, not_equal
 from . import value_keys
 from .options import Options
 from .rewriter import Found, Rewriter, fits, rewrite_all
@@ -42,7 +45,7 @@ def run(graph: Graph, options: Options) -> Graph:
     def simplified(operation: Operation, walk: Rewriter) -> Found:
         return _simplified(operation, walk, options.unroll)
 
-    return rewrite_all(graph, {"while": simplified})
+    return rewrite_all(graph, {WHILE: simplified})
 
 
 def _simplified(operation: Operation, walk: Rewriter, unroll: int) -> Found:
@@ -121,17 +124,17 @@ def counted_rounds(operation: Operation) -> int | None:
     found = None if test.stateful else _comparison(test)
     if found is None:
         return None
-    name, place, limit = found
+    op, place, limit = found
     change = induction_steps(operation).get(place)
     start = operation.inputs[place]
     if not change or type(start) is not Constant:
         return None
     first, step = int(start.value), change
-    if name in ("greater", "greater_equal"):
-        name, first, step, limit = _MIRRORED[name], -first, -step, -limit
-    if name == "less_equal":
+    if op is greater or op is greater_equal:
+        op, first, step, limit = _MIRRORED[op], -first, -step, -limit
+    if op is less_equal:
         limit += 1
-    rounds = _distance(name, first, step, limit)
+    rounds = _distance(op, first, step, limit)
     if rounds is None:
         return None
     limits = np.iinfo(start.value.dtype)
@@ -140,9 +143,9 @@ def counted_rounds(operation: Operation) -> int | None:
     return rounds if limits.min <= last <= limits.max else None
 
 
-def _distance(name: str, first: int, step: int, limit: int) -> int | None:
+def _distance(op: Op, first: int, step: int, limit: int) -> int | None:
     """Return how many steps lead from `first` to the limit; None if they never do."""
-    if name == "not_equal":
+    if op is not_equal:
         rounds, rest = divmod(limit - first, step)
         return rounds if rest == 0 and rounds >= 0 else None
     if first >= limit:
@@ -150,27 +153,27 @@ def _distance(name: str, first: int, step: int, limit: int) -> int | None:
     return -((first - limit) // step) if step > 0 else None
 
 
-_MIRRORED = {
-    "less": "greater",
-    "less_equal": "greater_equal",
-    "greater": "less",
-    "greater_equal": "less_equal",
-    "not_equal": "not_equal",
+_MIRRORED: dict[Op, Op] = {
+    less: greater,
+    less_equal: greater_equal,
+    greater: less,
+    greater_equal: less_equal,
+    not_equal: not_equal,
 }
 
 
-def _comparison(test: Graph) -> tuple[str, int, int] | None:
+def _comparison(test: Graph) -> tuple[Op, int, int] | None:
     """Return the comparison, the number of the input and the limit, if a test compares to a constant."""
     maker = _maker(test, test.outputs[0])
-    if maker is None or maker.op.name not in _MIRRORED:
+    if maker is None or maker.op not in _MIRRORED:
         return None
-    name, (one, other) = maker.op.name, maker.inputs
+    op, (one, other) = maker.op, maker.inputs
     if type(one) is Constant:
-        name, one, other = _MIRRORED[name], other, one
+        op, one, other = _MIRRORED[op], other, one
     number = integer(other)
     if number is None or not isinstance(one, Value) or one not in test.inputs:
         return None
-    return name, test.inputs.index(one), number
+    return op, test.inputs.index(one), number
 
 
 def _maker(graph: Graph, operand: Operand) -> Operation | None:

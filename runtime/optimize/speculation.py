@@ -14,6 +14,7 @@ from .. import errors
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.value_types import TensorType
+from ..ops.arrays.reshape import reshape
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.op_families import Elementwise
 from ..ops.framework.traits import ANY_SHAPE, INTEGER_ERRORS, TOTAL
@@ -50,7 +51,7 @@ def _are_known(operation: Operation) -> bool:
 
     They may not fit in code that never runs, if shapes are better known than in the trace.
     """
-    if operation.op.name == "reshape" and type(operation.inputs[1]) is not Constant:
+    if operation.op is reshape and type(operation.inputs[1]) is not Constant:
         return False  # the output shape may be refined, and does not prove that the number of elements fits
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
     return all(isinstance(spec, TensorType) and is_static(spec.shape) for spec in specs) and _is_taken(

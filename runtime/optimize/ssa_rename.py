@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..ir.clone import copied, with_parts
 from ..ir.graph import Graph, Operand
-from .rewriter import GIVEN
+from ..ir.structured import is_control_flow
 
 
 def rename_values(graph: Graph) -> Graph:
@@ -20,7 +20,7 @@ def rename_values(graph: Graph) -> Graph:
         return graph
     operations = []
     for operation in graph.operations:
-        owned = list(map(copied, operation.regions)) if operation.op.name in GIVEN else ()
+        owned = list(map(copied, operation.regions)) if is_control_flow(operation) else ()
         operations.append(with_parts(operation, regions=owned) if owned else operation)
     return Graph(graph.name, graph.inputs, tuple(operations), graph.outputs)
 
@@ -35,6 +35,6 @@ def _are_different(graph: Graph) -> bool:
         for operation in current.operations:
             values.update(operation.outputs)
             count += len(operation.outputs)
-            if operation.op.name in GIVEN:
+            if is_control_flow(operation):
                 pending += operation.regions
     return count == len(values)

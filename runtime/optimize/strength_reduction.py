@@ -14,7 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operation
-from ..ops.framework.op import REGISTRY
+from ..ops.framework.op import Op
+from ..ops.math.arithmetic import floordiv, floormod, multiply, pow, realdiv
+from ..ops.math.bitwise import bitwise_and, right_shift
+from ..ops.math.elementwise import square
 from .options import Options
 from .pattern_match import is_all
 from .rewriter import Found, Rewriter, Rule, rewrite_all
@@ -28,7 +31,7 @@ def _pow(operation: Operation, walk: Rewriter) -> Found:
     base, exponent = operation.inputs
     if base.dtype.kind not in "if" or not isinstance(exponent, Constant) or exponent.shape != ():
         return None
-    return (walk.add(REGISTRY["square"], [base]),) if is_all(exponent, 2) else None
+    return (walk.add(square, [base]),) if is_all(exponent, 2) else None
 
 
 def _realdiv(operation: Operation, walk: Rewriter) -> Found:
@@ -43,21 +46,21 @@ def _realdiv(operation: Operation, walk: Rewriter) -> Found:
         is_exact = (np.abs(fraction) == 0.5) & np.isfinite(inverse) & (np.abs(inverse) >= smallest)
     if not is_exact.all():
         return None
-    return (walk.add(REGISTRY["multiply"], [x, Constant(inverse)]),)
+    return (walk.add(multiply, [x, Constant(inverse)]),)
 
 
 def _floordiv(operation: Operation, walk: Rewriter) -> Found:
     n, places = operation.inputs[0], _places(operation)
     if places is None:
         return None
-    return (walk.add(REGISTRY["right_shift"], [n, Constant(np.array(places, n.dtype.numpy))]),)
+    return (walk.add(right_shift, [n, Constant(np.array(places, n.dtype.numpy))]),)
 
 
 def _floormod(operation: Operation, walk: Rewriter) -> Found:
     n, places = operation.inputs[0], _places(operation)
     if places is None:
         return None
-    return (walk.add(REGISTRY["bitwise_and"], [n, Constant(np.array(2**places - 1, n.dtype.numpy))]),)
+    return (walk.add(bitwise_and, [n, Constant(np.array(2**places - 1, n.dtype.numpy))]),)
 
 
 def _places(operation: Operation) -> int | None:
@@ -69,9 +72,9 @@ def _places(operation: Operation) -> int | None:
     return size.bit_length() - 1 if size > 1 and size & (size - 1) == 0 else None
 
 
-RULES: dict[str, Rule] = {
-    "pow": _pow,
-    "realdiv": _realdiv,
-    "floordiv": _floordiv,
-    "floormod": _floormod,
+RULES: dict[Op, Rule] = {
+    pow: _pow,
+    realdiv: _realdiv,
+    floordiv: _floordiv,
+    floormod: _floormod,
 }

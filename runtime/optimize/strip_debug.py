@@ -10,12 +10,15 @@ The pass is enabled by `debug_stripper` only, since it changes the behavior of t
 from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
+from ..ops.framework.op import Op
+from ..ops.math.check_numerics import check_numerics
+from ..ops.state.print_and_assert import assert_true, print_texts
 from .options import Options
-from .rewriter import Found, Rewriter, rewrite_all
+from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return rewrite_all(graph, {"assert": _nothing, "print": _nothing, "check_numerics": _as_it_is})
+    return rewrite_all(graph, RULES)
 
 
 def _nothing(operation: Operation, walk: Rewriter) -> Found:
@@ -24,3 +27,6 @@ def _nothing(operation: Operation, walk: Rewriter) -> Found:
 
 def _as_it_is(operation: Operation, walk: Rewriter) -> Found:
     return operation.inputs
+
+
+RULES: dict[Op, Rule] = {assert_true: _nothing, print_texts: _nothing, check_numerics: _as_it_is}

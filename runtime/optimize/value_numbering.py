@@ -15,9 +15,9 @@ import itertools
 from collections.abc import Hashable, Sequence
 
 from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.structured import is_branch, is_loop
 from ..ops.framework.traits import COMMUTATIVE
 from . import value_keys
-from .rewriter import GIVEN
 
 
 class ValueNumbering:
@@ -71,19 +71,17 @@ class ValueNumbering:
 
         `given` are the numbers of its operands.
         """
-        name = operation.op.name
         parts: tuple[Hashable, ...] = ()
-        if name == "while":
+        if is_loop(operation):
             count = len(operation.outputs)
             state = [self.of(("state", depth, place)) for place in range(count)]
             parts = tuple(
                 self.outputs(each, [*state, *given[count:]], depth + 1) for each in operation.regions
             )
             given = given[:count]
-        elif name in GIVEN:
-            first = GIVEN[name]
-            parts = tuple(self.outputs(region, given[first:], depth) for region in operation.regions)
-            given = given[:first]
+        elif is_branch(operation):
+            parts = tuple(self.outputs(region, given[1:], depth) for region in operation.regions)
+            given = given[:1]
         else:
             parts = tuple(map(id, operation.regions))  # callees are unique objects
             if operation.op.has(COMMUTATIVE):

@@ -21,6 +21,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.graph_def import GraphDef
 from agc.runtime.ir.json_format import deserialize, serialize
 from agc.runtime.ir.parser import parse
+from agc.runtime.ops.framework.region_ops import WHILE
 from support.operation_examples import Call, as_operation
 
 MARKER = "agc_marker_of_hostile_code"
@@ -160,7 +161,7 @@ def loaded(data: Any) -> Graph | None:
 def run(graph: Graph, given: list[Any], executors: tuple[str, ...] = ("interpret", "plan")) -> None:
     """Run a loaded graph on these values, in each executor: it gives results or refuses them."""
     Plan(graph)
-    if "while" in graph.types and not signal.getitimer(signal.ITIMER_REAL)[0]:
+    if WHILE in graph.ops and not signal.getitimer(signal.ITIMER_REAL)[0]:
         return  # a loop may have become endless, which is no fault
     for value, array in zip(graph.inputs, given, strict=False):
         if getattr(value.spec, "shape", None) is None or dtypes.of_array(array) is not value.spec.dtype:

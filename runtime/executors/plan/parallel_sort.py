@@ -49,7 +49,7 @@ def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
 
     The operations between them cannot fail, so the first failure of the program remains the first.
     """
-    if _NANOSECONDS.keys().isdisjoint(graph.types):
+    if _NANOSECONDS.keys().isdisjoint(op.name for op in graph.ops):
         return {}
     live = graph.live_operations()
     heavy = [place for place, operation in enumerate(live) if is_heavy(operation)]

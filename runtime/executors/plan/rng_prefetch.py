@@ -121,7 +121,7 @@ def _blocks(operation: Operation) -> int:
 
 def pairs(graph: Graph, live: Sequence[Operation]) -> frozenset[Operation]:
     """Return the operations that stack seeds that only prefetched operations read."""
-    if _DRAWS.keys().isdisjoint(graph.types):
+    if _DRAWS.keys().isdisjoint(op.name for op in graph.ops):
         return frozenset()
     others: set[Operand] = set(graph.outputs)
     for operation in live:

@@ -199,14 +199,14 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
         axes = (range(-axes, 0), range(axes))
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2, not {axes}")
-    return _tensordot(a, b, axes[0], axes[1], name)  # type: ignore[no-any-return]
+    return tensordot_op(a, b, axes[0], axes[1], name)  # type: ignore[no-any-return]
 
 
 @op(name="tensordot", traits=BLAS)
-def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
+def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
     """Compute `tensordot` over pairs of axes.
 
-    >>> _tensordot([1, 2], [3, 4], 0, 0).numpy().tolist()
+    >>> tensordot_op([1, 2], [3, 4], 0, 0).numpy().tolist()
     11
     """
     require_dtype(a, NUMERIC, "tensordot")
@@ -227,12 +227,12 @@ def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) 
     return TensorType(a.dtype, (*left, *(size for j, size in enumerate(b.shape) if j not in gone_b)))
 
 
-@_tensordot.kernel
+@tensordot_op.kernel
 def _(a: Array, b: Array, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Array:
     return np.tensordot(a, b, (axes_a, axes_b))
 
 
-@_tensordot.gradient
+@tensordot_op.gradient
 def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Any:
     return (
         lambda: tensordot_back(dy, conj(b), shape_of(a), axes_a, axes_b, True),
@@ -240,7 +240,7 @@ def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[in
     )
 
 
-@_tensordot.batching
+@tensordot_op.batching
 def _(batch: Batch) -> Any:
     a, b = batch.arguments
     if a.rank is None or b.rank is None:
@@ -313,8 +313,8 @@ def _(
         return conj(conj(grad)) if dz.dtype.is_complex else grad
 
     if is_left:
-        return lambda: _tensordot(dz, conj(other), axes, axes_other), to_other, None
-    return lambda: _tensordot(conj(other), dz, axes_other, axes), to_other, None
+        return lambda: tensordot_op(dz, conj(other), axes, axes_other), to_other, None
+    return lambda: tensordot_op(conj(other), dz, axes_other, axes), to_other, None
 
 
 @export("linalg.einsum", "einsum")
@@ -324,14 +324,14 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
     >>> einsum("ij,jk->ik", [[1, 2]], [[3], [4]]).numpy().tolist()
     [[11]]
     """
-    return _einsum(list(inputs), equation, name)  # type: ignore[no-any-return]
+    return einsum_op(list(inputs), equation, name)  # type: ignore[no-any-return]
 
 
 @op(name="einsum", traits=BLAS)
-def _einsum(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
+def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """Compute `einsum`.
 
-    >>> _einsum([[1, 2], [3, 4]], "i,i->").numpy().tolist()
+    >>> einsum_op([[1, 2], [3, 4]], "i,i->").numpy().tolist()
     11
     """
     for operand in inputs:
@@ -339,18 +339,18 @@ def _einsum(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     return TensorType(inputs[0].dtype, einsum_shape(equation, [operand.shape for operand in inputs]))
 
 
-@_einsum.kernel
+@einsum_op.kernel
 def _(inputs: list[Array], equation: str) -> Array:
     return contracted(equation, inputs)
 
 
-@_einsum.gradient
+@einsum_op.gradient
 def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
     terms, output = parsed(equation)
     return [functools.partial(_einsum_back, dy, output, inputs, terms, place) for place in range(len(inputs))]
 
 
-@_einsum.batching
+@einsum_op.batching
 def _(batch: Batch) -> Any:
     equation: str = batch.attrs["equation"].replace(" ", "")
     if "->" not in equation or "." in equation:
@@ -390,7 +390,7 @@ def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], plac
         wanted += label
     if "..." in ",".join(given) and "..." not in wanted:
         wanted = "..." + wanted
-    return fitted(_einsum(factors, f"{','.join(given)}->{wanted}"), x)
+    return fitted(einsum_op(factors, f"{','.join(given)}->{wanted}"), x)
 
 
 def _labels(term: str) -> list[tuple[int, str]]:

@@ -45,7 +45,7 @@ ORDINARY = [-2.5, -0.75, 0.25, 1.5, 3.0]
 
 def text(pattern: Pattern) -> str:
     if isinstance(pattern, Call):
-        return f"{pattern.op}({','.join(map(text, pattern.arguments))})"
+        return f"{pattern.op.name}({','.join(map(text, pattern.arguments))})"
     return pattern.name if isinstance(pattern, Name) else repr(pattern.value)
 
 
@@ -66,15 +66,15 @@ class Side:
             return self.names.setdefault(pattern.name, Value(pattern.name, TensorType(dtype, (self.size,))))
         if isinstance(pattern, Number):
             return Constant(np.array(pattern.value, dtype.numpy))
-        op = REGISTRY[pattern.op]
+        op = pattern.op
         # What is compared, or chosen from, has a dtype of its own.
         inner = [dtype] * len(pattern.arguments)
-        if pattern.op == "where":
+        if op.name == "where":
             inner = [dtypes.bool_, dtypes.float32, dtypes.float32]
-        elif pattern.op in ("equal", "not_equal") and self.law.before is not pattern:
+        elif op.name in ("equal", "not_equal") and self.law.before is not pattern:
             inner = [dtypes.float32, dtypes.float32]
         inputs = [self.made(part, each) for part, each in zip(pattern.arguments, inner, strict=True)]
-        value = Value(pattern.op, op.infer(inputs, op._usual_attributes))
+        value = Value(op.name, op.infer(inputs, op._usual_attributes))
         self.operations.append(Operation(op, tuple(inputs), op._usual_attributes, (value,)))
         return value
 

@@ -16,7 +16,9 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
+from ....ir.structured import is_branch, is_call, is_cond, is_loop
 from ....ops.framework.intervals import Range, hull
+from ....ops.framework.region_ops import WHILE
 from ....ops.framework.traits import MODULAR
 from ....ops.math.bitwise import bitwise_and
 from ..codegen_limits import DEEPEST, is_inlined
@@ -49,7 +51,7 @@ class UnboxedScalars:
         self._expressions: dict[Operation, str | None] = {}
         self._given: dict[Operation, list[Range | None]] = {}  # the operands' ranges at the last visit
         self._in_loop = self._is_new = False
-        if "while" in graph.types:
+        if WHILE in graph.ops:
             self._graph(self.uses_of(graph), 1)
 
     def __bool__(self) -> bool:
@@ -86,11 +88,11 @@ class UnboxedScalars:
             if not operation.regions:
                 if self._found or self._in_loop:
                     self._computed(operation, uses)
-            elif operation.type == "while":
+            elif is_loop(operation):
                 self._while(operation, depth + 1)
-            elif operation.type in ("cond", "switch"):
-                self._branches(operation, uses, depth + (1 if operation.type == "cond" else 2))
-            elif operation.type == "call":
+            elif is_branch(operation):
+                self._branches(operation, uses, depth + (1 if is_cond(operation) else 2))
+            elif is_call(operation):
                 self._call(operation, depth)
             else:
                 self._are_arrays(operation.outputs)
@@ -144,8 +146,8 @@ class UnboxedScalars:
             return
         decision, *operands = operation.inputs
         for number, region in enumerate(operation.regions):
-            is_cond = operation.type == "cond"
-            known = refine_by_condition(self._ranges, decision, number == 0, uses) if is_cond else {}
+            is_if = is_cond(operation)
+            known = refine_by_condition(self._ranges, decision, number == 0, uses) if is_if else {}
             self._enter(region, operands, known)
             self._graph(self.uses_of(region), depth)
         columns = zip(*[region.outputs for region in operation.regions], strict=True)
