@@ -20,7 +20,8 @@ from ...ir.graph import Graph, Operation, Value
 from ...ir.value_types import TensorType
 from ...ops.framework.region_ops import StructuredOp
 from ..plan.plan import Plan
-from .codegen.rule_registry import ELEMENTWISE, LOWERINGS
+from .codegen.element_formulas import element_rule
+from .codegen.rule_registry import LOWERINGS
 from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError, tell, tell_of_difference
 from .first_call_check import compared
 from .jit_function import JitFunction
@@ -111,5 +112,5 @@ def _is_plain(operation: Operation) -> bool:
             isinstance(spec, TensorType) and spec.dtype.kind != "S" and spec.shape is not None
             for spec in specs
         )
-        and all(each.type in ELEMENTWISE or each.type in LOWERINGS for each in inside)
+        and all(element_rule(each.op) is not None or each.type in LOWERINGS for each in inside)
     )

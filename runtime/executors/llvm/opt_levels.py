@@ -54,10 +54,10 @@ def can_be_done(graph: Graph) -> bool:
 
 def _is_busy(regions: Iterable[Graph]) -> bool:
     """Return whether each iteration of a loop computes many elements."""
-    from .codegen.rule_registry import ELEMENTWISE
+    from .codegen.element_formulas import element_rule
 
     return any(
-        (each.type in ELEMENTWISE and any(_elements(value.spec) > _BUSY for value in each.outputs))
+        (element_rule(each.op) is not None and any(_elements(value.spec) > _BUSY for value in each.outputs))
         or (each.type != "cond" and _is_busy(each.regions))
         for region in regions
         for each in region.operations

@@ -36,7 +36,7 @@ class DeclaredFacts(TypedDict, total=False):
     """The optional facts of a declaration; see `FactRecord`."""
 
     traits: Trait
-    cost: float
+    cost: int
     fills: int
     ufunc: np.ufunc
     out: Mapping[str, Sequence[str]]
@@ -46,6 +46,7 @@ class DeclaredFacts(TypedDict, total=False):
     interval: Callable[..., Any]
     reducer: BlockReduction
     batch: BatchingRule
+    formula: Callable[..., Any]
 
 
 class FactRecord:
@@ -64,6 +65,9 @@ class FactRecord:
         numpy_scalar: By kind, an expression on NumPy scalars that is faster than the kernel.
         interval: The function from the operands' ranges to the result's range; see `intervals.py`.
         batch: The batching rule, which runs the operation on all rows at once; see `batching.py`.
+        formula: An expression of one element of the result, which native code computes for floats. It takes
+            `m`, the operands as numbers with Python's operators, and the attributes by name. `m` has the
+            functions `where`, `abs`, `sqrt`, `exp` … as methods.
         reducer: The function that reduces a block of elements; None if results of blocks cannot be combined.
     """
 
@@ -71,7 +75,7 @@ class FactRecord:
         self,
         *,
         traits: Trait = Trait.NONE,
-        cost: float = 1,
+        cost: int = 1,
         fills: int | None = None,
         ufunc: np.ufunc | None = None,
         out: Mapping[str, Sequence[str]] | None = None,
@@ -81,6 +85,7 @@ class FactRecord:
         interval: Callable[..., Any] | None = None,
         reducer: BlockReduction | None = None,
         batch: BatchingRule | None = None,
+        formula: Callable[..., Any] | None = None,
     ) -> None:
         self.traits = traits
         self.cost = cost
@@ -92,6 +97,7 @@ class FactRecord:
         self.numpy_scalar = _by_kind(numpy_scalar)
         self.interval = interval
         self.reducer = reducer
+        self.formula = formula
         self.batch = elementwise if batch is None and Trait.ELEMENTWISE in traits else batch
 
     def batching(self, rule: BatchingRule) -> BatchingRule:

@@ -229,7 +229,7 @@ pow = binary(
     "[2, 3], 3",
     "[8, 27]",
     traits=ELEMENTWISE | INTEGER_ERRORS,
-    cost=10,
+    cost=60,
     out={"f": ("np.power({0}, {1}, out={o})",)},
 )
 maximum = binary(
@@ -286,7 +286,8 @@ atan2 = binary(
     "[0., 0.], [1., 2.]",
     "[0.0, 0.0]",
     parameters=("y", "x"),
-    cost=10,
+    cost=30,
+    formula=lambda m, y, x: m.atan2(y, x),
 )
 real_divide_no_nan = binary(
     "divide_no_nan",
@@ -296,6 +297,7 @@ real_divide_no_nan = binary(
     "[3., 3.], [2., 0.]",
     "[1.5, 0.0]",
     traits=ELEMENTWISE,
+    cost=5,
 )
 multiply_no_nan = binary(
     "multiply_no_nan",
@@ -305,6 +307,7 @@ multiply_no_nan = binary(
     "[3., float('inf')], [2., 0.]",
     "[6.0, 0.0]",
     traits=ELEMENTWISE,
+    cost=2,
 )
 xlogy = binary(
     "xlogy",
@@ -314,6 +317,7 @@ xlogy = binary(
     "[0., 2.], [0., 1.]",
     "[0.0, 0.0]",
     traits=ELEMENTWISE,
+    cost=16,
 )
 xdivy = binary(
     "xdivy",
@@ -323,6 +327,7 @@ xdivy = binary(
     "[0., 3.], [0., 2.]",
     "[0.0, 1.5]",
     traits=ELEMENTWISE,
+    cost=5,
 )
 
 # Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.

@@ -181,6 +181,7 @@ xlog1py = binary(
     "[0., 2.], [-1., 0.]",
     "[0.0, 0.0]",
     traits=ELEMENTWISE,
+    cost=18,
 )
 
 
@@ -191,7 +192,7 @@ def _(dy: Any, result: Any, x: Any, y: Any) -> Any:
 
 
 @export("math.nextafter")
-@op
+@op(cost=6, formula=lambda m, x, y: m.nextafter(x, y))
 def nextafter(x1: Same, x2: Same, name: Name = None) -> TensorType:
     """Return the float adjacent to `x1` in the direction of `x2`.
 

@@ -151,8 +151,10 @@ rsqrt = unary(
     "[0.5, inf]",
     traits=ELEMENTWISE,
     out={"f": ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})")},
+    cost=10,
+    formula=lambda m, x: 1 / m.sqrt(x),
 )
-reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]")
+reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]", cost=4)
 exp = unary("exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]", cost=10)
 expm1 = unary("expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14)
 log = unary("log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]", cost=14)
@@ -196,10 +198,11 @@ log_sigmoid = unary(
     "[-100.]",
     "[-100.0]",
     traits=ELEMENTWISE,
-    cost=10,
+    cost=30,
     out={
         "f": ("np.negative({0}, out={o})", "np.logaddexp({o}, {zero}, out={o})", "np.negative({o}, out={o})")
     },
+    formula=lambda m, x: -m.softplus(-x),
 )
 softplus = unary(
     "softplus",
@@ -310,6 +313,7 @@ _angle = unary(
     "[0.0, 0.0]",
     real_part,
     traits=ELEMENTWISE,
+    cost=20,
 )
 
 

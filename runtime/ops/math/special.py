@@ -53,14 +53,14 @@ def _kernel(formula: Callable[..., Array]) -> Callable[..., Array]:
 
 def _curve(
     name: str,
-    formula: Callable[[Array], Array],
+    compute: Callable[[Array], Array],
     manual: str,
     example: str,
     gives: str,
     **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare one operation of the tables below: a function of one number."""
-    return unary(name, _kernel(formula), FLOATS, manual, example, gives, **facts)
+    return unary(name, _kernel(compute), FLOATS, manual, example, gives, **facts)
 
 
 def _bessel(kind: Callable[[int, Array], Array], order: int) -> Callable[[Array], Array]:

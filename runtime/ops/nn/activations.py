@@ -61,7 +61,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.elu")
-@op(traits=ELEMENTWISE, cost=10)
+@op(traits=ELEMENTWISE, cost=16, formula=lambda m, x: m.where(x < 0, m.expm1(x), x))
 def elu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with `exp(x) - 1` in place of negative elements.
 

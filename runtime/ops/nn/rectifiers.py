@@ -68,7 +68,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
     return leaky(cast(x, dtypes.float32) if x.dtype.is_integer else x, alpha, name)  # type: ignore[no-any-return]
 
 
-@op(name="leaky_relu", traits=ELEMENTWISE)
+@op(name="leaky_relu", traits=ELEMENTWISE, formula=lambda m, x, alpha: m.where(x > 0, x, x * alpha))
 def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     """Return `features`, with `alpha * x` in place of negative elements.
 
@@ -90,7 +90,7 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
 
 
 @export("nn.selu")
-@op(traits=ELEMENTWISE, cost=10)
+@op(traits=ELEMENTWISE, cost=16, formula=lambda m, x: m.where(x < 0, _SCALE_ALPHA * m.expm1(x), _SCALE * x))
 def selu(features: Input, name: Name = None) -> TensorType:
     """Return `scale * x`, or `scale * alpha * (exp(x) - 1)` for negative elements: mean 0 and variance 1 are kept.
 
@@ -113,7 +113,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.softsign")
-@op(traits=ELEMENTWISE)
+@op(traits=ELEMENTWISE, cost=6, formula=lambda m, x: x / (1 + m.abs(x)))
 def softsign(features: Input, name: Name = None) -> TensorType:
     """Return `x / (1 + |x|)`.
 

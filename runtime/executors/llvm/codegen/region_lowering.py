@@ -16,12 +16,13 @@ from ....ir.value_types import TensorType
 from ..diagnostics import BrokenRuleError, CannotCompileError, Reason
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
+from .element_formulas import element_rule
 from .function_builder import Emitter
 from .kernel_calls import called, has_kernel
 from .lazy_values import Buffer, Index, IndexMap, Known, LazyElementwise, LazyValue, Scalar
 from .llvm_types import COMPILED, STORED, constant
 from .materialization import DEEPEST, Values
-from .rule_registry import ELEMENTWISE, LOWERINGS, MOVING, SIZED, RefusedError, Site
+from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site
 
 
 class Region(Values):
@@ -80,8 +81,9 @@ class Region(Values):
 
     def _by_rule(self, operation: Operation, nodes: list[LazyValue]) -> list[LazyValue]:
         _demand_computed(operation)
-        if operation.type in ELEMENTWISE:
-            return [self._elementwise(operation, nodes)]
+        rule = element_rule(operation.op)
+        if rule is not None:
+            return [self._elementwise(operation, rule, nodes)]
         lower = LOWERINGS.get(operation.type)
         if lower is None:
             raise RefusedError(
@@ -101,8 +103,7 @@ class Region(Values):
             return self.scalar(node)
         return node
 
-    def _elementwise(self, operation: Operation, nodes: list[LazyValue]) -> LazyValue:
-        rule = ELEMENTWISE[operation.type]
+    def _elementwise(self, operation: Operation, rule: ElementRule, nodes: list[LazyValue]) -> LazyValue:
         refusal = rule.takes(operation)
         if refusal is not None:
             raise RefusedError(refusal)
@@ -111,7 +112,7 @@ class Region(Values):
         shape: Any = value.shape
         if None in shape or any(is_sized(node.shape) for node in nodes):
             shape, nodes = agreeing(self.e, nodes, shape)
-        return self.computed(rule.write, site, value.dtype, shape, nodes, rule.cost)
+        return self.computed(rule.write, site, value.dtype, shape, nodes, operation.op.cost)
 
     def computed(
         self,

@@ -34,10 +34,9 @@ class Site(NamedTuple):
 
 
 class ElementRule(NamedTuple):
-    """The rule of an elementwise operation; `cost` is measured in additions."""
+    """The rule of an elementwise operation."""
 
     write: Callable[..., Element]
-    cost: int
     may_fail: Callable[[Operation], bool]
     takes: Callable[[Operation], str | None]
 
@@ -51,7 +50,6 @@ MOVING: set[str] = set()
 
 def elementwise(
     *names: str,
-    cost: int = 1,
     may_fail: Callable[[Operation], bool] | bool = False,
     takes: Callable[[Operation], str | None] = lambda operation: None,
     moves: bool = False,
@@ -65,7 +63,7 @@ def elementwise(
 
     def enter(write: Callable[..., Element]) -> Callable[..., Element]:
         for name in names:
-            ELEMENTWISE[name] = ElementRule(write, cost, fails, takes)
+            ELEMENTWISE[name] = ElementRule(write, fails, takes)
             if moves:
                 MOVING.add(name)
         return write

@@ -17,7 +17,7 @@ from typing import Any
 
 from llvmlite import ir
 
-FORMATS = {"float": (32, 23), "double": (64, 52)}
+FORMATS = {"half": (16, 10), "float": (32, 23), "double": (64, 52)}
 """For each type: its bits, and the bits of its significand without the implicit leading one."""
 
 

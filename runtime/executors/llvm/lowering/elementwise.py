@@ -63,7 +63,7 @@ def not_complex(operation: Operation) -> str | None:
     return "complex numbers are not compiled here" if operation.inputs[0].dtype.kind == "c" else None
 
 
-@elementwise("realdiv", cost=4)
+@elementwise("realdiv")
 def divide(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return quotient_of_complex(e, x, y) if site.dtype.kind == "c" else e.b.fdiv(x, y)
 
@@ -121,7 +121,7 @@ def _rounded_down(e: Emitter, y: Register, remainder: Register) -> Register:
     return b.and_(left, b.icmp_signed("<", b.xor(remainder, y), zero))
 
 
-@elementwise("floordiv", cost=8, may_fail=_of_integers)
+@elementwise("floordiv", may_fail=_of_integers)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "f":
         return e.intrinsic("floor", e.b.fdiv(x, y))
@@ -132,7 +132,7 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return e.b.sub(quotient, e.b.zext(down, x.type))
 
 
-@elementwise("floormod", cost=8, may_fail=_of_integers)
+@elementwise("floormod", may_fail=_of_integers)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     b = e.b
     if site.dtype.kind == "f":
@@ -156,14 +156,14 @@ def _float_remainder(e: Emitter, x: Register, y: Register) -> Register:
     return b.select(is_left, moved, e.intrinsic("copysign", zero, y))
 
 
-@elementwise("truncatediv", cost=8, may_fail=_of_integers)
+@elementwise("truncatediv", may_fail=_of_integers)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "f":
         return e.intrinsic("trunc", e.b.fdiv(x, y))
     return _divided(e, x, y, site.dtype.kind == "i")[0]
 
 
-@elementwise("truncatemod", cost=8, may_fail=_of_integers)
+@elementwise("truncatemod", may_fail=_of_integers)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "f":
         return e.b.frem(x, y)
@@ -287,12 +287,7 @@ def sign(e: Emitter, site: Site, x: Element) -> Element:
     return b.sub(b.zext(above, x.type), b.zext(below, x.type))
 
 
-@elementwise("rsqrt", cost=10, takes=not_complex)
-def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.b.fdiv(constant(site.dtype, 1), e.intrinsic("sqrt", x))
-
-
-@elementwise("reciprocal", cost=4)
+@elementwise("reciprocal")
 def _(e: Emitter, site: Site, x: Element) -> Element:
     if isinstance(x, Pair):
         return _reciprocal_of_complex(e, x)

@@ -17,6 +17,7 @@ from ....ir.graph import Operation
 from ....ops.image.resize import nearest, taps
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.dynamic_shapes import regrouped
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, Known, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant
@@ -24,7 +25,6 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .elementwise import add
 from .fill import shape_of
-from .math_functions import applied
 from .reduction_kinds import site_of
 from .reshape import demand_shape, known, moved
 from .softmax import as_dtype, each, widened
@@ -267,6 +267,6 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
     def write(e: Emitter, x: Element, total: Element) -> Element:
         base = e.b.fadd(bias, e.b.fmul(alpha, total))
-        return e.b.fmul(x, applied(e, "pow", base, e.b.fneg(beta)))
+        return e.b.fmul(x, call_function(e, "pow", base, e.b.fneg(beta)))
 
     return as_dtype(region, each(region, write, x.dtype, x.shape, x, sums, cost=60), node.dtype)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from .... import dtypes
 from ....ir.graph import Operation
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Pair, Register, constant
@@ -21,7 +22,6 @@ from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
 from .fill import shape_of
 from .lapack import Lapack
-from .math_functions import applied
 from .reduction_kinds import get, new_slot, put
 from .softmax import as_dtype
 
@@ -189,7 +189,7 @@ def _determinants(region: Region, node: LazyValue) -> Sequence[Buffer]:
             is_moved = e.b.icmp_signed("!=", row, e.plus(place, e.word(1)))
             before = get(e, real, sign)
             put(e, sign, e.b.select(e.b.xor(is_negative, is_moved), e.b.fneg(before), before))
-            logarithm = applied(e, "log", e.intrinsic("fabs", element))
+            logarithm = call_function(e, "log", e.intrinsic("fabs", element))
             put(e, size, e.b.fadd(get(e, real, size), logarithm))
         target, regular = Index.of(batch, numbers).flat(e), lapack.succeeded(code)
         found = e.b.select(regular, get(e, real, sign), constant(real, 0))
@@ -209,7 +209,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     signs, sizes = _determinants(region, node)
 
     def find(e: Emitter, index: Index) -> Element:
-        value = e.b.fmul(signs.at(e, index), applied(e, "exp", sizes.at(e, index)))
+        value = e.b.fmul(signs.at(e, index), call_function(e, "exp", sizes.at(e, index)))
         return converted(e, value, dtypes.float64, node.dtype)
 
     return IndexMap(node.dtype, shape_of(operation), [signs, sizes], find, cost=12)

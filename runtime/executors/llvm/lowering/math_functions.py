@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....ir.graph import Operation
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.llvm_types import Element, Pair, Register, constant, integer, ir
 from ..codegen.rule_registry import Site, elementwise
@@ -17,49 +18,37 @@ from . import complex
 from .elementwise import absolute, divide, multiply, sign
 
 OF_ONE = (
-    ("exp", 10),
-    ("expm1", 14),
-    ("log", 14),
-    ("log1p", 16),
-    ("sin", 16),
-    ("cos", 16),
-    ("tan", 24),
-    ("asin", 16),
-    ("acos", 16),
-    ("atan", 20),
-    ("sinh", 30),
-    ("cosh", 20),
-    ("tanh", 20),
-    ("asinh", 40),
-    ("acosh", 40),
-    ("atanh", 30),
-    ("sigmoid", 20),
-    ("softplus", 30),
-    ("erf", 24),
-    ("erfc", 30),
-    ("erfinv", 60),
-    ("erfcinv", 60),
-    ("ndtri", 60),
-    ("lgamma", 120),
-    ("digamma", 100),
-    ("bessel_i0", 150),
-    ("bessel_i0e", 120),
-    ("bessel_i1", 150),
-    ("bessel_i1e", 120),
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sigmoid",
+    "softplus",
+    "erf",
+    "erfc",
+    "erfinv",
+    "erfcinv",
+    "ndtri",
+    "lgamma",
+    "digamma",
+    "bessel_i0",
+    "bessel_i0e",
+    "bessel_i1",
+    "bessel_i1e",
 )
-"""Unary operations, with their approximate cost in additions."""
-
-
-def applied(e: Emitter, name: str, *numbers: Register) -> Register:
-    """Emit a call of a libm/ function on floats."""
-    from ..libm import FUNCTIONS
-
-    kind = numbers[0].type
-    if str(kind) == "half":
-        single = ir().FloatType()
-        return e.b.fptrunc(applied(e, name, *(e.b.fpext(number, single) for number in numbers)), kind)
-    found = FUNCTIONS[name]
-    return e.b.call((found.declare if e.is_in_nest else found.apart)(e.module, kind), numbers)
+"""Unary operations that libm/ computes."""
 
 
 def _takes(operation: Operation) -> str | None:
@@ -70,57 +59,46 @@ def _takes(operation: Operation) -> str | None:
 
 def _function(e: Emitter, site: Site, x: Element) -> Element:
     if isinstance(x, Pair):
-        return complex.FUNCTIONS[site.type](e, x, applied)
-    return applied(e, site.type, x)
+        return complex.FUNCTIONS[site.type](e, x, call_function)
+    return call_function(e, site.type, x)
 
 
-for _name, _cost in OF_ONE:
-    elementwise(_name, cost=_cost, takes=_takes)(_function)
+elementwise(*OF_ONE, takes=_takes)(_function)
 
 
 @elementwise("abs", takes=_takes)
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return applied(e, "hypot", x.re, x.im) if isinstance(x, Pair) else absolute(e, site, x)
+    return call_function(e, "hypot", x.re, x.im) if isinstance(x, Pair) else absolute(e, site, x)
 
 
 @elementwise("sign")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return complex.sign(e, x, applied) if isinstance(x, Pair) else sign(e, site, x)
+    return complex.sign(e, x, call_function) if isinstance(x, Pair) else sign(e, site, x)
 
 
-@elementwise("sqrt", cost=6, takes=_takes)
+@elementwise("sqrt", takes=_takes)
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return complex.sqrt(e, x, applied) if isinstance(x, Pair) else e.intrinsic("sqrt", x)
+    return complex.sqrt(e, x, call_function) if isinstance(x, Pair) else e.intrinsic("sqrt", x)
 
 
-@elementwise("angle", cost=20)
+@elementwise("angle")
 def _(e: Emitter, site: Site, x: Element) -> Element:
     if isinstance(x, Pair):
-        return applied(e, "atan2", x.im, x.re)
+        return call_function(e, "atan2", x.im, x.re)
     negative = e.b.fcmp_ordered("<", x, constant(site.dtype, 0))
     return e.b.select(negative, constant(site.dtype, 3.141592653589793), constant(site.dtype, 0))
-
-
-@elementwise("log_sigmoid", cost=30)
-def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.b.fneg(applied(e, "softplus", e.b.fneg(x)))
-
-
-@elementwise("atan2", cost=30)
-def _(e: Emitter, site: Site, y: Element, x: Element) -> Element:
-    return applied(e, "atan2", y, x)
 
 
 def _of_signed(operation: Operation) -> bool:
     return operation.inputs[0].dtype.kind == "i"
 
 
-@elementwise("pow", cost=60, may_fail=_of_signed, takes=_takes)
+@elementwise("pow", may_fail=_of_signed, takes=_takes)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind in "iu":
         return _integer_power(e, site, x, y)
     known = _known_power(e, site, x, y)
-    return applied(e, "pow", x, y) if known is None else known
+    return call_function(e, "pow", x, y) if known is None else known
 
 
 def _known_power(e: Emitter, site: Site, x: Register, y: Register) -> Register | None:
@@ -188,27 +166,27 @@ def _unless_zero(e: Emitter, site: Site, tested: Element, value: Element) -> Ele
     return e.choose(is_zero, zero, value)
 
 
-@elementwise("divide_no_nan", cost=5)
+@elementwise("divide_no_nan")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return _unless_zero(e, site, y, divide(e, site, x, y))
 
 
-@elementwise("multiply_no_nan", cost=2)
+@elementwise("multiply_no_nan")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return _unless_zero(e, site, y, multiply(e, site, x, y))
 
 
-@elementwise("xdivy", cost=5)
+@elementwise("xdivy")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return _unless_zero(e, site, x, divide(e, site, x, y))
 
 
-@elementwise("xlogy", cost=16)
+@elementwise("xlogy")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    logarithm = complex.log(e, y, applied) if isinstance(y, Pair) else applied(e, "log", y)
+    logarithm = complex.log(e, y, call_function) if isinstance(y, Pair) else call_function(e, "log", y)
     return _unless_zero(e, site, x, multiply(e, site, x, logarithm))
 
 
-@elementwise("xlog1py", cost=18, takes=_takes)
+@elementwise("xlog1py", takes=_takes)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return _unless_zero(e, site, x, multiply(e, site, x, applied(e, "log1p", y)))
+    return _unless_zero(e, site, x, multiply(e, site, x, call_function(e, "log1p", y)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .... import dtypes
 from ....ir.graph import Operation
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, constant, integer
@@ -17,7 +18,6 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
 from .fill import shape_of
-from .math_functions import applied
 from .philox import stream_of, words_of
 from .reduction_codegen import reduced
 from .reduction_kinds import maxima
@@ -82,7 +82,7 @@ def _(
 
 def _weight(e: Emitter, x: Element, most: Element) -> Element:
     """Return e^(x - most), and 0 if x is not finite."""
-    weight = applied(e, "exp", e.b.fsub(x, most))
+    weight = call_function(e, "exp", e.b.fsub(x, most))
     finite = e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(WIDE, float("inf")))
     return e.b.select(finite, weight, constant(WIDE, 0))
 

@@ -13,6 +13,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer, ir
@@ -20,7 +21,6 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, lowers
 from .casts import converted
 from .elementwise import add, compared, multiply
-from .math_functions import applied
 from .matmul import permuted
 from .reduction_codegen import axes_of
 from .reduction_kinds import get, new_slot, put, site_of
@@ -97,7 +97,7 @@ def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
     b, zero = e.b, ir().Constant(x.type, 0.0)
     difference = b.fsub(x, y)
     larger = b.select(b.fcmp_ordered(">", difference, zero), x, y)
-    rest = applied(e, "log1p", applied(e, "exp", b.fneg(e.intrinsic("fabs", difference))))
+    rest = call_function(e, "log1p", call_function(e, "exp", b.fneg(e.intrinsic("fabs", difference))))
     twice = b.fadd(x, ir().Constant(x.type, math.log(2)))
     return b.select(b.fcmp_ordered("==", x, y), twice, b.fadd(larger, rest))
 

@@ -12,6 +12,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_shapes import agreeing, regrouped
 from ..codegen.dynamic_sizes import is_sized
+from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, constant, integer
@@ -19,7 +20,6 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
 from .casts import converted
 from .elementwise import divide
-from .math_functions import applied
 from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
 from .reduction_kinds import maxima, sums
 
@@ -65,7 +65,7 @@ def shifted(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue
 
 def exponentials(region: Region, node: LazyValue) -> LazyValue:
     def make() -> LazyValue:
-        return each(region, lambda e, x: applied(e, "exp", x), node.dtype, node.shape, node, cost=10)
+        return each(region, lambda e, x: call_function(e, "exp", x), node.dtype, node.shape, node, cost=10)
 
     return region.once((exponentials, node), make)
 
@@ -83,7 +83,7 @@ def total(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
 def log_of_sum(region: Region, node: LazyValue, axes: tuple[int, ...]) -> LazyValue:
     """Return ln of the sum of e^x along the axes."""
     found = total(region, node, axes)
-    return each(region, lambda e, x: applied(e, "log", x), node.dtype, found.shape, found, cost=14)
+    return each(region, lambda e, x: call_function(e, "log", x), node.dtype, found.shape, found, cost=14)
 
 
 def _axis(operation: Operation, node: LazyValue) -> tuple[int, ...]:

@@ -17,11 +17,11 @@ from typing import Any
 
 from ....ir.graph import Graph, Operation
 from ....ir.value_types import TensorType
+from ..codegen.element_formulas import element_rule
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
-from ..codegen.rule_registry import ELEMENTWISE
 from .dynamic_phi import is_open
 from .while_loop import Place, leave_after, listen
 
@@ -72,8 +72,8 @@ def _size(shape: Any) -> int:
 def _is_scalar_graph(graph: Graph, count: int) -> bool:
     """Return whether a graph computes only on scalars and cannot fail."""
     return all(
-        operation.type in ELEMENTWISE
-        and not ELEMENTWISE[operation.type].may_fail(operation)
+        (rule := element_rule(operation.op)) is not None
+        and not rule.may_fail(operation)
         and all(operand.spec.shape == () for operand in operation.inputs)  # type: ignore[union-attr]
         for operation in graph.operations
     ) and all(output.shape == () for output in graph.outputs)
@@ -82,7 +82,7 @@ def _is_scalar_graph(graph: Graph, count: int) -> bool:
 def _goes_by_elements(body: Graph, shape: Any) -> bool:
     """Return whether all operations are elementwise, none can fail, and no scalar depends on a tensor."""
     for operation in body.operations:
-        rule = ELEMENTWISE.get(operation.type)
+        rule = element_rule(operation.op)
         if rule is None or rule.may_fail(operation) or rule.takes(operation) is not None:
             return False
         if operation.outputs[0].shape not in ((), shape):
