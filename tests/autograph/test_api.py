@@ -103,7 +103,7 @@ def test_partials_and_callable_objects():
     assert is_converted(convert(Counter(3)))
 
 
-def test_a_wrapper_and_what_it_wraps():
+def test_a_wrapper_and_its_wrapped_function():
     def twice(f):
         @functools.wraps(f)
         def wrapper(x):
@@ -124,12 +124,12 @@ def test_c_functions_stay():
 @pytest.mark.parametrize(
     ("f", "what"), [(Counter, "class `Counter`"), (3, "type `int`"), (None, "`NoneType`")]
 )
-def test_what_is_no_function(f, what):
+def test_a_value_that_is_no_function_is_refused(f, what):
     with pytest.raises(ConversionError, match=f"AGC104.*{what}"):
         convert(f)
 
 
-def test_a_library_function_is_converted_when_the_user_says_so():
+def test_a_library_function_is_converted_on_explicit_request():
     import textwrap
 
     assert is_converted(convert(textwrap.dedent))
@@ -149,12 +149,12 @@ def test_called_functions_are_converted_too():
     assert staged(convert(lambda c, x: Counter.clip(x - 1)), "c", "x")(0, -5) == 0
 
 
-def test_library_functions_classes_and_converted_functions_stand_for_themselves():
+def test_library_functions_classes_and_converted_functions_are_unchanged():
     for f in (textwrap.dedent, Counter, convert(absolute), int, collections.OrderedDict().popitem):
         assert ag__.converted(f) is f or f is int
 
 
-def test_what_a_converted_function_defines_is_converted_already():
+def test_inner_functions_of_converted_code_are_converted():
     def outer(x):
         def inner(y):
             return y if y > 0 else -y
@@ -248,7 +248,7 @@ def test_conversion_from_many_threads():
     assert len({id(code) for code in codes}) == 1
 
 
-def test_conversions_go_with_their_code():
+def test_conversions_are_freed_with_their_code():
     namespace = {}
 
     def make():
@@ -280,7 +280,7 @@ def runs(text, name):
     return namespace[name]
 
 
-def test_to_code_stands_alone():
+def test_to_code_output_runs_by_itself():
     text = to_code(absolute)
     assert text.startswith("from agc.autograph import operators as ag__\n")
     assert runs(text, "absolute")(-3) == 3
@@ -358,7 +358,7 @@ def test_a_printed_module_is_not_converted_twice():
     assert ag__.converted(f) is f
 
 
-def test_one_function_of_a_module():
+def test_one_function_of_a_module_can_be_converted():
     text = convert_source(MODULE, "program.py", function="Model.fit")
     *imports, function = ast.parse(text).body
     assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in imports)
@@ -368,7 +368,7 @@ def test_one_function_of_a_module():
     assert "class Model" in convert_source(MODULE, "program.py", function="Model")
 
 
-def test_one_function_brings_the_imports_that_it_refers_to():
+def test_one_function_is_printed_with_its_imports():
     module = "import os\nimport math as m, sys\n\ndef f(x):\n    return m.floor(x) if x > 0 else 0\n"
     text = convert_source(module, "program.py", function="f")
     assert text.startswith("import math as m\nfrom agc.autograph import operators as ag__\n")
@@ -395,7 +395,7 @@ def test_a_module_that_needs_no_operators_imports_none():
     assert convert_source("", "a.py") == ""
 
 
-def test_libraries_are_known_without_importing_them():
+def test_libraries_are_recognized_without_importing_them():
     text = convert_source("import numpy as np, mine\n\ndef f(x):\n    return np.exp(mine.g(x))\n", "a.py")
     assert "return np.exp(ag__.converted(mine.g)(x))" in text
     text = convert_source("import numpy as np\nnp = 3\n\ndef f(x):\n    return np.exp(x)\n", "a.py")
@@ -439,7 +439,7 @@ def test_a_very_long_expression():
         assert convert_source(text, "long.py").count("x + x") == 2500
 
 
-def test_what_python_cannot_read_is_refused():
+def test_unparsable_source_is_refused():
     with pytest.raises(ConversionError, match=r"AGC10[67]"):
         convert_source("x = " + "(" * 5000 + ")" * 5000, "deep.py")
 
@@ -567,7 +567,7 @@ STAGED = [
 
 
 @pytest.mark.parametrize(("f", "inputs"), STAGED, ids=[f.__name__ for f, _ in STAGED])
-def test_the_recorded_program_does_what_python_does(f, inputs):
+def test_the_recorded_program_gives_pythons_results(f, inputs):
     program = staged(convert(f), *f.__code__.co_varnames[: f.__code__.co_argcount])
     for arguments in inputs:
         assert program(*arguments) == f(*arguments)
@@ -604,7 +604,7 @@ def test_pathlib_is_left_alone():
     assert convert(f)(pathlib.PurePosixPath("a")) == "b"
 
 
-def test_a_function_without_source_and_control_flow_stands_for_itself():
+def test_a_branchless_function_without_source_is_unchanged():
     namespace = {}
     exec("def double(x):\n    return x * 2\n\ndef absolute(x):\n    return x if x > 0 else -x", namespace)
     assert autograph.convert(namespace["double"]) is namespace["double"]

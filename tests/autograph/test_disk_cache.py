@@ -29,7 +29,7 @@ def store(request: pytest.FixtureRequest) -> Store:
     return STORES[request.param]
 
 
-def test_what_was_written_is_read_with_the_same_context(top: Path, store: Store) -> None:
+def test_an_entry_is_read_only_with_the_same_context(top: Path, store: Store) -> None:
     assert store.read("a") is None
     store.write("a", b"data", b"version 1")
     assert store.read("a", b"version 1") == b"data"
@@ -64,7 +64,7 @@ PLACES: dict[str, Callable[[Path, Store], Path]] = {
 @has_owners
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("mode", [0o020, 0o002, 0o022])
-def test_what_others_can_write_is_ignored(top: Path, store: Store, place: str, mode: int) -> None:
+def test_entries_writable_by_others_are_ignored(top: Path, store: Store, place: str, mode: int) -> None:
     store.write("a", b"data")
     path = PLACES[place](top, store)
     own = stat.S_IMODE(path.stat().st_mode)
@@ -76,7 +76,7 @@ def test_what_others_can_write_is_ignored(top: Path, store: Store, place: str, m
 
 @has_owners
 @pytest.mark.parametrize("place", PLACES)
-def test_what_another_user_owns_is_ignored(
+def test_entries_owned_by_another_user_are_ignored(
     top: Path, store: Store, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.write("a", b"data")
@@ -129,7 +129,7 @@ def test_a_disk_that_cannot_be_written_to_is_no_error(top: Path, store: Store, f
     assert store.read("a") == (None if folder in (None, store.name) else b"data")
 
 
-def test_entries_used_longest_ago_go_first(top: Path) -> None:
+def test_least_recently_used_entries_are_evicted_first(top: Path) -> None:
     few = Store("few", files=8, size=1 << 20)
     for number in range(8):
         few.write(str(number), b"data")
@@ -161,7 +161,7 @@ def no_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         ({"HOME": "relative"}, None),
     ],
 )
-def test_where_the_cache_is(
+def test_the_cache_folder_follows_the_environment(
     names: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, value in names.items():

@@ -42,7 +42,7 @@ why: a value in a graph has one dtype, and two tensors are never promoted silent
 fix: make them agree, for instance tf.cast(step, tf.float32) at line 13"""
 
 
-def test_the_whole_shape():
+def test_a_diagnostic_prints_all_its_parts():
     assert DIAGNOSTIC.format() == TEXT
     assert str(DIAGNOSTIC) == TEXT
     assert str(ConversionError(DIAGNOSTIC)) == TEXT
@@ -92,7 +92,7 @@ def test_a_note_in_another_file():
         ("x = (", 5, 0, "    ^"),
     ],
 )
-def test_the_caret_stands_below_its_text(line, column, end, caret):
+def test_the_caret_is_below_its_text(line, column, end, caret):
     text = Diagnostic("AGC101", "t", Where("a.py", 1, column, end, source=line)).format()
     assert text.splitlines()[3] == f"   | {caret}"
 
@@ -104,7 +104,7 @@ def test_no_excerpt_without_the_line():
     assert Diagnostic("AGC101", "t").format() == "error[AGC101]: t"
 
 
-def test_the_line_comes_from_the_file(tmp_path, monkeypatch):
+def test_the_excerpt_is_read_from_the_file(tmp_path, monkeypatch):
     path = tmp_path / "train.py"
     path.write_text("x = 1\ny = 2\n")
     monkeypatch.chdir(tmp_path)
@@ -190,7 +190,7 @@ def test_strip_frames_follows_causes_and_groups(monkeypatch):
     assert group.__cause__ is group.exceptions[1]
 
 
-def test_strip_frames_keeps_what_it_cannot_replace(stripped):
+def test_strip_frames_accepts_an_immutable_exception(stripped):
     try:
         Where("a.py").file.nothing  # noqa: B018
     except AttributeError as error:

@@ -40,14 +40,14 @@ def test_the_standard_library_and_installed_packages_are_not(f):
     assert library(f)
 
 
-def test_nothing_is_imported_to_find_out_where_the_standard_library_is(monkeypatch):
+def test_locating_the_standard_library_imports_nothing(monkeypatch):
     # The import hook asks this, and sysconfig imports a module of its own when it is first used.
     monkeypatch.setitem(sys.modules, "sysconfig", None)
     policy._standard_library.cache_clear()
     assert os.path.dirname(os.__file__) + os.sep in policy._standard_library()
 
 
-def test_agc_is_not():
+def test_code_of_agc_is_not_user_code():
     assert library(agc.autograph.api.convert)
     assert policy.is_own(agc.autograph.api.convert)
 
@@ -99,7 +99,7 @@ def test_names_are_judged_without_importing():
     assert "mypy" not in sys.modules
 
 
-def test_a_module_beside_the_file_is_the_user_s(tmp_path):
+def test_a_module_next_to_the_file_is_user_code(tmp_path):
     (tmp_path / "numpy.py").write_text("")
     assert not policy.is_library_name("numpy", str(tmp_path))
     assert policy.is_library_name("numpy")

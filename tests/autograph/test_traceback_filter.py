@@ -204,7 +204,7 @@ NEVER = {("function", "int")}  # a traced tensor says no more than that it is no
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_users_lines_only(place):
+def test_tracebacks_show_user_lines_only(place):
     errors = {way: failure(lambda work=work: PLACES[place](work)) for way, work in FAILURES.items()}
     assert [way for way, error in errors.items() if error is None and (place, way) not in NEVER] == []
     found = {way: foreign_frames(error) for way, error in errors.items() if error is not None}
@@ -212,7 +212,7 @@ def test_the_users_lines_only(place):
 
 
 @pytest.mark.parametrize("way", ["matmul", "composite", "fit", "leaked operator", "mapped"])
-def test_all_lines_when_the_environment_asks_for_them(way, monkeypatch):
+def test_agc_full_traceback_shows_all_frames(way, monkeypatch):
     monkeypatch.setenv("AGC_FULL_TRACEBACK", "1")
     assert foreign_frames(failure(FAILURES[way])) != []
 
@@ -220,12 +220,12 @@ def test_all_lines_when_the_environment_asks_for_them(way, monkeypatch):
 @pytest.mark.parametrize(
     "way", ["while_loop", "cond", "py_function", "map", "batch", "custom gradient", "own error"]
 )
-def test_the_users_functions_stay(way):
+def test_frames_of_user_functions_are_kept(way):
     error = failure(FAILURES[way])
     assert traceback.extract_tb((error.__cause__ or error).__traceback__)[-1].name == "fails"
 
 
-def test_a_leaked_tensor_names_the_line_that_made_it():
+def test_the_error_for_a_leaked_tensor_names_its_line():
     made = inspect.getsourcelines(leaked)[1] + 4
     for way in FAILURES:
         if way.startswith("leaked") and "NumPy" not in way:
@@ -281,7 +281,7 @@ def test_every_function_refuses_in_the_users_lines(arguments):
     assert {name: frames for name, frames in found.items() if frames} == {}
 
 
-def test_functions_stay_what_they_were():
+def test_decorated_functions_keep_their_attributes():
     for function in filter(inspect.isfunction, public_functions()):
         code = function.__code__
         assert traceback_filter._filter in code.co_consts, function
@@ -354,7 +354,7 @@ def filtered():
 
 @pytest.mark.parametrize("observed", [False, True])
 @pytest.mark.parametrize("body", ["plain", "tries", "loops", "generates", "closes", "awaits", "long"])
-def test_the_handler_fits_every_body(filtered, body, observed):
+def test_the_handler_handles_every_function_body(filtered, body, observed):
     def fails_with_division():
         return 1 // 0
 

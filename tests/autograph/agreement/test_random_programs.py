@@ -73,7 +73,7 @@ def test_random_programs_keep_their_behavior(text: str) -> None:
     )
 
 
-def test_jump_out_of_finally_is_refused_where_it_would_be_staged() -> None:
+def test_a_jump_out_of_a_staged_finally_is_refused() -> None:
     text = """
 def f(xs):
     for x in xs:

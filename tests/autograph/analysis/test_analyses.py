@@ -53,7 +53,7 @@ def test_bound_names() -> None:
     assert scopes.bound(function(text)) == {"a", "b", "c", "g", "h", "j", "k", "l", "m"}
 
 
-def test_what_is_used_up_at_once_is_not_captured() -> None:
+def test_immediately_consumed_generators_capture_nothing() -> None:
     def captured(text: str) -> set[str]:
         return Flow(function(f"def f(k, xs): {text}"), "ag__").captured
 
@@ -152,7 +152,7 @@ def test_definedness(body: str, expected: str) -> None:
         ("f(x)", False),
     ],
 )
-def test_what_is_provably_python(text: str, expected: bool) -> None:
+def test_provably_static_expressions(text: str, expected: bool) -> None:
     assert static(function(text).value) is expected
 
 
@@ -171,7 +171,7 @@ def test_tests_on_data_are_staged() -> None:
     ]
 
 
-def test_a_loop_that_data_leaves_is_staged() -> None:
+def test_a_loop_with_a_data_dependent_exit_is_staged() -> None:
     assert staged("def f(x):\n while True:\n  if x: break") == [2, 3]
     assert staged("def f(x):\n for k in (1, 2):\n  if x: return k") == [2, 3]
     assert staged("def f(x):\n for k in (1, 2):\n  if x: continue") == [3]
@@ -179,14 +179,14 @@ def test_a_loop_that_data_leaves_is_staged() -> None:
     assert staged("def f(x):\n for k in (1, 2):\n  if x: continue\n  break") == [2, 3]
 
 
-def test_what_suspends_the_function_is_not_staged() -> None:
+def test_blocks_that_yield_or_await_are_not_staged() -> None:
     assert staged("def f(x):\n while x:\n  yield x") == []
     assert staged("def f(x):\n while x:\n  if x: x = 1\n  yield x") == [3]
     assert staged("def f(x):\n while x:\n  if x: break\n  yield x") == []
     assert staged("async def f(x):\n if x:\n  await x\n if x: x = 1") == [4]
 
 
-def test_a_function_that_looks_at_its_frame_is_not_staged() -> None:
+def test_a_function_that_inspects_its_frame_is_not_staged() -> None:
     assert staged("def f(x):\n if x: y = 1\n return locals()") == []
 
 
@@ -205,7 +205,7 @@ def test_parameters_and_results_need_not_be_equal() -> None:
     assert plans(text) == [(["x"], ["y"], [])]
 
 
-def test_a_variable_of_one_round_is_no_state() -> None:
+def test_a_variable_local_to_one_iteration_is_no_state() -> None:
     text = "def f(n):\n s = 0\n while n:\n  t = n * n\n  s = s + t\n  n = n - 1\n return s"
     assert plans(text) == [(["n", "s"], ["n", "s"], [])]
 
@@ -223,7 +223,7 @@ def test_a_try_inside_the_block_makes_no_cell() -> None:
     assert plans(text) == [(["x"], ["x"], [])]
 
 
-def test_places_are_what_the_block_does_not_compute() -> None:
+def test_state_locations_exclude_values_computed_in_the_block() -> None:
     text = "def f(a, i):\n for k in a:\n  a.x = a[0] = a[i].y = a[k] = 1\n  b = a\n  b.z = a.x.w = 2"
     node = function(text)
     (found,) = plan(node, BindingTimes(node), set(), "ag__").blocks.values()

@@ -26,15 +26,15 @@ def call(code: CodeType, which: int) -> int:
     return [each.offset for each in dis.get_instructions(code) if each.opname == "CALL"][which]
 
 
-def test_what_is_stored_is_known_though_it_is_read_at_once() -> None:
+def test_the_target_of_a_store_is_found_when_it_is_read_at_once() -> None:
     assert bytecode_effects.stored_after(CODE, call(CODE, 0)) == "winner"
 
 
-def test_what_several_variables_get() -> None:
+def test_the_targets_of_a_tuple_assignment_are_found() -> None:
     assert [bytecode_effects.stored_after(CODE, call(CODE, 2), item) for item in (0, 1)] == ["left", "right"]
 
 
-def test_what_is_read_as_soon_as_it_is_stored_is_a_mention() -> None:
+def test_a_read_right_after_a_store_is_a_mention() -> None:
     (mention,) = bytecode_effects.mentions(CODE, "each")
     assert mention.appends and mention.alters
 
@@ -43,6 +43,6 @@ def test_variables_that_are_read_together_are_two_mentions() -> None:
     assert [len(list(bytecode_effects.mentions(CODE, name))) for name in ("first", "second")] == [2, 2]
 
 
-def test_what_is_returned() -> None:
+def test_a_returned_call_is_recognized() -> None:
     assert bytecode_effects.returns(CODE, "both", call(CODE, 2))
     assert not bytecode_effects.returns(CODE, "winner", call(CODE, 2))

@@ -34,7 +34,7 @@ def is_converted(f):
     return operators.converted(f) is not f
 
 
-def test_what_was_converted_and_what_was_left_alone():
+def test_the_log_lists_converted_and_skipped_functions():
     median = statistics.median  # called by a name of its own: that of a module is not even looked at
     autograph.convert(lambda x: main(x) + median([x]))(3)
     files = (__file__, statistics.__file__)
@@ -46,7 +46,7 @@ def test_what_was_converted_and_what_was_left_alone():
     assert str(found["helper"]) == f"converted           helper, at {__file__}:{found['helper'].line}"
 
 
-def test_code_that_a_function_has_no_more_is_not_told_of():
+def test_replaced_code_is_not_in_the_log():
     text = "from agc import autograph\n@autograph.do_not_convert\ndef plain(x):\n    return x\n"
     code = module_code(text, "left_alone.py", is_cached=False)  # which has the converted function as well
     module = {}
@@ -56,7 +56,7 @@ def test_code_that_a_function_has_no_more_is_not_told_of():
     assert found == ["left alone"]
 
 
-def test_packages_are_switched(restored):
+def test_conversion_is_switched_per_package(restored):
     assert (is_converted(statistics.median), is_converted(helper)) == (False, True)
     autograph.convert_packages("statistics")
     autograph.leave_packages(__name__)
@@ -77,12 +77,12 @@ def test_the_nearest_package_decides(restored):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.", 3])
-def test_what_is_no_name_of_a_package(name):
+def test_an_invalid_package_name_is_refused(name):
     with pytest.raises(ValueError, match="not the name"):
         autograph.convert_packages(name)
 
 
-def test_the_environment(monkeypatch):
+def test_the_environment_selects_packages(monkeypatch):
     monkeypatch.setenv("AGC_CONVERT", "statistics, json")
     monkeypatch.setenv("AGC_DO_NOT_CONVERT", "mine")
     program = "from agc.autograph.policy import is_library_name as f; print(f('json.x'), f('os'), f('mine'), f('a'))"

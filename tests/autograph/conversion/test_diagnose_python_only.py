@@ -40,7 +40,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("program", "what", "fix"), CASES)
-def test_the_error_says_what_asked_for_the_value(program, what, fix):
+def test_the_error_names_the_python_construct_and_a_fix(program, what, fix):
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as caught:
         tf.function(program)(tf.constant(3), tf.constant([1, 2, 3]))
     diagnostic = caught.value.diagnostic
@@ -50,7 +50,7 @@ def test_the_error_says_what_asked_for_the_value(program, what, fix):
     assert fix in diagnostic.fix
 
 
-def test_it_is_the_same_in_code_that_was_converted_ahead_of_time():
+def test_code_converted_ahead_of_time_gets_the_same_error():
     printed = autograph.convert_source("def f(x):\n    return abs(x) in [y for y in (x, 2)]\n")
     module = {"__name__": "printed"}
     exec(compile(printed, "printed.py", "exec"), module)

@@ -78,7 +78,7 @@ def test_defaults_annotations_and_decorators_are_not_evaluated_again():
     assert inspect.signature(g) == inspect.signature(f)
 
 
-def test_names_and_documentation():
+def test_names_and_docstrings_are_kept():
     g = convert(Model.scale)
     for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
         assert getattr(g, attribute) == getattr(Model.scale, attribute)
@@ -153,7 +153,7 @@ def test_recursion():
     assert convert(is_odd)(10) is False
 
 
-def test_a_function_may_lose_its_name():
+def test_a_recursive_call_follows_a_rebound_name():
     def f(n):
         return 0 if n == 0 else f(n - 1) + 1
 
@@ -161,7 +161,7 @@ def test_a_function_may_lose_its_name():
     assert g(3) == 101
 
 
-def test_names_of_what_a_function_defines():
+def test_qualified_names_of_nested_definitions_are_kept():
     def f(x):
         while x > 0:
 
@@ -202,7 +202,7 @@ def test_lambdas():
     assert convert(double).__name__ == "<lambda>"
 
 
-def test_generators_and_coroutines_stay_what_they_are():
+def test_generators_and_coroutines_keep_their_kind():
     def numbers(n):
         while n:
             n -= 1
@@ -221,7 +221,7 @@ def test_generators_and_coroutines_stay_what_they_are():
     assert stop.value.value == 0
 
 
-def test_the_user_may_call_something_ag__():
+def test_a_user_variable_may_be_named_ag__():
     def f(ag__):
         if ag__:
             ag__ += 1
@@ -265,7 +265,7 @@ def test_type_parameters(tmp_path, monkeypatch):
     assert g.__type_params__ == f.__type_params__
 
 
-def test_a_warning_that_python_gave_is_not_given_again(tmp_path, monkeypatch):
+def test_a_compiler_warning_is_not_repeated(tmp_path, monkeypatch):
     import warnings
 
     with warnings.catch_warnings():

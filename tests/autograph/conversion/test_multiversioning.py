@@ -48,7 +48,7 @@ def f(x):
 """
 
 
-def test_the_picture():
+def test_the_example_of_the_docstring():
     assert both_halves("def f(x):\n    while x > 1:\n        x = step(x)\n    return x") == PICTURE
 
 
@@ -56,7 +56,7 @@ def test_the_docstring_stays_a_docstring():
     assert module("def f(x):\n    'Doc.'\n    if x:\n        return x")["f"].__doc__ == "Doc."
 
 
-def test_a_function_that_conversion_leaves_alone_has_one_half():
+def test_an_unchanged_function_has_one_version():
     text = "def f(x):\n    return x + 1"
     assert both_halves(text).strip() == text
 
@@ -66,7 +66,7 @@ def test_a_lambda():
     assert "return lambda y: ag__.or_(y, lambda: x) if ag__.live else y or x" in both_halves(text)
 
 
-def test_declarations_stand_before_both_halves():
+def test_declarations_precede_both_versions():
     namespace = module("n = 0\ndef f(x):\n    if x > 1:\n        global n\n        n = x\n    return n")
     assert namespace["f"](3) == namespace["n"] == 3
     with staging.live():
@@ -84,7 +84,7 @@ def f(x):
 """
 
 
-def test_a_function_that_was_made_at_rest_is_converted_all_the_same(at_rest):
+def test_a_function_made_outside_of_tracing_is_converted(at_rest):
     g = module(INSIDE)["f"](2)
     names = []
     hook = sys.getprofile()
@@ -111,11 +111,11 @@ def f(xs):
 """
 
 
-def test_at_rest_nothing_stands_between_caller_and_callee(at_rest):
-    assert module(DEPTH)["f"]([1]) == "test_at_rest_nothing_stands_between_caller_and_callee"
+def test_outside_of_tracing_there_is_no_frame_between_caller_and_callee(at_rest):
+    assert module(DEPTH)["f"]([1]) == "test_outside_of_tracing_there_is_no_frame_between_caller_and_callee"
 
 
-def test_tracebacks_are_the_same_in_both_halves(at_rest):
+def test_tracebacks_are_the_same_in_both_versions(at_rest):
     f = module("def f(x):\n    for y in x:\n        if y > 1:\n            y / 0")["f"]
 
     def lines():

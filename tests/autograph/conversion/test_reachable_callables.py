@@ -46,14 +46,14 @@ class Special(Base):
         return 1 if self.x else 0
 
 
-def test_what_is_called_is_not_listed_and_what_is_passed_on_is():
+def test_callbacks_are_listed_and_direct_calls_are_not():
     assert seen(lambda xs: [key(x) for x in xs]) == set()
     assert seen(lambda xs: sorted(xs, key=key)) == {"key"}
     assert seen(lambda xs: [*map(other, xs)]) == {"other"}
     assert seen(lambda xs: [*map(functools.partial(other), xs)]) == {"other"}
 
 
-def test_special_methods_and_what_descriptors_hold():
+def test_special_methods_and_functions_of_descriptors_are_listed():
     expected = {"Base.__init__", "Special.__abs__", "Special.size", "Special.once"}
     assert seen(lambda x: Special(x).plain()) == expected
     assert seen([{"deep": (Special(1),)}]) == expected
@@ -77,7 +77,7 @@ def test_wrappers_of_libraries():
     assert seen(lambda x: dispatched(x)) == {"dispatched", "on_text"}
 
 
-def test_nothing_of_the_user_s_runs():
+def test_the_search_runs_no_user_code():
     asked = []
 
     class Secretive:
@@ -120,7 +120,7 @@ def test_names():
     assert names.all >= {"i", "j"}
 
 
-def test_the_code_of_a_function_is_exchanged():
+def test_the_code_of_a_function_is_replaced():
     n = 3
 
     def f(x, *, by=2):
@@ -139,7 +139,7 @@ def test_the_code_of_a_function_is_exchanged():
     assert f(50) == 50
 
 
-def test_a_closure_that_only_an_annotation_needs():
+def test_a_closure_needed_only_by_an_annotation():
     kind = int
 
     def f(x):

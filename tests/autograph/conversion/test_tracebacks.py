@@ -103,7 +103,7 @@ def stripped(monkeypatch):
     monkeypatch.delenv("AGC_FULL_TRACEBACK", raising=False)
 
 
-def test_the_last_entry_is_the_one_of_python():
+def test_the_last_traceback_entry_is_pythons():
     for f, x in ((nested, [[5]]), (calls, 1), (inner, 1), (asserts, 2), (unbound, 0), (chained, 1)):
         expected, got = failure(f, x), failure(convert(f), x)
         assert type(got) is type(expected)
@@ -111,7 +111,7 @@ def test_the_last_entry_is_the_one_of_python():
         assert lines(got)[-1] == lines(expected)[-1]
 
 
-def test_blocks_go_by_the_name_of_their_function():
+def test_blocks_have_the_name_of_their_function():
     assert lines(failure(convert(nested), [[5]])) == [
         ("nested", "for row in rows:"),
         ("nested", "if row:"),
@@ -121,7 +121,7 @@ def test_blocks_go_by_the_name_of_their_function():
     ]
 
 
-def test_a_stripped_traceback_is_the_one_of_python():
+def test_a_stripped_traceback_is_pythons():
     for f, x in ((nested, [[5]]), (calls, 1), (inner, 1), (asserts, 2), (unbound, 0), (chained, 1)):
         assert lines(strip_frames(failure(convert(f), x))) == lines(failure(f, x))
 
@@ -136,7 +136,7 @@ def test_calls_of_a_function_by_itself_are_all_shown():
     assert lines(strip_frames(failure(convert(recursive), 2))) == lines(failure(recursive, 2))
 
 
-def test_nothing_stands_between_caller_and_callee():
+def test_no_frame_is_between_caller_and_callee():
     assert lines(failure(convert(calls), 1)) == [
         ("calls", "if x:"),
         ("calls", "return inner(x) + 1"),

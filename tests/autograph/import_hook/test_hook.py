@@ -102,7 +102,7 @@ def test_without_names_all_modules_of_the_user_are_converted():
 
 
 @pytest.mark.usefixtures("site")
-def test_the_hook_ends():
+def test_the_hook_can_be_removed():
     hook = install_import_hook("model")
     hook.uninstall()
     hook.uninstall()  # once is enough, twice is fine
@@ -113,7 +113,7 @@ def test_the_hook_ends():
 
 
 @pytest.mark.usefixtures("site")
-def test_two_hooks():
+def test_two_hooks_can_be_installed_and_removed():
     with install_import_hook("model"), install_import_hook("other"):
         import model
         import other
@@ -127,7 +127,7 @@ def test_a_package_is_named():
 
 
 @pytest.mark.usefixtures("site")
-def test_everything_about_the_module_but_its_code_is_as_ever():
+def test_module_attributes_are_unchanged():
     def facts(module):
         spec = module.__spec__
         return (
@@ -176,7 +176,7 @@ def test_a_package_in_an_archive(site, monkeypatch):
     assert not is_converted(plain.relu)
 
 
-def test_code_without_source_is_imported_as_it_is(site):
+def test_a_module_without_source_is_imported_unconverted(site):
     import py_compile
 
     py_compile.compile(str(site / "other.py"), str(site / "model" / "other.pyc"), doraise=True)
@@ -213,7 +213,7 @@ def test_a_warning_of_the_compiler_is_given_once_as_by_python(site):
 
 
 @pytest.mark.usefixtures("site")
-def test_what_is_refused_does_not_stop_the_import():
+def test_an_unconvertible_function_does_not_stop_the_import():
     with install_import_hook("model"):
         from model import strange
     assert strange.refused([dict]) is None
@@ -224,7 +224,7 @@ def test_what_is_refused_does_not_stop_the_import():
         ag__.converted(strange.refused)
 
 
-def test_do_not_convert_holds_however_it_is_said(site):
+def test_do_not_convert_is_found_in_every_spelling(site):
     (site / "other.py").write_text(
         "from agc.autograph import do_not_convert\n"
         "skip = do_not_convert\n\n\n"
@@ -271,7 +271,7 @@ def entries(site):
     return sorted((site.parent / "cache").rglob("*.agc"))
 
 
-def test_what_was_converted_is_not_converted_again(site, monkeypatch):
+def test_a_cached_module_is_not_converted_again(site, monkeypatch):
     seen = conversions(monkeypatch)
     first = imports("model").relu
     again = imports("model").relu
@@ -314,7 +314,7 @@ def test_another_version_of_the_compiler_converts_again(site, monkeypatch):
     assert seen == ["other.py"] * 2
 
 
-def test_a_module_that_became_the_user_s_is_asked_about_again(site, monkeypatch):
+def test_a_module_that_becomes_user_code_is_converted(site, monkeypatch):
     (site / "other.py").write_text("import click\n\n\ndef f(x):\n    return click.style(x) if x else None\n")
     seen = conversions(monkeypatch)
     imports("other")
@@ -385,7 +385,7 @@ def test_many_processes_at_once(site):
     assert len(entries(site)) == 3
 
 
-def test_only_loaders_that_run_their_code_are_taken_over():
+def test_only_loaders_that_execute_code_are_replaced():
     assert importing._runs_its_code(importlib.machinery.SourceFileLoader("x", "x.py"))
     assert not importing._runs_its_code(importlib.machinery.BuiltinImporter)
     assert not importing._runs_its_code(None)

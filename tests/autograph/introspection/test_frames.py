@@ -107,7 +107,7 @@ def test_walking_back_passes_each_function_once_at_the_line_in_its_block():
     ]
 
 
-def test_there_is_an_end_to_the_stack():
+def test_walking_past_the_last_frame_fails_as_in_python():
     with pytest.raises(ValueError, match="call stack is not deep enough"):
         CONVERTED["name"](100_000)
 
@@ -120,7 +120,7 @@ def test_globals_of_the_caller():
     "level, expected",
     [(1, "warnings.warn"), (2, None), (3, "return ask()"), (4, "return in_blocks"), (5, None)],
 )
-def test_a_warning_is_about_the_line_that_its_level_says(level, expected):
+def test_stacklevel_of_a_warning_selects_the_users_line(level, expected):
     def line(m):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -136,7 +136,7 @@ def test_a_warning_is_about_the_line_that_its_level_says(level, expected):
 
 
 @pytest.mark.parametrize("level, expected", [(1, "log"), (2, "<lambda>"), (3, "in_blocks"), (4, "around")])
-def test_a_log_record_is_about_the_function_that_its_level_says(level, expected, caplog):
+def test_stacklevel_of_a_log_record_selects_the_users_function(level, expected, caplog):
     def name(m):
         caplog.clear()
         m["around"](3, lambda: m["log"](level))
@@ -146,7 +146,7 @@ def test_a_log_record_is_about_the_function_that_its_level_says(level, expected,
     assert both(name)[0] == expected
 
 
-def test_a_level_is_passed_on_by_functions_of_the_users():
+def test_user_functions_can_forward_a_stacklevel():
     """Only what counts frames has to know of those that do not count."""
     question = """
 def told(message, stacklevel):
@@ -161,7 +161,7 @@ def telling(n):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="skip_file_prefixes came with Python 3.12")
-def test_a_warning_skips_the_files_it_is_told_to():
+def test_skip_file_prefixes_of_a_warning_are_respected():
     def line(m):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -172,15 +172,15 @@ def test_a_warning_skips_the_files_it_is_told_to():
     assert both(line) == __file__
 
 
-def test_a_function_that_reads_variables_of_frames_stays_whole():
+def test_a_function_that_reads_frame_variables_is_not_split():
     assert both(lambda m: m["variables"](3)) == ["found", "n"]
 
 
-def test_who_traces_sees_nothing_of_agc():
+def test_a_tracer_sees_no_frames_of_agc():
     assert both(lambda m: m["calls_seen"](2, m["caller_module"])) == ["caller_module", "caller_module"]
 
 
-def test_the_trace_function_is_the_one_that_was_set():
+def test_gettrace_returns_the_installed_tracer():
     assert both(lambda m: m["tracer_of"](1, lambda *event: None)) is True
 
 

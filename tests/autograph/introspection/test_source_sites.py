@@ -74,7 +74,7 @@ def early(x):
     return "else"
 
 
-def test_a_result_is_where_it_is_returned():
+def test_a_result_is_located_at_its_return_statements():
     assert lines_of(early, "result") == [['return "then"', 'return "else"']]
 
 
@@ -111,7 +111,7 @@ def test_attributes():
     assert [place and place.text().strip() for place in lines("self.step")] == ["self.step = 1", None]
 
 
-def test_the_arms_behind_the_first_count_as_its_other_branch():
+def test_elif_arms_count_as_the_else_branch():
     def arms(x):
         if x > 1:
             y = 1
@@ -125,7 +125,7 @@ def test_the_arms_behind_the_first_count_as_its_other_branch():
     assert lines_of(arms, "y")[0][1] in ("y = 2", "y = 3")
 
 
-def test_functions_of_agc_itself_assign_nothing_of_the_users():
+def test_functions_of_agc_assign_no_user_variables():
     assert is_own_file(ag__.keep.__code__.co_filename)
     assert assigned_in(ag__.keep, "state") is None
     assert assigned_in(partial(ag__.keep, 1), "state") is None

@@ -19,13 +19,13 @@ def check(text, **settings):
     return [f"{one.code} {one.where.line - 2}" for one in found]
 
 
-def test_every_function_is_asked():
+def test_every_nested_function_is_checked():
     jump = "    while x:\n        try: x = f(x)\n        finally: break\n"
     text = f"def a(x):\n{jump}def b(x):\n    def c(x):\n    {jump.replace(chr(10), chr(10) + '    ')}    return c\n"
     assert check(text) == ["AGC110 4", "AGC110 9"]
 
 
-def test_all_of_one_function():
+def test_every_error_of_one_function_is_listed():
     assert check("""
         def f(x):
             while x > 0:
@@ -49,7 +49,7 @@ class RefuseBadNames(FunctionPass):
         return node
 
 
-def test_what_a_later_pass_refuses_is_listed_for_each_function(monkeypatch):
+def test_errors_of_later_passes_are_listed_for_each_function(monkeypatch):
     monkeypatch.setattr(pipeline, "PIPELINE", (*pipeline.PIPELINE, RefuseBadNames))
     text = """
         def bad_one(x): return x
@@ -65,7 +65,7 @@ def test_what_a_later_pass_refuses_is_listed_for_each_function(monkeypatch):
     assert check(text) == ["AGC110 2", "AGC110 5", "AGC110 7", "AGC110 10"]
 
 
-def test_a_syntax_error_is_a_finding():
+def test_a_syntax_error_is_reported_as_a_finding():
     assert [one.code for one in autograph.check_source("def f(:", "m.py")] == ["AGC106"]
     assert [one.code for one in autograph.check_source("x = '\0'", "m.py")] == ["AGC106"]
 
@@ -101,7 +101,7 @@ GENERATOR = "def g(x):\n    while x > 0:\n        yield x\n        x -= 1\n"
         "class M:\n    def g(self):\n        yield 1\nh = tf.function(M.g)",
     ],
 )
-def test_tracing_is_seen(traced):
+def test_traced_functions_are_recognized(traced):
     assert [finding.split()[0] for finding in check(traced)] == ["AGC190"]
 
 
@@ -115,11 +115,11 @@ def test_tracing_is_seen(traced):
         "def g():\n    yield 1\nclass A:\n    def g(self): pass\nh = tf.function(A().g)",
     ],
 )
-def test_tracing_is_not_imagined(untraced):
+def test_other_decorators_are_not_mistaken_for_tracing(untraced):
     assert check(untraced) == []
 
 
-def test_the_runtime_refuses_what_is_called_an_error():
+def test_the_runtime_refuses_code_that_the_linter_calls_an_error():
     import agc.runtime as tf
 
     namespace = {}
@@ -159,7 +159,7 @@ def in_traced(body, before=""):
         ),
     ],
 )
-def test_doubts_about_a_function(code, doubtful, fine):
+def test_warnings_about_a_function(code, doubtful, fine):
     assert [finding.split()[0] for finding in check(in_traced(doubtful))] == [code]
     assert check(in_traced(fine)) == []
 
@@ -172,7 +172,7 @@ def test_doubts_about_a_function(code, doubtful, fine):
         "try: y = x\nfinally:\n    if x > 0: return x\nreturn y",
     ],
 )
-def test_a_doubt_is_right_when_a_tensor_gets_there(body):
+def test_a_warning_comes_true_with_a_tensor(body):
     import agc.runtime as tf
 
     text = HEAD + in_traced(body)
@@ -199,7 +199,7 @@ def test_a_doubt_is_right_when_a_tensor_gets_there(body):
         ("while x > 0:\n    other.append(x)", []),
     ],
 )
-def test_what_changes_something_outside(body, lines):
+def test_mutation_of_outer_objects_is_reported(body, lines):
     assert check(in_traced(body, "seen = list()\n").replace("\n\n@", "\n@")) == lines
 
 
@@ -214,11 +214,11 @@ def test_what_changes_something_outside(body, lines):
         ("if x > 0:\n    open('a').close()", ["AGC195 5"]),
     ],
 )
-def test_what_uses_state_of_the_process(body, lines):
+def test_use_of_process_state_is_reported(body, lines):
     assert check(in_traced(body, "import os, random\n").replace("\n\n@", "\n@")) == lines
 
 
-def test_what_traced_functions_call_counts():
+def test_callees_of_traced_functions_are_checked():
     text = """
         def helper(x):
             if x > 0: x = 1
@@ -238,14 +238,14 @@ def test_what_traced_functions_call_counts():
     assert check(text, everywhere=True) == ["AGC191 4", "AGC191 8", "AGC191 14"]
 
 
-def test_what_looks_at_the_frame_is_marked():
+def test_the_expression_that_inspects_the_frame_is_marked():
     text = HEAD + in_traced("if x > 0: x = 1\nprint(len(locals()), 1)\nreturn vars()")
     (one,) = autograph.check_source(text, "m.py", tracers=TRACERS)
     assert one.where.text()[one.where.column - 1 : one.where.end_column - 1] == "locals()"
     assert [note.where.text() for note in one.notes] == ["    if x > 0: x = 1"]
 
 
-def test_levels():
+def test_findings_have_severity_levels():
     text = HEAD + f"@tf.function\n{GENERATOR}" + in_traced("if x > 0: x = 1\nreturn locals()")
     levels = {one.code: one.level for one in autograph.check_source(text, "m.py", tracers=TRACERS)}
     assert levels == {"AGC190": "error", "AGC191": "warning"}

@@ -75,7 +75,7 @@ def test_the_object_stays_the_same() -> None:
     assert f([0, 0]) == (True, [5, 1])
 
 
-def test_an_update_in_place_changes_the_item_and_stores_it() -> None:
+def test_an_augmented_assignment_reads_changes_and_stores_the_item() -> None:
     @autograph.convert
     def f(table):
         table["a" + "b"] += [1]
@@ -148,7 +148,7 @@ def test_attributes_are_read_once_and_never_stored() -> None:
     assert box.items == [1, 6]
 
 
-def test_a_variable_that_a_closure_rebinds_meanwhile() -> None:
+def test_a_closure_may_rebind_the_variable_meanwhile() -> None:
     def f(x):
         old = x
 
@@ -175,6 +175,6 @@ def test_a_backend_gives_the_variable_its_new_value() -> None:
     assert "while True:" in text
 
 
-def test_keys_and_the_places_of_items() -> None:
+def test_slices_are_keys_and_put_stores_an_item() -> None:
     assert ag__.at[1:2, ...] == (slice(1, 2), ...)
     assert ag__.put(1, {}, "k") == {"k": 1}

@@ -20,16 +20,16 @@ def fail():
 # Python values.
 
 
-def test_cond_calls_one_branch_with_the_state():
+def test_cond_calls_one_branch_with_the_state_values():
     assert ag__.cond(True, lambda a, b: (a,), fail, (1, 2), names=("a",)) == (1,)
     assert ag__.cond([], fail, lambda a, b: (b,), (1, 2), names=("a",)) == (2,)
 
 
-def test_keep_is_the_branch_that_changes_nothing():
+def test_keep_returns_the_state_unchanged():
     assert ag__.cond(False, fail, ag__.keep, (1, 2), names=("a", "b")) == (1, 2)
 
 
-def test_while_tests_once_before_each_round_and_once_at_the_end():
+def test_while_tests_once_before_each_iteration_and_once_at_the_end():
     tests = []
 
     def test(n):
@@ -82,7 +82,7 @@ def test_until_of_the_intermediate_trees_agrees_with_for_loop():
 
 @pytest.mark.parametrize("a", [0, 1, "", "x"])
 @pytest.mark.parametrize("b", [0, 2, None])
-def test_and_and_or_give_the_operand_that_decides(a, b):
+def test_and_and_or_return_the_deciding_operand(a, b):
     assert ag__.and_(a, lambda: b) == (a and b)
     assert ag__.or_(a, lambda: b) == (a or b)
     assert ag__.and_(a, lambda: b, lambda: 3) == (a and b and 3)
@@ -128,7 +128,7 @@ def test_ld_raises_what_python_raises():
     assert ag__.ld(3, "y") == 3
 
 
-def test_places_are_not_looked_at():
+def test_state_locations_are_not_read_in_plain_python():
     place = ag__.attr(fail, "x")
     assert ag__.cond(True, lambda: None, ag__.keep, places=(place, ag__.item(fail, fail))) is None
 
@@ -193,7 +193,7 @@ def test_staged_while_is_named_after_the_parameters_of_its_body():
     assert staged(gcd, "a", "b")(48, 36) == 12
 
 
-def test_a_loop_that_begins_in_python_goes_on_staged():
+def test_a_loop_that_starts_in_python_continues_staged():
     def f(x):
         def loop_body(n, more):
             return (n + 1, x > n)
@@ -205,7 +205,7 @@ def test_a_loop_that_begins_in_python_goes_on_staged():
     assert [staged(f, "x")(x) for x in (0, 3, 10)] == [1, 4, 11]
 
 
-def test_the_first_test_is_handed_over_and_can_be_used():
+def test_the_first_test_result_is_passed_to_the_backend():
     calls = []
 
     def f(x):
@@ -224,7 +224,7 @@ def test_the_first_test_is_handed_over_and_can_be_used():
     assert repr(calls) == "[0, n_1]"
 
 
-def test_a_rotated_loop_tests_as_often_as_python():
+def test_a_rotated_loop_tests_as_often_as_a_python_loop():
     log = []
 
     def test(n):
@@ -256,7 +256,7 @@ def test_staged_for_with_a_break():
     assert staged(find, "xs", "wanted")([5, 6, 7], 6) == 2
 
 
-def test_a_python_for_with_a_staged_break_lays_out_the_rest():
+def test_a_python_for_with_a_staged_break_is_unrolled():
     def find(wanted):
         def loop_body(x, count, stop):
             return (count + 1, x == wanted)
@@ -268,7 +268,7 @@ def test_a_python_for_with_a_staged_break_lays_out_the_rest():
 
 
 @pytest.mark.parametrize("numbers", [itertools.count, lambda: range(10**9), lambda: range(10**30)])
-def test_a_for_without_end_needs_a_break_that_python_decides(numbers):
+def test_an_infinite_for_needs_a_break_decided_in_python(numbers):
     """A range that nobody would wait for is endless, too."""
 
     def count_to(limit):
@@ -291,7 +291,7 @@ def test_staged_logic():
         assert program_(a, b) == ((a > 0 and b > 0) or a != b)
 
 
-def test_a_python_operand_decides_in_python():
+def test_a_python_operand_short_circuits_in_python():
     assert written(lambda a: ag__.and_(True, lambda: a), "a") == "def staged(a):\n    return a\n"
     assert written(lambda a: ag__.and_(False, lambda: a), "a") == "def staged(a):\n    return False\n"
 
@@ -316,7 +316,7 @@ def test_staged_assertion():
         staged(f, "x")(0)
 
 
-def test_builtins_are_the_backend_s_when_an_argument_is():
+def test_builtins_dispatch_to_the_backend_of_an_argument():
     assert written(lambda x: ag__.converted(abs)(x), "x") == "def staged(x):\n    return abs(x)\n"
     assert written(lambda x: ag__.converted(max)(1, x), "x") == "def staged(x):\n    return max(1, x)\n"
     assert ag__.converted(abs)(-3) == 3
@@ -324,12 +324,12 @@ def test_builtins_are_the_backend_s_when_an_argument_is():
     assert ag__.converted(range)(3) == range(3)
 
 
-def test_a_builtin_that_no_backend_has_is_itself():
+def test_a_builtin_without_a_backend_version_is_unchanged():
     assert ag__.converted(print) is print
     assert ag__.converted(dict) is dict
 
 
-def test_an_undefined_variable_travels_through_a_block():
+def test_an_undefined_variable_passes_through_a_block():
     def f(x):
         (y,) = ag__.cond(x > 0, lambda y: (1,), ag__.keep, (ag__.Undefined("y"),), names=("y",))
         return ag__.ld(y, "y")
@@ -367,7 +367,7 @@ def test_an_attribute_is_state_of_the_staged_block():
     """)
 
 
-def test_an_attribute_that_one_branch_creates():
+def test_an_attribute_may_be_created_in_one_branch():
     box = Box()
 
     def f(x):
@@ -421,7 +421,7 @@ def test_a_cell_is_state_of_the_staged_loop_and_of_its_test():
     assert [staged(f, "x")(x) for x in (0, 3, 4)] == [0, 4, 4]
 
 
-def test_places_are_restored_when_a_branch_fails():
+def test_state_locations_are_restored_when_a_branch_fails():
     box = Box()
     box.value = 5
 

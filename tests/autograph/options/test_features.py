@@ -26,7 +26,7 @@ def test_features_have_tensorflows_names():
 
 
 @pytest.mark.parametrize("wrong", ["LISTS", 3, [Feature.LISTS, 3]])
-def test_what_is_no_feature_is_refused(wrong):
+def test_an_unknown_feature_is_refused(wrong):
     for take in (
         lambda: autograph.convert(double, optional_features=wrong),
         lambda: tf.autograph.to_graph(double, True, wrong),
@@ -58,7 +58,7 @@ def telling(x, say=print):
 
 
 @both_executors
-def test_print_at_each_run(capsys, executor):
+def test_print_runs_in_the_graph_with_the_feature(capsys, executor):
     f = tf.function(
         telling, experimental_autograph_options=Feature.BUILTIN_FUNCTIONS, experimental_executor=executor
     )
@@ -72,7 +72,7 @@ def test_print_at_each_run(capsys, executor):
     )
 
 
-def test_print_while_tracing_without_the_feature(capsys):
+def test_print_runs_while_tracing_without_the_feature(capsys):
     f = tf.function(telling)
     f(tf.constant(2.0))
     assert "x is; Tensor(" in capsys.readouterr().out
@@ -117,7 +117,7 @@ def test_equality_of_texts(executor):
     assert "ag__.eq(mode, 'train')" in tf.autograph.to_code(is_training, True, options)
 
 
-def test_equality_is_what_the_operator_module_says():
+def test_operator_eq_and_ne_are_staged():
     f = tf.function(lambda x, y: (operator.eq(x, y), operator.ne(x, y)))
     assert [bool(part) for part in f(tf.constant(1), tf.constant(1))] == [True, False]
 
@@ -145,7 +145,7 @@ def test_callees_have_their_callers_features(capsys):
     assert capsys.readouterr().out == 'inner Tensor("x:0", shape=(), dtype=int32)\ninner 1\ninner 2\n'
 
 
-def test_callees_are_converted_unless_they_shall_not_be():
+def test_recursive_false_leaves_callees_unconverted():
     assert int(tf.function(autograph.to_graph(outer), autograph=False)(tf.constant(3))) == -3
     alone = tf.function(autograph.to_graph(outer, recursive=False), autograph=False)
     with pytest.raises(TypeError, match="not convert"):
@@ -180,17 +180,17 @@ def nested(n):
 
 
 @both_executors
-def test_a_staged_loop_ends_after_so_many_rounds(executor):
+def test_maximum_iterations_ends_a_staged_loop(executor):
     f = tf.function(counted, experimental_executor=executor)
     assert [[int(part) for part in f(tf.constant(n))] for n in (2, 9, 20)] == [[0, 2], [7, 1], [17, 3]]
     assert int(tf.function(nested, experimental_executor=executor)(tf.constant(9))) == 32
 
 
-def test_pythons_loops_know_no_options():
+def test_python_loops_ignore_loop_options():
     assert autograph.convert(counted)(20) == counted(20) == (7, 12)
 
 
-def test_a_limited_test_with_effects_is_made_as_often_as_in_python():
+def test_a_limited_loop_runs_the_effects_of_its_test_as_often_as_python():
     asked = tf.Variable(0)
 
     def more(n):
@@ -208,7 +208,7 @@ def test_a_limited_test_with_effects_is_made_as_often_as_in_python():
     assert int(asked) == 4
 
 
-def test_shapes_that_stay():
+def test_shape_invariants_allow_a_varying_shape():
     @tf.function
     def f(x):
         i = tf.constant(0)
@@ -232,7 +232,7 @@ def test_shapes_that_stay():
         narrow(tf.constant([1.0]))
 
 
-def test_shapes_are_about_the_loops_own_variables():
+def test_shape_invariants_name_loop_variables_only():
     @tf.function
     def f(x):
         other = tf.constant(1)
@@ -245,7 +245,7 @@ def test_shapes_are_about_the_loops_own_variables():
         f(tf.constant(1))
 
 
-def test_options_stand_at_the_head():
+def test_loop_options_must_come_first_in_the_body():
     def late(n):
         while n > 0:
             n -= 1
@@ -268,7 +268,7 @@ def test_options_stand_at_the_head():
     assert late(5) == 0
 
 
-def test_a_function_that_is_only_called_so():
+def test_a_user_function_with_the_same_name_is_no_loop_option():
     def own(n):
         total = []
 
@@ -316,7 +316,7 @@ def test_verbosity(capsys, monkeypatch):
     assert "converted" in capsys.readouterr().err
 
 
-def test_an_environment_that_a_test_puts_in_the_place_of_the_own_is_left_to_it():
+def test_a_mocked_environment_is_not_touched():
     class Instance:
         def __call__(self):
             return 1

@@ -30,7 +30,7 @@ def behavior(module: dict[str, Any], subject: Any) -> tuple[str, list[Any]]:
 
 @given(st.data())
 @settings(max_examples=40)
-def test_any_match_means_what_it_means_in_python(data: st.DataObject) -> None:
+def test_a_lowered_match_behaves_as_in_python(data: st.DataObject) -> None:
     text = Grower(lambda n: data.draw(st.integers(0, n - 1))).program()
     try:
         compile(text, "<match>", "exec")
@@ -121,7 +121,7 @@ def test_a_tuple_of_tensors() -> None:
     agrees(f, (0, 0), (0, 5), (5, 0), (7, 2), (7, 4), (4, 7))
 
 
-def test_a_name_that_only_a_capture_of_its_own_match_binds_is_local() -> None:
+def test_a_name_bound_only_by_a_capture_is_local() -> None:
     text = """
 def program():
     match d:
@@ -243,7 +243,7 @@ def test_numbers_inside_of_classes_and_mappings() -> None:
     assert results == [5, 30, 5]
 
 
-def test_one_match_makes_one_row_of_cases() -> None:
+def test_one_match_becomes_one_table_of_cases() -> None:
     text = autograph.to_code(classified)
     assert text.count("ag__.cases(") == 1 and "matched" not in text
 
@@ -260,7 +260,7 @@ def classified(x):
             return other * 2
 
 
-def test_errors_stand_at_the_line_of_their_pattern() -> None:
+def test_errors_are_located_at_the_line_of_their_pattern() -> None:
     source = "def f(x, y):\n    match x:\n        case 1:\n            pass\n        case y.name:\n            pass\n"
     tree = pipeline.run(gast.parse(source), Context(source=source))
     lines = {
@@ -272,7 +272,7 @@ def test_errors_stand_at_the_line_of_their_pattern() -> None:
     assert lines == {"y": 5} and first == 2
 
 
-def test_functions_that_look_at_their_frame_keep_their_match() -> None:
+def test_functions_that_inspect_their_frame_keep_their_match() -> None:
     source = "def f(x):\n    match x:\n        case 0:\n            return locals()\n"
     assert converted_text(source) == source
     source = "def f(x):\n    match x:\n        case 0:\n            yield x\n"

@@ -40,14 +40,14 @@ def test_every_pass_has_cases() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == set(PREFIXES)
 
 
-def test_unknown_pass_is_named_with_the_valid_ones() -> None:
+def test_the_error_for_an_unknown_pass_lists_the_valid_passes() -> None:
     with pytest.raises(
         ValueError, match="no pass 'lower_brake'; the passes are stage_equality, check_options, lower_match"
     ):
         pipeline.run(gast.parse("x = 1"), Context(), after="lower_brake")
 
 
-def test_passes_do_not_change_the_tree_they_are_given() -> None:
+def test_passes_do_not_mutate_their_input_tree() -> None:
     source = Path(FOLDER.parent / "corpus" / "programs.py").read_text()
     tree = gast.parse(source)
     before = gast.dump(tree, include_attributes=True)
@@ -55,7 +55,7 @@ def test_passes_do_not_change_the_tree_they_are_given() -> None:
     assert gast.dump(tree, include_attributes=True) == before
 
 
-def test_passes_declare_the_kinds_of_nodes_that_they_make() -> None:
+def test_passes_declare_the_node_kinds_they_emit() -> None:
     corpus = (FOLDER.parent / "corpus" / "programs.py").read_text()
     sources = [corpus, *(param.values[1].source for param in CASES)]
     concerned = frozenset[type]().union(*(step.concerns for step in pipeline.PIPELINE))
@@ -79,7 +79,7 @@ def f(self, x, xs, table):
 """
 
 
-def test_passes_that_share_a_walk_give_what_they_give_one_after_the_other() -> None:
+def test_fused_passes_give_the_result_of_separate_passes() -> None:
     corpus = (FOLDER.parent / "corpus" / "programs.py").read_text()
     for source in (corpus, TOGETHER, *(param.values[1].source for param in CASES)):
         tree, context = gast.parse(source), Context(source=source)
@@ -96,7 +96,7 @@ def test_user_lines_stay() -> None:
     assert call.lineno == 3
 
 
-def test_what_stands_for_a_block_ends_on_its_first_line() -> None:
+def test_the_replacement_of_a_block_ends_on_its_first_line() -> None:
     lines = [
         "def f(n):",
         "    while n > 1:  # so long",
@@ -121,7 +121,7 @@ def test_what_stands_for_a_block_ends_on_its_first_line() -> None:
     }
 
 
-def test_every_generated_statement_has_a_position_and_what_is_in_it_gets_one() -> None:
+def test_every_generated_node_has_a_position() -> None:
     source = Path(FOLDER.parent / "corpus" / "programs.py").read_text()
     tree = pipeline.run(gast.parse(source), Context(source=source))
     last = len(source.splitlines())

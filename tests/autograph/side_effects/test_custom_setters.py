@@ -109,13 +109,13 @@ def item_in_while(it: Any, n: Any) -> Any:
     ],
 )
 @pytest.mark.parametrize("n", [2, 3])
-def test_setters_are_called_as_in_python(kind: Any, program: Any, n: int) -> None:
+def test_custom_setters_are_called_as_in_python(kind: Any, program: Any, n: int) -> None:
     expected = [int(x) for x in program(kind(), tf.constant(n))]
     it = kind()
     assert [int(x) for x in tf.function(lambda n: program(it, n))(tf.constant(n))] == expected
 
 
-def test_a_schedule_by_hand_changes_the_rate_of_an_optimizer() -> None:
+def test_a_manual_schedule_sets_the_learning_rate() -> None:
     optimizer = tf.keras.optimizers.SGD(1.0)
 
     @tf.function

@@ -68,7 +68,7 @@ def found(value):
 
 
 class TestSurvey:
-    def test_it_follows_what_the_code_names(self):
+    def test_the_walk_follows_names_in_the_code(self):
         inner, hidden = boxed(n=1), boxed(n=1)
         box = boxed(inner=inner, hidden=hidden)
         assert found(box)(lambda: box.inner.bump()) == ["x.inner.n"]
@@ -77,7 +77,7 @@ class TestSurvey:
         assert any(holder is vars(inner) for holder in held)
         assert not any(holder is vars(hidden) for holder in held)
 
-    def test_it_follows_everything_when_names_are_not_in_the_code(self):
+    def test_the_walk_follows_every_attribute_for_a_dynamic_name(self):
         box = boxed(hidden=boxed(n=1))
         name = "hid" + "den"
         assert found(box)(lambda: setattr(getattr(box, name), "n", 5)) == ["x.hidden.n"]
@@ -91,7 +91,7 @@ class TestSurvey:
         assert found(s)(lambda: s.add(3)) == ["x changes from 1 to 2 members"]
         assert (d, xs, s) == ({"a": [1]}, [1, 2], {1})
 
-    def test_the_order_of_a_dict_comes_back(self):
+    def test_restoring_a_dict_restores_its_order(self):
         for d in ({"a": 1, "b": 2}, collections.OrderedDict(a=1, b=2)):
 
             def turn(d=d):
@@ -151,14 +151,14 @@ variable = 0
     ],
     ids=lambda iterator: type(iterator).__name__,
 )
-def test_how_far_an_iterator_has_come(iterator):
+def test_the_position_of_an_iterator_is_found(iterator):
     before = position(iterator)
     assert position(iterator) == before
     next(iterator)
     assert position(iterator) != before
 
 
-def test_a_walk_passes_by_the_null_pointers_of_an_exhausted_iterator():
+def test_the_walk_skips_null_pointers_of_an_exhausted_iterator():
     numbers, letters = [1, 2, 3], ["a"]
     pairs = itertools.zip_longest(numbers, letters)
     next(pairs), next(pairs)
@@ -167,7 +167,7 @@ def test_a_walk_passes_by_the_null_pointers_of_an_exhausted_iterator():
 
 
 class TestMentions:
-    def test_appending_tells_nothing(self):
+    def test_a_use_that_only_appends_is_recognized(self):
         def f(log, logs, k):
             log.append(1)
             logs["a"].append(2)
@@ -176,7 +176,7 @@ class TestMentions:
 
         assert all(m.appends for name in ("log", "logs") for m in bytecode_effects.mentions(f.__code__, name))
 
-    def test_what_reads_or_hands_on(self):
+    def test_reads_and_escapes_of_a_list_are_found(self):
         def f(self, log):
             return self.log, log[0], len(log), log.pop(), lambda: log
 
@@ -185,7 +185,7 @@ class TestMentions:
             f.__code__.co_firstlineno + 1
         ] * 5
 
-    def test_what_comes_later(self):
+    def test_later_uses_are_found_along_loops(self):
         def f(log):
             use(log)
             for _ in range(3):
@@ -219,14 +219,14 @@ class TestNests:
         copy["a"][1][0]["b"] = 3
         assert d == {"a": [1, ({"b": 2},)]}
 
-    def test_an_object_that_is_in_itself_is_met_once(self):
+    def test_a_cyclic_object_is_visited_once(self):
         ring = [1]
         ring.append((ring, [2]))
         assert [path for path, _ in objects((ring,))] == [(0,), (0, 1, 1)]
 
 
 class TestBlocks:
-    def test_what_a_branch_changes_is_carried(self, backend):
+    def test_a_change_in_a_branch_is_carried_as_state(self, backend):
         box = boxed(n=1)
 
         def then():
@@ -236,7 +236,7 @@ class TestBlocks:
         assert box.n == (2, 1)
         assert backend.traces == 2
 
-    def test_what_is_known_is_not_found_again(self, backend):
+    def test_nested_blocks_are_not_retraced_for_known_state(self, backend):
         box = boxed(n=1)
 
         def inmost():
@@ -252,7 +252,7 @@ class TestBlocks:
         assert box.n == (((2, 1), 1), 1)
         assert backend.traces == 2 + 3 + 4  # not twice as many for each block around
 
-    def test_an_error_puts_everything_back(self, backend):
+    def test_an_error_restores_every_object(self, backend):
         box = boxed(n=1, items=[1], other=boxed(n=1))
 
         def then():
@@ -265,7 +265,7 @@ class TestBlocks:
             ag__.cond(Choice(), then, ag__.keep)
         assert (box.n, box.items, box.other.n) == (1, [1], 1)
 
-    def test_no_frame_of_the_journal_is_in_the_traceback(self, backend):
+    def test_no_frame_of_the_snapshot_is_in_the_traceback(self, backend):
         def then():
             raise KeyError("x")
 
@@ -291,7 +291,7 @@ class TestBlocks:
         ag__.if_exp(Choice(), lambda: box.bump(), lambda: None)
         assert box.n == (2, 1)
 
-    def test_a_backend_that_runs_a_block_later_runs_it_for_good(self):
+    def test_effects_of_a_block_that_runs_after_tracing_are_kept(self):
         class Lazy(staging.PythonBackend):
             def cond(self, test, then, orelse, state, names=()):
                 self.later = then

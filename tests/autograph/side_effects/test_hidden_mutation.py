@@ -78,7 +78,7 @@ class TestAttributes:
 
         agrees(f)
 
-    def test_a_function_called_by_the_called_one(self):
+    def test_a_change_two_calls_deep(self):
         def f(n):
             c, total = Counter(), 0
             for i in range(n):
@@ -109,7 +109,7 @@ class TestAttributes:
 
         agrees(f)
 
-    def test_loops_and_branches_inside_one_another(self):
+    def test_nested_loops_and_branches(self):
         def f(n):
             c, i, total = Counter(), 0, 0
             while i < n:
@@ -213,7 +213,7 @@ class TestAttributes:
 
         agrees(f)
 
-    def test_an_object_that_watches_its_attributes(self):
+    def test_an_object_with_setattr(self):
         class Watching:
             def __init__(self):
                 object.__setattr__(self, "writes", 0)
@@ -336,7 +336,7 @@ class TestAttributes:
 
         agrees(f)
 
-    def test_objects_made_in_the_block_are_nobody_elses(self):
+    def test_objects_made_in_the_block_are_private(self):
         def f(n):
             total, i = 0, 0
             while i < n:
@@ -349,7 +349,7 @@ class TestAttributes:
 
         agrees(f)
 
-    def test_objects_that_the_graph_would_have_to_choose(self):
+    def test_objects_chosen_by_a_tensor(self):
         def f(n):
             c = Counter()
 
@@ -389,7 +389,7 @@ class TestOtherNames:
 
         agrees(f)
 
-    def test_a_variable_that_walks_along(self):
+    def test_a_variable_that_cycles_through_objects(self):
         def f(n):
             a, b, i = Counter(), Counter(), 0
             a.other, b.other = b, a
@@ -437,7 +437,7 @@ class TestOtherNames:
 
         agrees(f)
 
-    def test_a_list_that_only_one_function_knows(self):
+    def test_a_list_changed_in_a_closure_keeps_its_identity(self):
         def f(n):
             c, i = Counter(), 0
             c.other = [0]
@@ -453,7 +453,7 @@ class TestOtherNames:
 
         agrees(f)
 
-    def test_variables_that_change_places(self):
+    def test_swapped_variables(self):
         def f(n):
             p, q = [0], [10]
             a, b, i = p, q, 0
@@ -465,7 +465,7 @@ class TestOtherNames:
 
         agrees(f)
 
-    def test_one_of_two_dicts(self):
+    def test_a_choice_of_two_dicts(self):
         def read(n):
             d = first = {"k": 0}
             if n > 2:
@@ -660,7 +660,7 @@ class TestContainers:
 
         agrees(f)
 
-    def test_a_key_that_both_branches_bring_or_take(self):
+    def test_a_key_added_or_removed_in_both_branches(self):
         def f(n):
             d = {"old": 1}
 
@@ -770,7 +770,7 @@ class TestContainers:
             refused(f, "AGC291", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
         refused(members, "AGC291", "`seen` changes from 0 to 1 members")
 
-    def test_a_list_that_grows_and_is_read_by_what_is_called_later(self):
+    def test_a_growing_list_read_by_a_later_call_is_refused(self):
         def size_of(log):
             return lambda: len(log)
 
@@ -889,7 +889,7 @@ class TestTraces:
             f(tf.constant(3))
         assert (c.n, c.log, c.memo) == (0, [], {"a": 0})
 
-    def test_an_object_that_makes_its_variables_when_it_is_first_used(self):
+    def test_an_object_that_creates_its_variables_on_first_use(self):
         class Dense:
             def __init__(self):
                 self.is_built = False
@@ -913,7 +913,7 @@ class TestTraces:
         assert f(tf.constant(3)).numpy() == 18.0
         assert dense.is_built is True
 
-    def test_what_happens_in_the_first_trace_only(self):
+    def test_a_change_in_the_first_trace_only_is_refused(self):
         def f(n):
             made = [0]
 
@@ -930,7 +930,7 @@ class TestTraces:
 
         refused(f, "AGC291", "`made[0]` changes when a block is traced the first time, and not again")
 
-    def test_a_remembered_property_is_asked_again(self):
+    def test_a_cached_property_is_read_again(self):
         class Table:
             @functools.cached_property
             def size(self):
@@ -950,7 +950,7 @@ Pair = collections.namedtuple("Pair", "a b")
 
 
 class TestListsInTuplesInDicts:
-    def test_a_nest_that_is_made_anew_each_time(self):
+    def test_a_nest_rebuilt_in_each_iteration(self):
         def f(n):
             state = {"a": (0, [1, 2]), "b": Pair(1, [2])}
             while n > 0:

@@ -24,7 +24,7 @@ def layer() -> Doubling:
     return made
 
 
-def test_a_loop_assigns_what_an_earlier_trace_has_left(layer: Doubling) -> None:
+def test_a_loop_overwrites_a_leaked_attribute(layer: Doubling) -> None:
     @tf.function
     def doubled(x: Any) -> Any:
         for _ in tf.range(3):
@@ -36,7 +36,7 @@ def test_a_loop_assigns_what_an_earlier_trace_has_left(layer: Doubling) -> None:
     assert (float(x), float(last)) == (8, 16)
 
 
-def test_a_branch_assigns_what_an_earlier_trace_has_left(layer: Doubling) -> None:
+def test_a_branch_overwrites_a_leaked_attribute(layer: Doubling) -> None:
     @tf.function
     def doubled(x: Any) -> Any:
         if x > 0:
@@ -47,7 +47,7 @@ def test_a_branch_assigns_what_an_earlier_trace_has_left(layer: Doubling) -> Non
     assert float(doubled(tf.constant(-1.0))) == -1
 
 
-def test_both_branches_assign_it(layer: Doubling) -> None:
+def test_both_branches_overwrite_a_leaked_attribute(layer: Doubling) -> None:
     @tf.function
     def last(x: Any) -> Any:
         if x > 0:
@@ -59,7 +59,7 @@ def test_both_branches_assign_it(layer: Doubling) -> None:
     assert float(last(tf.constant(-1.0))) == 2
 
 
-def test_a_block_that_may_leave_it_alone_leaves_it_of_no_use(layer: Doubling) -> None:
+def test_a_leaked_attribute_that_may_survive_a_block_cannot_be_used(layer: Doubling) -> None:
     @tf.function
     def last(x: Any) -> Any:
         while x < 10:
@@ -70,7 +70,7 @@ def test_a_block_that_may_leave_it_alone_leaves_it_of_no_use(layer: Doubling) ->
         last(tf.constant(1.0))
 
 
-def test_a_block_that_reads_it_is_refused(layer: Doubling) -> None:
+def test_a_block_that_reads_a_leaked_attribute_is_refused(layer: Doubling) -> None:
     @tf.function
     def total(x: Any) -> Any:
         for _ in tf.range(3):

@@ -72,7 +72,7 @@ def test_a_warning_names_the_line_of_a_function_that_the_block_calls():
     assert warning.filename == __file__
 
 
-def test_what_changes_nothing_and_what_is_in_no_block_does_not_warn():
+def test_reads_and_uses_outside_of_blocks_do_not_warn():
     home = os.environ.get("HOME", "")
 
     def quiet(n):

@@ -135,7 +135,7 @@ class TestWhatHasChangedSince:
         f.__code__ = bump.__code__
         assert changes(net) == ["net.helper.value"]
 
-    def test_what_a_librarys_wrapper_holds(self, net):
+    def test_a_changed_closure_in_a_library_wrapper_is_found(self, net):
         net.use = library(bump)
         assert changes(net) == ["net.helper.value"]
         net.use.__closure__[0].cell_contents = bump_hidden
@@ -175,7 +175,7 @@ class TestWhatHasChangedSince:
         net.array.flags.writeable = True
         assert changes(net) == ["net.array"]
 
-    def test_names_that_other_code_says(self, net):
+    def test_names_in_other_code_are_followed(self, net):
         HeapSnapshot([("block", lambda: net.nodes[0].touch())])
         net.log = Node(0)
         survey = HeapSnapshot([("block", lambda: net.nodes[0].touch() and net.log.bump())])
@@ -203,7 +203,7 @@ def test_the_value_of_a_backend_does_not_count():
     assert not surveys._memory.extents, "nothing is remembered longer than a trace"
 
 
-def test_one_object_by_two_names_has_both_as_labels():
+def test_an_object_with_two_names_has_both_labels():
     net = Net()
     with remembering():
         HeapSnapshot([("block", lambda: net.nodes)])

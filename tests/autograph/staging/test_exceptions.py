@@ -22,7 +22,7 @@ def library():
     int("x")
 
 
-def test_what_counts_as_raised_by_the_user():
+def test_user_raised_exceptions_are_classified():
     def stated():
         raise ValueError
 
@@ -112,7 +112,7 @@ def test_handlers_of_callers():
         assert inner() == "with contextlib.suppress(KeyError, Own):"
 
 
-def test_what_cannot_be_told_may_catch():
+def test_a_computed_handler_may_catch_anything():
     def kinds():
         return (KeyError,)
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_told_may_catch():
 # Another backend
 
 
-def test_a_branch_that_raises_gives_nothing():
+def test_a_branch_that_raises_has_no_results():
     def f(x):
         if x < 0:
             raise ValueError(f"bad {x:+d}")

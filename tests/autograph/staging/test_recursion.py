@@ -101,7 +101,7 @@ def test_a_traced_function_that_calls_itself():
         down(tf.constant(3))
 
 
-def test_a_number_that_grows_while_a_tensor_decides(monkeypatch):
+def test_recursion_over_a_growing_number_with_a_tensor_test(monkeypatch):
     monkeypatch.setattr(recursion, "_MOST", 60)
 
     def f(n, depth):
@@ -115,7 +115,7 @@ def test_a_number_that_grows_while_a_tensor_decides(monkeypatch):
 # Python decides.
 
 
-def test_a_number_of_python():
+def test_recursion_over_a_python_number():
     def power(x, n):
         if n == 0:
             return 1

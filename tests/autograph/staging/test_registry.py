@@ -63,12 +63,12 @@ def test_the_nearest_base_decides(backend):
     del staging.backends.registered[Special]
 
 
-def test_owns_can_say_not_now(backend):
+def test_a_backend_can_disown_a_value(backend):
     backend.active = False
     assert backend_of(Value()) is PYTHON
 
 
-def test_the_lookup_ignores_what_a_metaclass_makes_of_the_bases(backend):
+def test_the_lookup_ignores_an_overridden_mro(backend):
     class Meta(type):
         @property
         def __mro__(cls):

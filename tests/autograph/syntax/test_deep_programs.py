@@ -57,14 +57,14 @@ def test_long_code_is_checked_converted_and_compiled(name: str) -> None:
     assert sys.getrecursionlimit() == limit
 
 
-def test_code_whose_text_would_nest_too_deeply_runs_without_a_text() -> None:
+def test_code_too_deep_to_print_still_runs() -> None:
     text = _returning("x" + ".a()" * 300)  # each call is around the one before it
     compile_source(text, "methods.py")
     with pytest.raises(ConversionError, match=r"AGC107(.|\n)*methods\.py"):
         convert_source(text, "methods.py")
 
 
-def test_what_is_deeper_than_python_compiles_is_refused() -> None:
+def test_code_deeper_than_the_compiler_allows_is_refused() -> None:
     text = _returning(" + ".join(["x"] * 100_000))
     assert [found.code for found in check_source(text, "deep.py")] == ["AGC107"]
     for convert in (convert_source, compile_source):

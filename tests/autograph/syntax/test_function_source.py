@@ -71,7 +71,7 @@ def test_a_function_with_its_own_lines_and_columns():
     assert (definition.qualname, definition.owner) == ("plain", None)
 
 
-def test_lambdas_are_told_apart_by_their_columns():
+def test_lambdas_are_distinguished_by_their_columns():
     assert [code_of(f) for f in pair] == ["lambda x: x + 1", "lambda x: x * 2", "lambda y: y"]
     assert code_of(nest) == "lambda: lambda: 3"
     assert code_of(nest()) == "lambda: 3"
@@ -94,7 +94,7 @@ def test_a_nested_decorated_function_with_text_at_column_0():
     assert "\nat column 0\n" in strings
 
 
-def test_a_method_knows_its_class():
+def test_the_owner_class_of_a_method_is_found():
     assert source.find(Model.fit).owner == "Model"
     assert source.find(Model.rate).owner == "Model"
     deep = source.find(Model().fit(0).deep)
@@ -146,7 +146,7 @@ def test_a_module_in_a_zip(tmp_path, monkeypatch):
     del sys.modules["zipped_module"]
 
 
-def test_code_without_source_says_so():
+def test_missing_source_is_reported():
     f = loaded("def f(x):\n    return x\n", "<string>")["f"]
     assert not source.exists(f)
     with pytest.raises(ConversionError) as error:

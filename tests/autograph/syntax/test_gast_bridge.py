@@ -37,7 +37,7 @@ def dump(tree: ast.AST) -> str:
 
 
 @pytest.mark.parametrize("text", [KINDS, *MODULES], ids=["every kind", *(path.name for path in MODULES)])
-def test_trees_are_those_of_gast(text: str | Path) -> None:
+def test_trees_equal_those_of_gast(text: str | Path) -> None:
     tree = ast.parse(text if isinstance(text, str) else text.read_text())
     with deep_trees():
         expected = gast.ast_to_gast(tree)
@@ -45,7 +45,7 @@ def test_trees_are_those_of_gast(text: str | Path) -> None:
         assert dump(to_ast(expected)) == dump(tree)
 
 
-def test_what_is_untouched_comes_back_as_the_node_that_it_was() -> None:
+def test_unchanged_nodes_are_returned_by_identity() -> None:
     tree = ast.parse("x = f(1)\ny = 2")
     translation = Translation(tree)
     assert translation.back(translation.tree) is tree
@@ -56,14 +56,14 @@ def test_what_is_untouched_comes_back_as_the_node_that_it_was() -> None:
     assert translation.new == {ast.Expr: [changed.body[1]], ast.Module: [changed]}
 
 
-def test_a_node_without_a_position_gets_that_of_the_node_around_it() -> None:
+def test_a_node_without_a_position_gets_its_parents() -> None:
     (statement,) = gast.parse("\n\nx = y").body
     statement.value = gast.Name("z", gast.Load(), None, None)
     value = to_ast(gast.Module([statement], [])).body[0].value
     assert (value.lineno, value.col_offset, value.end_lineno, value.end_col_offset) == (3, 0, 3, 5)
 
 
-def test_a_kind_that_gast_does_not_know_passes_through() -> None:
+def test_an_unknown_node_kind_passes_through() -> None:
     class Newer(ast.expr):
         _fields = ("value",)
 

@@ -66,7 +66,7 @@ def executed(text, filename="<string>"):
     return namespace["count"]
 
 
-def test_executed_code_has_no_text_unless_somebody_keeps_it(monkeypatch):
+def test_executed_code_has_source_only_if_it_is_kept(monkeypatch):
     with pytest.raises(ConversionError) as caught:
         convert(executed(TEXT))
     assert str(caught.value) == (
@@ -82,7 +82,7 @@ def test_executed_code_has_no_text_unless_somebody_keeps_it(monkeypatch):
     assert is_staged(executed(TEXT, "<made up>"))
 
 
-def test_text_that_is_converted_before_it_is_executed():
+def test_source_can_be_converted_before_exec():
     namespace = {}
     exec(compile_source(TEXT, "<string>"), namespace)
     assert list(namespace) == ["__builtins__", "count"]
@@ -122,7 +122,7 @@ def test_the_text_on_a_command_line(monkeypatch, arguments, text):
     assert next(interactive_source._command(), None) == text
 
 
-def test_only_the_very_text_of_a_function_is_taken_for_it(monkeypatch):
+def test_only_matching_source_is_accepted(monkeypatch):
     count = executed(TEXT)
     monkeypatch.setattr(sys, "orig_argv", ["python", "-c", TEXT.replace("//", "-")])
     assert interactive_source.text_of(count.__code__) is None
@@ -152,7 +152,7 @@ def test_the_history_of_the_prompt(monkeypatch):
     assert interactive_source.text_of(namespace["count"].__code__) is None
 
 
-def test_a_statement_that_ends_behind_its_last_instruction(monkeypatch):
+def test_a_statement_that_ends_after_its_last_instruction(monkeypatch):
     lines = ["f = (", "    lambda x: x if x else None", "", ")"]
     namespace = {}
     exec(compile("\n".join(lines), "<stdin>", "single"), namespace)

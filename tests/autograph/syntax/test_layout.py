@@ -202,7 +202,7 @@ def test_each_comment_of_a_block_is_kept_once(block: str, around: str) -> None:
     assert convert_source(kept, "block.py") == kept
 
 
-def test_the_comments_at_the_end_of_a_branch_stay_in_it() -> None:
+def test_comments_at_the_end_of_a_branch_stay_in_the_branch() -> None:
     branches = "if x > 0:\n        x = 1\n        # end\n    # above\n    else:  # on else\n        x = 2"
     text = f"def f(x):\n    {branches}\n    return x\n"
     expected = """

@@ -106,7 +106,7 @@ def test_docstrings_are_printed_as_text() -> None:
     assert unparse(gast.parse(source)) == source
 
 
-def test_a_docstring_that_cannot_stand_as_it_is_is_printed_as_a_string() -> None:
+def test_an_unprintable_docstring_becomes_a_string_literal() -> None:
     source = "def f():\n    'a\\\\b'\n"
     assert ast.dump(ast.parse(unparse(gast.parse(source)))) == ast.dump(ast.parse(source))
 
@@ -120,7 +120,7 @@ def test_a_docstring_that_cannot_stand_as_it_is_is_printed_as_a_string() -> None
         "[f\"{a['b']}\", lambda x: f'x={x!r}' + f'{x:{y}}{{}}']",
     ],
 )
-def test_no_quotes_of_an_f_string_occur_inside_of_it(text: str) -> None:
+def test_quotes_of_an_f_string_do_not_occur_inside(text: str) -> None:
     assert unparse(gast.parse(text)) == text + "\n"  # in each version of Python
 
 

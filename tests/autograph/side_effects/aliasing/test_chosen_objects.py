@@ -133,7 +133,7 @@ class TestKinds:
 
         agrees(f)
 
-    def test_a_loop_of_the_graph_hands_it_on(self, kind):
+    def test_a_staged_loop_carries_the_chosen_object(self, kind):
         def f(x, n):
             a, b = KINDS[kind](x), KINDS[kind](x + 1)
             active, other = a, b
@@ -342,7 +342,7 @@ class TestCircles:
 
         agrees(f)
 
-    def test_a_new_one_in_a_branch(self):
+    def test_a_new_node_linked_in_a_branch(self):
         def f(x, n):
             if x > 0:
                 node = Node(x)
@@ -354,7 +354,7 @@ class TestCircles:
 
         refused(f, "`node` contains itself", "make `node` before the block")
 
-    def test_taken_apart(self):
+    def test_cyclic_arguments_and_results_are_refused(self):
         node = Node(tf.constant(1.0))
         node.next = {"parent": (node,)}
         items = [tf.constant(1.0)]
@@ -377,7 +377,7 @@ class TestCircles:
 
 
 class TestRefusals:
-    def test_a_choice_that_is_made_longer(self):
+    def test_a_chosen_list_that_grows(self):
         def f(x, n):
             a, b = [x], [x + 1]
             chosen = a if x > 0 else b
@@ -397,7 +397,7 @@ class TestRefusals:
 
         refused(f, "`chosen` is one differ in whether they have `name`")
 
-    def test_a_memo_that_one_branch_fills(self):
+    def test_a_memo_filled_in_one_branch(self):
         def used(x, n):
             memo = {}
             y = x
@@ -416,7 +416,7 @@ class TestRefusals:
         agrees(used)
         refused(asked, "`memo['y']` gets its first value in a block", "give `memo['y']` a value before")
 
-    def test_a_cache_that_is_asked_again(self):
+    def test_a_cache_entry_first_stored_in_a_block_is_refused(self):
         class Cache:
             def __init__(self):
                 self.known = {}
@@ -448,7 +448,7 @@ class TestRefusals:
         refused(f, "compared, or looked for in a dict or set")
         refused(g, "asked for with `is`")
 
-    def test_a_method_that_asks_for_the_object(self):
+    def test_an_identity_test_on_the_chosen_object_is_refused(self):
         class Chain(Plain):
             def is_last(self, other):
                 return self is other
@@ -529,7 +529,7 @@ class TestListsThatBranchesFill:
 
         agrees(f)
 
-    def test_one_branch_pops(self):
+    def test_a_pop_in_one_branch_is_refused(self):
         def f(x, n):
             stack = self.Stack()
             stack.push(x)

@@ -99,7 +99,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_way_to_an_object(way):
+def test_every_kind_of_holder_is_found(way):
     held = Hashed()
     other = Hashed()
     variables = {"number": 1, "text": "a", "other": WAYS[way](other), "holder": WAYS[way](held)}
@@ -108,14 +108,14 @@ def test_a_way_to_an_object(way):
     del other
 
 
-def test_attributes_are_told_as_well():
+def test_paths_include_attributes():
     held = []
     box = Open(Open(held))
     box.more = [1]
     assert list(ReferrerSearch(held).names({"box": box})) == ["box", "box.held"]
 
 
-def test_a_small_dict_which_the_collector_does_not_track():
+def test_a_dict_untracked_by_the_garbage_collector_is_found():
     held = {"a": 1}
     everything = ReferrerSearch()
     everything.meet({"x": [held]})
@@ -123,7 +123,7 @@ def test_a_small_dict_which_the_collector_does_not_track():
     assert list(ReferrerSearch(held).names({"x": [held], "y": [{"a": 1}]})) == ["x"]
 
 
-def test_what_leads_elsewhere_is_gone_by():
+def test_frames_libraries_and_backend_values_are_not_searched():
     """Frames and libraries lead to the whole of a program; a value of a backend holds no objects."""
     held = []
 
@@ -143,14 +143,14 @@ def test_what_leads_elsewhere_is_gone_by():
         staging.backends.clear()
 
 
-def test_circles_end():
+def test_reference_cycles_end_the_search():
     ring = []
     ring.append(ring)
     assert list(ReferrerSearch([]).names({"ring": ring})) == []
     assert list(ReferrerSearch(ring).names({"a": [1], "b": [ring]})) == ["b"]
 
 
-def test_what_an_earlier_search_has_met_is_not_searched_again():
+def test_objects_of_an_earlier_search_are_not_searched_again():
     shared, held = [1], []
     earlier = ReferrerSearch()
     earlier.meet({"shared": shared, "one": [shared]})

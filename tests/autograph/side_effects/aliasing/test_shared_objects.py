@@ -81,7 +81,7 @@ def refused(f, name):
 
 @pytest.mark.parametrize("kind", KINDS)
 class TestKinds:
-    def test_a_method_that_changes_its_object_and_gives_it_back(self, kind):
+    def test_a_method_that_changes_and_returns_self(self, kind):
         make, read = KINDS[kind]
 
         def f(x):
@@ -109,7 +109,7 @@ class TestKinds:
 
         agrees(f)
 
-    def test_a_function_that_returns_what_it_was_given(self, kind):
+    def test_a_function_that_returns_its_argument(self, kind):
         make, read = KINDS[kind]
 
         def bumped(acc, x):
@@ -178,7 +178,7 @@ class TestNewObjects:
         agrees(f)
 
     @pytest.mark.parametrize("is_there_before", [True, False])
-    def test_made_in_each_round(self, kind, is_there_before):
+    def test_objects_made_in_each_iteration(self, kind, is_there_before):
         make, read = KINDS[kind]
 
         def f(x):
@@ -192,7 +192,7 @@ class TestNewObjects:
 
         agrees(f)
 
-    def test_one_of_before_in_new_ones(self, kind):
+    def test_an_old_object_inside_new_objects(self, kind):
         make, read = KINDS[kind]
 
         def f(x):
@@ -245,7 +245,7 @@ class TestOneOrTwo:
         self.refused(in_parts, "")
         self.refused(unseen, "`first` and `second` are one object")
 
-    def test_what_loads_modules_is_not_searched(self, monkeypatch):
+    def test_module_loaders_are_not_searched(self, monkeypatch):
         """It leads to all that a program has, and to none of its lists."""
 
         class Loader:
@@ -263,7 +263,7 @@ class TestOneOrTwo:
         monkeypatch.setitem(globals(), "__loader__", Loader())
         self.refused(f, "`items` is changed in place")
 
-    def test_a_change_that_others_see(self):
+    def test_a_change_visible_under_another_name(self):
         shared = [1.0]
 
         def of_the_callers(x):
@@ -340,7 +340,7 @@ class TestOneOrTwo:
         ):
             self.refused(f, "is changed in place, and bound to something else")
 
-    def test_objects_that_change_places_in_each_round(self):
+    def test_objects_swapped_in_each_iteration(self):
         def f(x):
             p, q = Total(x), Total(x)
             held = [p]
@@ -468,7 +468,7 @@ class TestCopies:
     @pytest.mark.parametrize(
         "copied", [dict, lambda d: {**d}, lambda d: d.copy()], ids=["dict", "stars", "copy"]
     )
-    def test_in_each_round(self, copied):
+    def test_lists_made_in_each_iteration(self, copied):
         def step(state):
             state = copied(state)
             state["n"] = state["n"] + 1
@@ -506,7 +506,7 @@ class TestCopies:
 class TestRounds:
     """A round of a loop does not begin with the object that the first one began with, if it is given another."""
 
-    def test_what_others_hold_is_what_it_was(self):
+    def test_other_references_keep_the_old_list(self):
         def f(x):
             first = last = [x]
             for _ in tf.range(3):
@@ -515,7 +515,7 @@ class TestRounds:
 
         agrees(f)
 
-    def test_lists_that_change_places(self):
+    def test_swapped_lists(self):
         def f(x):
             p, q = [x], [x + 1]
             for _ in tf.range(3):
@@ -550,7 +550,7 @@ class TestDataclasses:
 
         agrees(f)
 
-    def test_one_that_is_a_module_is_one_object(self):
+    def test_a_module_that_is_a_dataclass_is_one_object(self):
         @dataclasses.dataclass(eq=False)
         class Scale(tf.Module):
             factor: float
@@ -584,7 +584,7 @@ class TestDataclasses:
 
         agrees(chosen)
 
-    def test_one_that_is_frozen_holds_what_it_is_given(self):
+    def test_a_frozen_dataclass_keeps_its_fields(self):
         @dataclasses.dataclass(frozen=True)
         class Pair:
             one: object
@@ -612,7 +612,7 @@ class TestTwoNames:
 
         agrees(f)
 
-    def test_one_of_two_lists_that_are_not_used_again(self):
+    def test_a_choice_of_two_lists_not_used_again(self):
         def f(x):
             first, second = [x], [x + 1]
             if x > 0:  # noqa: SIM108
@@ -624,7 +624,7 @@ class TestTwoNames:
 
         agrees(f)
 
-    def test_lists_that_change_places(self):
+    def test_swapped_lists(self):
         def f(x):
             p, q = [x], [x + 1]
             if x > 0:
@@ -635,7 +635,7 @@ class TestTwoNames:
         agrees(f)
 
     @pytest.mark.parametrize("change", ["item", "augmented", "append", "in a function", "the other"])
-    def test_one_of_two_lists_of_which_the_other_is_read_later(self, change):
+    def test_a_choice_of_two_lists_with_the_other_read_later_is_refused(self, change):
         def item(x):
             first = chosen = [x]
             if x > 0:
@@ -677,7 +677,7 @@ class TestTwoNames:
         refused({f.__name__.replace("_", " "): f for f in programs}[change], "chosen")
 
     @pytest.mark.parametrize("holder", ["a class", "far inside", "a slot", "a module", "a default"])
-    def test_who_else_knows_it(self, holder):
+    def test_a_list_reachable_through_other_objects_is_found(self, holder):
         """Nobody names the list: it is found in what the variables lead to."""
         module = types.ModuleType("module")
         module.__file__ = __file__
@@ -709,7 +709,7 @@ class TestTwoNames:
 
         refused(f, "chosen")
 
-    def test_one_of_two_lists_that_nobody_changes(self):
+    def test_a_choice_of_two_unchanged_lists(self):
         def total(items):
             return items[0] + items[1]
 
@@ -723,7 +723,7 @@ class TestTwoNames:
             for found, expected in zip(run(tf.constant(x)), f(tf.constant(x)), strict=True):
                 assert found.numpy().tolist() == expected.numpy().tolist()
 
-    def test_an_object_whose_field_is_assigned_later(self):
+    def test_a_field_assigned_after_the_choice_is_refused(self):
         def f(x):
             first = chosen = Total(x)
             if x > 0:
@@ -733,7 +733,7 @@ class TestTwoNames:
 
         refused(f, "chosen")
 
-    def test_a_loop_that_perhaps_does_not_run(self):
+    def test_a_loop_that_may_not_run(self):
         def taken(x):
             first, chosen = [x], [x + 1]
             for _ in tf.range(tf.cast(tf.abs(x), tf.int32)):
@@ -752,7 +752,7 @@ class TestTwoNames:
         refused(left, "chosen")
 
 
-def test_a_loop_hands_on_what_its_next_round_begins_without():
+def test_a_list_rebound_in_each_iteration_is_refused():
     """The second round begins with a new list in `first`: no number tells of it."""
 
     def f(x):
@@ -794,7 +794,7 @@ class TestListsThatTheGraphHolds:
 
         refused(f, "chosen")
 
-    def test_nobody_changes_them(self):
+    def test_lists_of_different_lengths_that_are_not_changed(self):
         def f(x):
             first = [x]
             chosen = first if x > 0 else [x, x]
@@ -802,7 +802,7 @@ class TestListsThatTheGraphHolds:
 
         agrees(f)
 
-    def test_one_of_two(self):
+    def test_a_choice_of_two_lists_that_grow_is_refused(self):
         def branch(x):
             one, chosen = self.counted(x), self.counted(x * 2)
             if x > 0:
@@ -829,7 +829,7 @@ class TestListsThatTheGraphHolds:
         for f in (branch, loop, longer):
             refused(f, "chosen")
 
-    def test_a_loop_that_changes_the_list_of_the_first_round(self):
+    def test_a_loop_that_changes_the_list_of_its_first_iteration(self):
         def f(x):
             one = self.counted(x)
             last, more = one, [0]
@@ -840,7 +840,7 @@ class TestListsThatTheGraphHolds:
 
         refused(f, "last")
 
-    def test_the_same_one_on_every_way(self):
+    def test_the_same_list_on_every_path(self):
         def f(x):
             one = self.counted(x)
             if x > 0:
@@ -852,7 +852,7 @@ class TestListsThatTheGraphHolds:
 
         agrees(f)
 
-    def test_two_variables_of_one_new_list(self):
+    def test_two_names_for_one_new_list(self):
         def together(x):
             if x > 0:
                 a = b = [1]
