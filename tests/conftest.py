@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
+from support import native_extension
 
 # How long a case takes says nothing on a busy machine.
 settings.register_profile("agc", settings(), deadline=None)
@@ -38,6 +39,8 @@ def pytest_collection() -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(Brief())
+    else:
+        native_extension.build()
 
 
 class Brief:

@@ -4,7 +4,7 @@
     functions run eagerly or are profiled, or a default
     graph records all operations                               one token each
 
-Native code reads the list's length directly (call/dispatch_stub.py). Which tokens are in the list does not matter:
+The C extension reads the list's length (llvm/call/native_call.c). Which tokens are in the list does not matter:
 the slow path checks the state of its own thread.
 """
 

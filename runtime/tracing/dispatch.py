@@ -144,7 +144,7 @@ class Dispatcher:
         if way is not None:
             self._shortest.add(key, way)
         if way is not None or is_changed:
-            self.install(self._shortest.chain(self.call))
+            self.install(self._shortest.call(self.call))
 
     @property
     def positional(self) -> list[str]:
@@ -169,7 +169,7 @@ class Dispatcher:
                 if not found.ends:  # a function that always fails is traced again: Python state may change
                     self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
                     if self._shortest.forget(self._fast):
-                        self.install(self._shortest.chain(self.call))
+                        self.install(self._shortest.call(self.call))
         return found
 
     def _key(self, arguments: Mapping[str, Any]) -> Hashable:

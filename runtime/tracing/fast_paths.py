@@ -1,17 +1,13 @@
 """Calls without Python code, for graphs with native code and arguments that are tensors, arrays, objects and nests.
 
-    f(x, n=3), which returns {"y": …}   →   a built-in function that is f's `__call__` from now on
+    f(x, n=3), which returns {"y": …}   →   a `FastCall` in f's slot `__call__` from now on
 
-The built-in function matches the arguments itself (argument_flattening.py). It forwards other calls to the built-in
-functions that were made earlier. The last of them calls `Dispatcher.call`. The built-in function is made by
-executors/llvm/call/call_descriptor.py.
-
-A graph that has a plan, and will have no native code, needs less Python: see plan_fast_path.py.
+The C extension matches the arguments (argument_flattening.py) and forwards other calls to `Dispatcher.call`; see
+executors/llvm/call/native_call.c. Without it, and for graphs without native code, each call takes that way.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -19,60 +15,54 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api
 
+from ..core.argument_pattern import ArgumentPattern
 from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor
 from ..executors import kernel_for, when_decided
 from .cache_entry import IMMUTABLE, build_entry
 from .cache_key import Parameters
-from .plan_fast_path import PlanFastPath, direct
 from .trace import Output
 
 if TYPE_CHECKING:
-    from ..executors.llvm.call.call_codegen import Row
-    from ..executors.llvm.call.call_descriptor import NativeFastPath
     from ..executors.llvm.loader import Kernel
     from .concrete_function import ConcreteFunction
 
 MOST = 8
 """The maximum number of fast paths of a function."""
 
-MOST_PLANNED = 3
-"""The maximum number of fast paths that run a plan. With more of them, forwarding would be slower than the lookup."""
-
 
 class FastPaths:
     """The fast paths of a function by their fast keys; the newest is tried first."""
 
     def __init__(self) -> None:
-        self._ways: dict[Hashable, NativeFastPath | PlanFastPath] = {}
-        self._planned: set[Hashable] = set()  # the keys of fast paths that run a plan
+        self._paths: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
 
-    def add(self, key: Hashable, way: NativeFastPath | PlanFastPath) -> None:
-        """Add a fast path; drop the oldest if there are too many, and all if too many of them run a plan."""
+    def add(self, key: Hashable, path: Any) -> None:
+        """Add a fast path; drop the oldest if there are too many."""
         with self._lock:
-            self._ways.pop(key, None)
-            if type(way) is PlanFastPath and len(self._planned) <= MOST_PLANNED:
-                self._planned.add(key)
-            if len(self._planned) > MOST_PLANNED:
-                self._ways.clear()
-                return
-            if len(self._ways) >= MOST:
-                del self._ways[next(iter(self._ways))]
-            self._ways[key] = way
+            self._paths.pop(key, None)
+            if len(self._paths) >= MOST:
+                del self._paths[next(iter(self._paths))]
+            self._paths[key] = path
 
     def forget(self, known: dict[Hashable, Any]) -> bool:
         """Remove all fast paths if the key of one is not in `known`; return whether one was removed."""
         with self._lock:
-            if all(key in known for key in self._ways):
+            if all(key in known for key in self._paths):
                 return False
-            self._ways.clear()
+            self._paths.clear()
             return True
 
-    def chain(self, last: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the newest fast path, which forwards other calls to the next one, and the last one to `last`."""
+    def call(self, fallback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callable that tries the fast paths, and then `fallback`."""
         with self._lock:
-            ways = list(self._ways.values())
-        return functools.reduce(lambda fallback, way: way.call(fallback), ways, last)
+            paths = list(reversed(self._paths.values()))
+        if not paths:
+            return fallback
+        from ..executors.llvm.call import native_call
+
+        return native_call.fast_call(paths, fallback)
 
 
 def build_fast_path(
@@ -82,7 +72,7 @@ def build_fast_path(
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
     again: Callable[[], None],
-) -> NativeFastPath | PlanFastPath | None:
+) -> Any:
     """Return the fast path for calls like this one, which just succeeded; None if they need Python.
 
     `again` is called when it is worth calling this function again.
@@ -92,19 +82,18 @@ def build_fast_path(
     kernel = kernel_for(concrete.runner, arguments)
     if kernel is None:
         when_decided(concrete.runner, arguments, again)
-        return direct(concrete, parameters, args, kwargs, leaves, arguments)
+        return None
     if len(arguments) != len(kernel.inputs):
         return None
-    from ..executors.llvm.call import call_descriptor
+    from ..executors.llvm.call import native_call
     from .argument_flattening import parts_of
 
-    parts, program = parts_of(parameters, args, kwargs, leaves), _program(concrete)
-    if parts is None or program is None or not call_descriptor.has_room_for(kernel, parts, program[0]):
+    parts, result = parts_of(parameters, args, kwargs, leaves), _result_pattern(concrete._structure)
+    if parts is None or result is None:
         return None
     failed = _failing(concrete, kernel, parameters, args, kwargs, leaves)
-    return call_descriptor.NativeFastPath(
-        kernel, parts, list(map(sys.intern, kwargs)), concrete.references, program[0], failed, program[1]
-    )
+    names = list(map(sys.intern, kwargs))
+    return native_call.fast_path(kernel, parts, names, concrete.references, result, failed)
 
 
 class _Failing:
@@ -146,36 +135,16 @@ def _failing(
     return failed
 
 
-def _program(concrete: ConcreteFunction) -> tuple[list[Row], list[Any]] | None:
-    """Return the steps that build the result and the objects in it; None if the result is not simple."""
-    steps: list[Row] = []
-    objects: list[Any] = []
-    return (steps, objects) if _describe(concrete._structure, steps, objects) else None
-
-
-def _describe(part: Any, steps: list[Row], objects: list[Any]) -> bool:
-    """Append the steps that build `part` to `steps`; return whether that is possible."""
-    from ..executors.llvm.call import dispatch_stub
-
+def _result_pattern(part: Any) -> ArgumentPattern | None:
+    """Return the pattern of a result, with its tensors as outputs of the graph; None if it is not simple."""
     kind = type(part)
     if kind is Output and part.array is None:
-        steps.append((dispatch_stub.PUSH_TENSOR, part.number))
-        return True
+        return ArgumentPattern(EagerTensor, number=part.number)
     if kind in IMMUTABLE:
-        objects.append(part)
-        steps.append((dispatch_stub.PUSH_OBJECT, id(part)))
-        return True
-    if kind is dict and all(type(key) is str for key in part):
-        parts = [x for pair in part.items() for x in pair]
-        return _described(parts, (dispatch_stub.MAKE_DICT, len(part)), steps, objects)
-    if kind is tuple or kind is list:
-        step = dispatch_stub.MAKE_TUPLE if kind is tuple else dispatch_stub.MAKE_LIST
-        return _described(part, (step, len(part)), steps, objects)
-    return False
-
-
-def _described(parts: Sequence[Any], step: Row, steps: list[Row], objects: list[Any]) -> bool:
-    if not all(_describe(part, steps, objects) for part in parts):
-        return False
-    steps.append(step)
-    return True
+        return ArgumentPattern(object, part)
+    if kind not in (tuple, list, dict):
+        return None
+    keys = tuple(part) if kind is dict else None
+    parts = [_result_pattern(child) for child in (part.values() if kind is dict else part)]
+    whole = [each for each in parts if each is not None]
+    return ArgumentPattern(kind, keys, parts=tuple(whole)) if len(whole) == len(parts) else None

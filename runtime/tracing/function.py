@@ -7,7 +7,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from types import BuiltinFunctionType, MethodType
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api
@@ -137,11 +137,6 @@ def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], Non
         target = reference()
         if target is not None:
             put(target, call)
-            if type(call) is BuiltinFunctionType:  # native code
-                from ..executors.llvm import runtime_library
-                from ..executors.llvm.call import vectorcall
-
-                vectorcall.enter(target, runtime_library.address("agc_called"))
 
     return install
 

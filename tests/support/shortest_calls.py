@@ -6,6 +6,12 @@ import sys
 from typing import Any
 
 import agc.runtime as tf
+import pytest
+from agc.runtime.executors.llvm.call import native_call
+
+needs_extension = pytest.mark.skipif(
+    not native_call.is_available(), reason=f"no C extension: {native_call.extension()}"
+)
 
 
 def compiled(python_function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
 """The LLVM executor: compile a graph to native code for the shapes of its inputs.
 
-    graph ──specialize──► static shapes ──lower──► LLVM IR ──engine──► native code ──entry──► built-in function
+    graph ──specialize──► static shapes ──lower──► LLVM IR ──engine──► native code ──entry──► callable
 
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     opt_levels.py            the LLVM passes that a graph is worth
@@ -18,10 +18,9 @@
     lowering/                the lowering rules of operations (codegen/rule_registry.py)
     vectorize/               explicit vectorization of loops over elements, before LLVM
     list_abi.py              TensorArrays and lists as inputs and results
-    runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py), entries (call/)
+    runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py)
     worker_threads.py        the thread pool (codegen/thread_pool_ir.py) when a process forks
-    call/                    calls from Python: entry_stub.py, dispatch_stub.py, and vectorcall.py for calls without a
-                             tuple; layout_check.py verifies the layout of objects, else ctypes_entry.py is used
+    call/                    calls from Python: native_call.py with the C extension native_call.c, else ctypes_entry.py
     diagnostics.py           reasons why a graph cannot be compiled
     jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error
     tiering.py               automatic compilation of hot graphs; first_call_check.py compares results with the plan's

@@ -29,7 +29,7 @@ LINE = 64
 LARGEST = 64 << 20
 """The maximum size in bytes of memory that is kept."""
 
-_SMALLEST = 4096  # minimum size in bytes of results that are worth keeping
+_SMALL = 4096  # bytes of a result below which two arrays are kept
 
 NAME = "kept"
 """The name of a module's arena table among the host objects that are bound when the code is loaded."""
@@ -125,9 +125,13 @@ def _(r: Routine) -> None:
     b.ret(r.at(integer(8), new, word(HEAD)))
 
 
-def is_worth_keeping(spec: TensorType) -> bool:
-    """Return whether the arrays of a result are kept for the next call."""
-    return _SMALLEST <= size_of(spec) <= LARGEST
+def kept_arrays(spec: TensorType) -> int:
+    """Return how many arrays of a result are kept for later calls.
+
+    A small array is used by the call after the next one, so that y = f(y) finds a free array.
+    """
+    size = size_of(spec)
+    return 0 if size > LARGEST else 1 if size >= _SMALL else 2
 
 
 def size_of(spec: TensorType) -> int:
@@ -144,14 +148,3 @@ class Memory:
     def __del__(self) -> None:
         for address in self.table.tolist():
             ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
-
-
-class FreeList:
-    """Free list of the arrays or tensors that a function keeps for its next results."""
-
-    def __init__(self, count: int) -> None:
-        self.table = np.zeros(count, np.int64)
-
-    def __del__(self) -> None:
-        for address in self.table.tolist():
-            ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(address))

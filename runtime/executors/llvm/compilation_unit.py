@@ -1,4 +1,4 @@
-"""Compilation unit: one graph as one LLVM module, with a function that the entry stub calls (entry_stub.py).
+"""Compilation unit: one graph as one LLVM module, with a function that Python calls (call/native_call.py).
 
     int32 run(addresses, thread state)
     int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted

@@ -5,7 +5,25 @@ from __future__ import annotations
 from .codegen.function_builder import INTERRUPTED
 from .codegen.llvm_types import Register, integer, ir, null, pointer
 from .codegen.routine_builder import Routine
+from .codegen.scalar_builder import Callee
 from .codegen.shared_functions import outside, shared
+
+RUN = "agc_run"
+"""The name of the function that runs a kernel for callers without the extension (call/ctypes_entry.py)."""
+
+
+@shared(RUN, "code", "address", "address", "word")
+def _(r: Routine) -> None:
+    """Run a kernel on the addresses of all arrays, and return its code. A long kernel runs without the GIL."""
+    run, addresses, is_long = r.arguments
+    state = r.top.alloca(pointer())
+    state.type = pointer()
+    r.b.store(null(), state)
+    with r.where(r.b.icmp_signed("!=", is_long, r.word(0))):
+        leave_lock(r, state)
+    code = r.b.call(Callee(run, ir().FunctionType(integer(32), [pointer(), pointer()])), [addresses, state])
+    take_lock(r, state)
+    r.b.ret(code)
 
 
 @shared("agc_interrupted", "code", "address")

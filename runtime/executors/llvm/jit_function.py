@@ -20,7 +20,7 @@ from ...ops.state.compare_and_swap import exchange
 from ..plan.blas_threads import wants_one_thread, with_one_thread
 from ..plan.plan import Plan
 from . import llvm_engine, value_specialization
-from .call.layout_check import unknown_layout
+from .call import native_call
 from .compile_graph import Fence, prepared, refused
 from .diagnostics import CannotCompileError, NeverRunsError
 from .functionalize_rng import with_streams
@@ -241,7 +241,7 @@ class JitFunction:
         """
         from . import runtime_library
         from .compilation_unit import content
-        from .loader import Loader
+        from .loader import Kernel, Loader
 
         runtime_library.load(unit.module.globals)
         is_plain = self._is_plain
@@ -264,15 +264,13 @@ class JitFunction:
         apart = unit.code_apart()
         begun = [llvm_engine.Assembly(*apart).begin()] if apart else []
         own = llvm_engine.assembled(*unit.code())
-        loader = Loader(
-            unit, llvm_engine.Code(own, *(assembly.data() for assembly in begun)), mismatched, failed
-        )
-        kernel = loader.kernel(self.fail)
-        code = loader.entry(kernel)
+        loader = Loader(unit, llvm_engine.Code(own, *(assembly.data() for assembly in begun)))
+        kernel = Kernel(loader, mismatched, failed, self.fail)
+        code = kernel.code
         unit.forget()
         if wants_one_thread(unit.graph):
             return with_one_thread(code)
-        if unknown_layout() is None:
+        if native_call.is_available():
             self._kernels[key] = kernel
         return code
 

@@ -11,9 +11,7 @@ import functools
 import threading
 from collections.abc import Container
 
-from . import opt_levels, worker_threads
-from .call import dispatch_stub
-from .call.layout_check import unknown_layout
+from . import arena, gil, opt_levels, worker_threads  # noqa: F401  (their shared functions are registered)
 from .codegen import half_floats, thread_pool_ir  # noqa: F401
 from .codegen.llvm_types import ir
 from .codegen.shared_functions import WRITERS, written
@@ -22,20 +20,15 @@ from .llvm_engine import Code, assembled, known_as
 
 _loading = threading.Lock()
 
-_READS_OBJECTS = {"agc_entry", dispatch_stub.DISPATCH, "agc_called"}
-"""Functions that need the layout of Python's and NumPy's objects."""
-
 
 @functools.cache
 def _code() -> Code:
     declare()
     module = ir().Module("agc library")
-    left_out = _READS_OBJECTS if unknown_layout() else ()
-    names = [name for name in WRITERS if name not in left_out]
-    for name in names:
+    for name in WRITERS:
         written(module, name)
     code = Code(assembled(str(module)))
-    for name in names:
+    for name in WRITERS:
         known_as(name, code.function(name))
     return code
 

@@ -1,6 +1,6 @@
-"""Call a kernel through ctypes, if the layout of objects in this CPython or NumPy is unknown to native code.
+"""Call a kernel through ctypes, where the extension of native_call.py is not installed.
 
-    entry([array, …])  ->  (array, …)          like the built-in function (entry_stub.py), some microseconds slower
+    entry([array, …])  ->  (array, …)          like the extension's `Kernel`, some microseconds slower
 
 NumPy's Python interface checks the arrays and allocates the results.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import runtime_library
-from .call_codegen import RUN
+from ..gil import RUN
 
 if TYPE_CHECKING:
     from ....ir.value_types import TensorType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CtypesEntry:
-    """The entry of one kernel. It calls `mismatch` and `failed` in the same cases as the built-in function."""
+    """The entry of one kernel. It calls `mismatch` and `failed` in the same cases as the extension."""
 
     def __init__(self, kernel: Kernel, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]) -> None:
         self._kernel, self._mismatch, self._failed = kernel, mismatch, failed
@@ -35,7 +35,7 @@ class CtypesEntry:
         inputs, results = self._kernel.inputs, self._kernel.results
         if len(given) != len(inputs) or not all(map(_fits, given, inputs)):
             return self._mismatch(given)
-        made = tuple([np.empty(_sizes(spec), spec.dtype.numpy) for spec in results])
+        made = tuple([np.empty(sizes_of(spec), spec.dtype.numpy) for spec in results])
         addresses = self._table(*[array.ctypes.data for array in (*given, *made)])
         code = self._run(self._kernel.address, ctypes.addressof(addresses), self._kernel.is_long)
         return made if code == 0 else self._failed(given)
@@ -46,11 +46,12 @@ def _fits(array: Any, spec: TensorType) -> bool:
     return (
         type(array) is np.ndarray
         and array.dtype == spec.dtype.numpy
-        and array.shape == _sizes(spec)
+        and array.shape == sizes_of(spec)
         and array.flags.c_contiguous
         and array.flags.aligned
     )
 
 
-def _sizes(spec: TensorType) -> tuple[int, ...]:
+def sizes_of(spec: TensorType) -> tuple[int, ...]:
+    """Return the shape of an array of a kernel."""
     return tuple([size or 0 for size in spec.shape or ()])

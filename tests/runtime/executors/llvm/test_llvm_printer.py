@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import llvmlite.binding as llvm
 import pytest
-from agc.runtime.executors.llvm.call import entry_stub  # noqa: F401  (shared functions are entered)
+from agc.runtime.executors.llvm import gil  # noqa: F401  (shared functions are registered)
 from agc.runtime.executors.llvm.codegen.shared_functions import WRITERS, written
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.llvm_printer import distinct, printed

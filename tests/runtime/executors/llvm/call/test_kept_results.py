@@ -11,7 +11,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from support.shortest_calls import compiled, frames
+from support.shortest_calls import compiled, frames, needs_extension
+
+pytestmark = needs_extension
 
 ONE = tf.constant(1.0)
 CALLS = 4  # enough for what is kept to come to its turn

@@ -1,4 +1,4 @@
-"""Functions with machine code are called without a tuple of their arguments, and otherwise as any others are."""
+"""Functions with machine code are called as any other callables are."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.core.call_slot import CallSlot
-from agc.runtime.executors.llvm.call import vectorcall
-from agc.runtime.executors.llvm.call.cpython_layout import member_of
 from agc.runtime.tracing.function import Function
 from support.shortest_calls import compiled
 
@@ -23,10 +20,6 @@ ONE, TWO = tf.constant(1.0), tf.constant(2.0)
 def doubled() -> Any:
     """A function with machine code."""
     return compiled(lambda x: x + x, ONE)
-
-
-def has_vectorcall(kind: type) -> bool:
-    return bool(kind.__flags__ & 1 << 11)
 
 
 WAYS: dict[str, Callable[[Any], Any]] = {
@@ -45,13 +38,6 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 def test_every_way_to_call(way: str) -> None:
     f = doubled()
     assert [float(WAYS[way](f)) for _ in range(3)] == [4.0] * 3
-
-
-def test_one_has_an_address_and_one_without_machine_code_has_none() -> None:
-    f, plan = doubled(), tf.function(lambda x: x + x, jit_compile=False)
-    assert [float(plan(TWO)) for _ in range(3)] == [4.0] * 3
-    assert f._entry != 0
-    assert plan._entry == 0
 
 
 def test_errors_of_calls_that_do_not_fit() -> None:
@@ -165,31 +151,12 @@ class TestClasses:
         for _ in range(3):
             word, result = f(TWO)
             assert (word, float(result)) == ("counted", 4.0)
-        assert not has_vectorcall(Counted)
 
-    def test_one_that_adds_something_is_called_without_a_tuple_as_well(self) -> None:
+    def test_one_that_adds_something(self) -> None:
         class Named(Function):  # type: ignore[type-arg]
             title = "named"
 
         f = Named(lambda x: x + x, "f", doubled()._calls.options)
         assert [float(f(TWO)) for _ in range(3)] == [4.0] * 3
-        assert has_vectorcall(Named)
         f.note = "kept"
         assert (f.title, f.note) == ("named", "kept")
-
-    def test_a_class_whose_layout_is_not_known_is_left_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Plain(CallSlot):
-            pass
-
-        monkeypatch.setattr(vectorcall, "BASIC_SIZE", vectorcall.BASIC_SIZE + 8)
-        thing = Plain()
-        vectorcall.enter(thing, 1)
-        assert not has_vectorcall(Plain)
-        thing.__call__ = lambda x: x  # type: ignore[method-assign]
-        assert thing(7) == 7  # type: ignore[operator]
-
-    def test_the_address_is_no_object(self) -> None:
-        f = doubled()
-        slot = member_of(CallSlot, "_entry")
-        assert (slot.name, type(f._entry)) == (b"_entry", int)
-        assert f._entry not in [id(each) for each in gc.get_referents(f)]

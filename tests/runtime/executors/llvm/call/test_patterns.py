@@ -1,4 +1,4 @@
-"""What a call without Python takes: keywords, arrays and nests, beside tensors and objects (test_dispatch_stub.py)."""
+"""What a call without Python takes: keywords, arrays and nests, besides tensors and objects (test_fast_path.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from support.shortest_calls import compiled, frames, goes_shortest
+from support.shortest_calls import compiled, frames, goes_shortest, needs_extension
+
+pytestmark = needs_extension
 
 ONE, TWO, TEN = tf.constant(1.0), tf.constant(2.0), tf.constant(10.0)
 
