@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..ir.clone import Substitution, clone_value, with_new_results
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.value_types import VariableType
-from .loop_invariants import READ
+from ..ops.state.variable_ops import read_variable
 
 
 def copied(operations: Sequence[Operation], known: Substitution) -> list[Operation]:
@@ -25,7 +25,9 @@ def copied(operations: Sequence[Operation], known: Substitution) -> list[Operati
     """
     copies = []
     for operation in operations:
-        if operation.type == READ and not isinstance(of(operation.inputs[0], known).spec, VariableType):
+        if operation.op is read_variable and not isinstance(
+            of(operation.inputs[0], known).spec, VariableType
+        ):
             known[operation.outputs[0]] = of(operation.inputs[0], known)
             continue
         operands = tuple(of(operand, known) for operand in operation.inputs)

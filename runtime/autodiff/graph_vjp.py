@@ -22,15 +22,13 @@ from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.undefined_values import of_size_zero
 from ..ops.framework.op import wrap
+from ..ops.framework.traits import SIZE_QUERY
 from ..ops.lists.nested_lists import list_of_lists, new_list
 from ..ops.lists.tensor_list import list_new
 from ..ops.state.variable_ops import read_variable
 from .backprop import gradients
 from .sparse_gradients import dense, taken_apart
 from .tape_records import GraphRecord
-
-HOISTED = frozenset({"shape", "size", "rank", "list_size", "array_size", "array_lengths"})
-"""Operations that only measure. The forward graph runs them, so that the residuals are a few integers."""
 
 
 class GraphVjp:
@@ -135,14 +133,17 @@ class GraphVjp:
         return read.union(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
 
     def _hoist(self, steady: Container[Value]) -> None:
-        """Move measuring operations to the forward graph, unless the backward graph has their operands anyway."""
+        """Move size queries to the forward graph, unless the backward graph has their operands anyway.
+
+        So the residuals are a few integers.
+        """
         originals: dict[Operand, Hashable] = dict(self.back.outers.items())
-        read = self._read([each for each in self.back.operations if each.type not in HOISTED])
+        read = self._read([each for each in self.back.operations if not each.op.has(SIZE_QUERY)])
         kept = []
         for operation in self.back.operations:
             known = [_measured(operand, originals) for operand in operation.inputs]
             is_there = any(x is None or x in steady for x in known) or not read.isdisjoint(operation.inputs)
-            if operation.type not in HOISTED or is_there:
+            if is_there or not operation.op.has(SIZE_QUERY):
                 kept.append(operation)
                 continue
             (inner,) = operation.outputs

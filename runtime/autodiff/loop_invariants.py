@@ -16,14 +16,11 @@ from typing import NamedTuple
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.induction_variables import induction_steps
+from ..ir.structured import is_custom_gradient
 from ..ir.value_types import TensorType, VariableType
-
-READ = "read_variable"
-CUSTOM = "custom_gradient"
-CALLS = frozenset({"py_function", "numpy_function", "iterator_advance", "iterator_next"})
-"""Operations that run Python, which may assign any variable."""
-REFUSALS = frozenset({"assert", "check_numerics", "raise"})
-"""Operations that have no effect when they are repeated after a success."""
+from ..ops.framework.region_ops import CUSTOM
+from ..ops.framework.traits import CALLS_PYTHON, IDEMPOTENT
+from ..ops.state.variable_ops import read_variable
 
 
 class Counter(NamedTuple):
@@ -60,7 +57,7 @@ def _is_count(value: Value) -> bool:
 
 def only_read(regions: Sequence[Graph]) -> set[Value]:
     """Return the references among the inputs of an operation's regions that none of the regions assigns."""
-    if any(operation.type in CALLS for region in regions for operation in region.walk()):
+    if any(operation.op.has(CALLS_PYTHON) for region in regions for operation in region.walk()):
         return set()
     found: set[Value] = set()
     for column in zip(*(region.inputs for region in regions), strict=True):
@@ -73,7 +70,7 @@ def _only_reads(graph: Graph, reference: Value) -> bool:
     if reference in graph.outputs:
         return False
     return all(
-        operation.type in (READ, CUSTOM)
+        operation.op in (read_variable, CUSTOM)
         or (bool(operation.regions) and all(_only_reads(*given) for given in _given(operation, reference)))
         for operation in graph.operations
         if reference in operation.inputs
@@ -91,13 +88,13 @@ def _given(operation: Operation, value: Operand) -> Iterator[tuple[Graph, Value]
 
 def is_repeatable(operation: Operation, read: set[Value]) -> bool:
     """Return whether an operation can be repeated with the same results; it may only read variables in `read`."""
-    if not operation.stateful or operation.type in REFUSALS:
+    if not operation.stateful or operation.op.has(IDEMPOTENT):
         return True
-    if operation.type == READ:
+    if operation.op is read_variable:
         return operation.inputs[0] in read
     if operation.op.stateful or not operation.regions:
         return False
-    if operation.type == CUSTOM:
+    if is_custom_gradient(operation):
         return True  # only the backward pass runs the region
     for region in operation.regions:
         first = len(operation.inputs) - len(region.inputs)

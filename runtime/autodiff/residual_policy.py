@@ -19,8 +19,9 @@ from collections.abc import Callable
 
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ops.framework.traits import CHEAP
+from ..ops.state.variable_ops import read_variable
 from .graph_vjp import GraphVjp
-from .loop_invariants import READ, counters, only_read, steady_inputs, unchanging
+from .loop_invariants import counters, only_read, steady_inputs, unchanging
 
 MOST = 4
 """The maximum number of cheap operations to recompute in order to save one residual."""
@@ -61,7 +62,7 @@ def steady_reads(operations: list[Operation], references: set[Value]) -> dict[Va
     return {
         each.outputs[0]: each.inputs[0]
         for each in operations
-        if each.type == READ and each.inputs[0] in references
+        if each.op is read_variable and each.inputs[0] in references
     }
 
 

@@ -24,12 +24,13 @@ from ..ir.source_location import raised_at
 from ..ops.assertions.assert_op import require
 from ..ops.framework.op import Op
 from ..ops.framework.region_ops import COND
-from ..ops.state.print_and_assert import GraphAssertionError
+from ..ops.state.print_and_assert import GraphAssertionError, assert_true
 from ..ops.state.raise_op import Blueprint, Filled, Slot, is_known, raise_error
+from ..ops.state.variable_ops import read_variable
 from .diagnostics import staging_error
 from .regions import active, close_regions
 
-_SKIPPED = "raise", "assert", "read_variable"
+_SKIPPED = raise_error, assert_true, read_variable
 """Operations that count as stateful, but need not run after a failure."""
 
 
@@ -65,7 +66,7 @@ def _explain(error: BaseException) -> None:
 
 def has_effects(builder: Builder) -> bool:
     """Return whether a graph has effects up to this point."""
-    return any(operation.stateful and operation.type != "read_variable" for operation in builder.operations)
+    return any(operation.stateful and operation.op is not read_variable for operation in builder.operations)
 
 
 def fail(error: BaseException) -> None:
@@ -160,7 +161,7 @@ def _uncaught(error: BaseException, where: Where | None, handler: Where) -> Stag
 
 def _watch(op: Op) -> None:
     """Refuse an effect in a `finally` that would not run after a failing branch."""
-    if op.name in _SKIPPED:
+    if op in _SKIPPED:
         return
     root = active().root
     for frame in staging.running(root.entered):

@@ -18,6 +18,7 @@ from .. import dtypes, errors
 from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object, Specs
 from ..ops.framework.op import Input, Name, Tensors, op
+from ..ops.framework.traits import CALLS_PYTHON
 from .element_spec import boxed, unboxed
 from .iterator_state import Walk
 
@@ -68,7 +69,7 @@ def _(walk: Any) -> Any:
     return boxed(walk)
 
 
-@op(stateful=True)
+@op(stateful=True, traits=CALLS_PYTHON)
 def iterator_advance(iterator: Input, name: Name = None) -> TensorType:
     """Advance to the next element; return false when there is none."""
     return TensorType(dtypes.bool_, ())
@@ -90,7 +91,7 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
     return tuple(unboxed(iterator).current)
 
 
-@op(stateful=True)
+@op(stateful=True, traits=CALLS_PYTHON)
 def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
     """Return the leaves of the next element. Raises OutOfRangeError when there is none."""
     return specs

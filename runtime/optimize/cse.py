@@ -147,7 +147,7 @@ class _Common:
             self.keep(key, operation, scope)
         elif self.changes.may_be_made_by(operation):
             self.version = next(self.versions)
-            if operation.op.name in ASSIGN:
+            if operation.op in ASSIGN:
                 key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
                 self.keep(key, operation, scope)
         return None

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_control_flow, is_loop, region_arguments
+from ..ops.framework.traits import KEEPS_LENGTH
 from ..ops.lists.tensor_array import array_new
 from .rewriter import Rewriter
-
-_KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
-"""Operations that keep the number of elements of their first operand."""
 
 
 def length(array: Operand, walk: Rewriter) -> int | None:
@@ -39,7 +37,7 @@ def _origin(array: Operand, makers: dict[Operand, Operation]) -> tuple[Operand, 
 
 def _before(array: Operand, maker: Operation) -> Operand | None:
     """Return the operand that has as many elements as this result of an operation; None if there is none."""
-    if maker.op.name in _KEEPING:
+    if maker.op.has(KEEPS_LENGTH):
         return maker.inputs[0]
     if not is_control_flow(maker):
         return None

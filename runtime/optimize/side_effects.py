@@ -1,17 +1,16 @@
 """Side effects: find the operations that may change a variable.
 
-A stateful operation may change any variable, unless it is listed as harmless. So may a conditional, loop or
+A stateful operation may change any variable, unless it has the trait KEEPS_VARIABLES. So may a conditional, loop or
 call with such an operation in its regions.
 """
 
 from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
+from ..ops.framework.traits import KEEPS_VARIABLES
+from ..ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable
 
-_HARMLESS = frozenset({"read_variable", "is_initialized", "assert", "print", "check_numerics", "raise"})
-"""Stateful operations that change no variable."""
-
-ASSIGN = frozenset({"assign_variable", "assign_add_variable", "assign_sub_variable"})
+ASSIGN = frozenset({assign_variable, assign_add_variable, assign_sub_variable})
 """Operations that return the new content of the variable that is their first operand."""
 
 
@@ -23,7 +22,7 @@ class SideEffects:
 
     def may_be_made_by(self, operation: Operation) -> bool:
         """Return whether an operation may change a variable."""
-        if not operation.stateful or operation.op.name in _HARMLESS:
+        if not operation.stateful or operation.op.has(KEEPS_VARIABLES):
             return False
         return operation.op.stateful or any(map(self._are_in, operation.regions))
 

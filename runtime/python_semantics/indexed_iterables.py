@@ -26,6 +26,7 @@ from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, current
 from ..ir.graph import Operand, Value
 from ..ops.arrays import gather_where, shape_ops
+from ..ops.arrays.ranges import number_range
 from ..ops.framework.op import wrap
 from ..ops.math import arithmetic, cast, comparison, elementwise
 from .tensor_list import TensorList
@@ -270,7 +271,7 @@ def _as_range(tensor: Any) -> IndexedItems | None:
     if builder is None or not builder.operations or not isinstance(tensor, SymbolicTensor):
         return None
     operation = builder.operations[-1]
-    if operation.type != "range" or operation.outputs[0] is not tensor._value:
+    if operation.op is not number_range or operation.outputs[0] is not tensor._value:
         return None
     start, limit, delta = (_in_dtype(operand, tensor.dtype, builder) for operand in operation.inputs)
     return _counted(start, limit, delta, tensor.dtype)

@@ -21,17 +21,20 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.structured import is_fused, is_loop
 from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
 from ...ops.framework.traits import FRESH_RESULT, MAY_ALIAS
+from ...ops.linalg.matmul import matmul
+from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable
 from .fusion.elementwise_templates import formula
 from .peephole import product
 
 BIG = 1 << 14
 """Arrays of fewer bytes are left to NumPy."""
 
-_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
+_UPDATES = {assign_add_variable: "add", assign_sub_variable: "subtract"}
 """Operations that make a new array for a variable; they may reuse the array of the added operand."""
 
 
@@ -55,7 +58,7 @@ def is_big(value: object) -> bool:
 
 def makes_new(operation: Operation) -> bool:
     """Return whether the results are new arrays that alias no operand, and no operand is kept."""
-    if operation.type == "fused":
+    if is_fused(operation):
         return all(map(makes_new, operation.regions[0].operations))
     if operation.op.has(FRESH_RESULT) or reduces(operation):
         return True
@@ -64,7 +67,7 @@ def makes_new(operation: Operation) -> bool:
 
 def updates(operation: Operation) -> bool:
     """Return whether an operation adds a big array to a variable of its type without keeping the array."""
-    if operation.type not in _UPDATES:
+    if operation.op not in _UPDATES:
         return False
     variable, value = operation.inputs
     return is_big(value) and isinstance(variable.spec, VariableType) and variable.spec.content == value.spec
@@ -75,8 +78,8 @@ def written(operation: Operation) -> str | None:
     if len(operation.outputs) != 1 or operation.regions:
         return None
     if updates(operation):
-        return f"update_into({{0}}, np.{_UPDATES[operation.type]}, {{1}}, {{o}})"
-    if operation.type == "matmul":
+        return f"update_into({{0}}, np.{_UPDATES[operation.op]}, {{1}}, {{o}})"
+    if operation.op is matmul:
         operands = None if narrow_floats.is_used_by(operation) else product(operation)
         return None if operands is None else f"np.matmul({operands.replace(' @', ',')}, out={{o}})"
     if not works_on_elements(operation):
@@ -128,7 +131,7 @@ class BufferOwnership:
     def _read(self) -> None:
         for place, operation in enumerate(self.live):
             self.last.update(dict.fromkeys(operation.inputs, place))
-            if operation.type == "while":
+            if is_loop(operation):
                 self._enter(operation)
             elif makes_new(operation):
                 self.new.update(operation.outputs)
@@ -160,21 +163,18 @@ class BufferOwnership:
             self.owns(operand)
             and operand not in self.outputs
             and self.live[self.last[operand]] is operation
-            and (
-                operand not in self.handed
-                or (operation.type == "while" and operation.inputs.count(operand) == 1)
-            )
+            and (operand not in self.handed or (is_loop(operation) and operation.inputs.count(operand) == 1))
         )
 
     def _take(self) -> None:
         for operation in self.live:
-            if operation.type == "fused":
+            if is_fused(operation):
                 self._take_fused(operation)
             elif operation.outputs and is_big(operation.outputs[0]) and self.written(operation) is not None:
                 self._take_one(operation)
 
     def _take_one(self, operation: Operation) -> None:
-        if operation.type == "matmul":
+        if operation.op is matmul:
             return
         (value,) = operation.outputs
         if updates(operation):

@@ -15,15 +15,13 @@ from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
 from .buffer_donation import is_big
 
-_NUMBERS = {"zeros_like": 0, "ones_like": 1}
-
 
 def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
     """Return the constant array of the operation, if it has one.
 
     Big arrays are made anew each time, so that results can be computed into them.
     """
-    number = _NUMBERS.get(operation.type)
+    number = operation.op.fills
     if number is None or narrow_floats.is_used_by(operation):
         return None
     (blank,) = operation.outputs

@@ -16,104 +16,22 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.structured import is_branch, is_loop, region_arguments
 from ...ir.value_types import ListType
 from ...ops.framework import narrow_floats
+from ...ops.framework.traits import FRESH_LIST, READS_LIST
 from .kernel_lookup import kernel_of
-
-_FRESH = frozenset({"array_new", "array_of_rows", "array_scatter", "array_unstack", "list_new"})
-"""Operations that make a new list."""
-
-_READERS = frozenset(
-    {
-        "array_concat",
-        "array_gather",
-        "array_item",
-        "array_read",
-        "array_rows",
-        "array_size",
-        "array_stack",
-        "list_get",
-        "list_size",
-    }
-)
-"""Operations that read elements and do not keep the list."""
-
-_GIVEN = {"cond": 1, "switch": 1}
-"""The number of the first operand that is passed to the branches."""
-
-
-def _write(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def written(array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
-        items = array.items()
-        if 0 <= index < len(items):
-            items[index] = value
-            return array
-        return kernel(array, index, value, infer_shape=infer_shape)
-
-    return written
-
-
-def _without(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def without(array: Any, index: Any) -> Any:
-        items = array.items()
-        if not getattr(index, "ndim", 0) and 0 <= index < len(items):
-            items[index] = None
-            return array
-        return kernel(array, index)
-
-    return without
-
-
-def _append(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def appended(array: Any, value: Any) -> Any:
-        array.items().append(value)
-        return array
-
-    return appended
-
-
-def _pop(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def popped(array: Any, index: Any) -> Any:
-        items = array.items()
-        if items and (index == -1 or index == len(items) - 1):
-            return array, items.pop()
-        return kernel(array, index)
-
-    return popped
-
-
-def _set(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def changed(array: Any, index: Any, value: Any) -> Any:
-        items = array.items()
-        if -len(items) <= index < len(items):
-            items[index] = value
-            return array
-        return kernel(array, index, value)
-
-    return changed
-
-
-_WRITERS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
-    "array_write": _write,
-    "array_without": _without,
-    "list_append": _append,
-    "list_pop": _pop,
-    "list_set": _set,
-}
-"""By operation, a function that wraps its kernel into one that changes the list in place.
-
-The wrapped kernel is still called in all rare cases.
-"""
 
 
 def may_write(operation: Operation) -> bool:
     """Return whether an operation makes a new version of a list."""
-    return operation.type in _WRITERS and not narrow_floats.is_used_by(operation)
+    return operation.op.in_place is not None and not narrow_floats.is_used_by(operation)
 
 
 def writer(operation: Operation) -> Callable[..., Any]:
     """Return the kernel of `operation` that changes its list in place."""
-    return _WRITERS[operation.type](kernel_of(operation))
+    assert operation.op.in_place is not None
+    return operation.op.in_place(kernel_of(operation))
 
 
 def changing(graph: Graph) -> set[Operation]:
@@ -144,16 +62,16 @@ class _Lists:
             self._see(operation)
 
     def _see(self, operation: Operation) -> None:
-        kind = operation.type
-        if kind in _FRESH:
+        op = operation.op
+        if op.has(FRESH_LIST):
             self.owned.add(operation.outputs[0])
-        elif kind in _WRITERS:
+        elif op.in_place is not None:
             self._see_writer(operation)
-        elif kind == "while":
+        elif is_loop(operation):
             self._see_loop(operation)
-        elif kind in _GIVEN:
+        elif is_branch(operation):
             self._see_branches(operation)
-        if kind not in _READERS:
+        if not op.has(READS_LIST):
             self.owned.difference_update(operation.inputs)
 
     def _dies(self, operand: Operand, operation: Operation) -> bool:
@@ -182,7 +100,7 @@ class _Lists:
         self.owned.update(loop.outputs[number] for number in owned)
 
     def _see_branches(self, operation: Operation) -> None:
-        operands = operation.inputs[_GIVEN[operation.type] :]
+        operands = region_arguments(operation)
         dying = [number for number, operand in enumerate(operands) if self._dies(operand, operation)]
         inside = [
             _Lists(region, frozenset(region.inputs[number] for number in dying))

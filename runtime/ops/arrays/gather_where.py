@@ -23,7 +23,7 @@ from ..framework.attribute_parsers import Axis
 from ..framework.batching import Batch
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
-from ..framework.traits import CHEAP, ELEMENTWISE, TOTAL
+from ..framework.traits import CHEAP, ELEMENTWISE, PYTHON_INDEX, TOTAL
 from .creation import zeros_like
 from .reshape import fitted
 from .shape_ops import shape as shape_of
@@ -51,7 +51,7 @@ def gather(
     return take(params, indices, batch_dims if axis is None else axis, batch_dims, name)
 
 
-@op(name="gather", traits=CHEAP)
+@op(name="gather", traits=CHEAP | PYTHON_INDEX)
 def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> TensorType:
     """Return the slices of `params` along `axis` at `indices`.
 

@@ -15,7 +15,7 @@ from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
-from ..framework.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, TOTAL
+from ..framework.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, SIZE_QUERY, TOTAL
 
 Array = Any
 
@@ -35,7 +35,7 @@ def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> 
     return shape_of(tensor, kind, name)
 
 
-@op(name="shape", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT)
+@op(name="shape", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT | SIZE_QUERY)
 def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
     """Return the shape of `input` as a vector.
 
@@ -70,7 +70,7 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
     return size_of(tensor, kind, name)
 
 
-@op(name="size", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT)
+@op(name="size", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT | SIZE_QUERY)
 def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> TensorType:
     """Return the number of elements of `input`.
 
@@ -98,7 +98,7 @@ def rank(input: Any, name: str | None = None) -> Any:
     return EagerTensor(np.array(count, np.int32)) if count is not None else rank_of(tensor, name)
 
 
-@op(name="rank", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT)
+@op(name="rank", traits=TOTAL | ANY_SHAPE | CHEAP | FRESH_RESULT | SIZE_QUERY)
 def rank_of(input: Input, name: Name = None) -> TensorType:
     """Return the number of dimensions of `input`.
 

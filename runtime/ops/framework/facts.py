@@ -38,6 +38,7 @@ class DeclaredFacts(TypedDict, total=False):
     traits: Trait
     cost: int
     fills: int
+    in_place: Callable[[Callable[..., Any]], Callable[..., Any]]
     ufunc: np.ufunc
     out: Mapping[str, Sequence[str]]
     reuses: Sequence[int]
@@ -56,6 +57,7 @@ class FactRecord:
         traits: See `traits.py`.
         cost: The time for one element, in additions.
         fills: The number that every element of the result is; None if there is no such number.
+        in_place: A function from the kernel to one that changes the list, its first operand, in place.
         ufunc: The NumPy function that computes the same as the kernel for dtypes that `out` lacks, if the
             operands raise no INTEGER_ERRORS.
         out: By kind or name of the first operand's dtype, statements that compute the result into the buffer `{o}`
@@ -77,6 +79,7 @@ class FactRecord:
         traits: Trait = Trait.NONE,
         cost: int = 1,
         fills: int | None = None,
+        in_place: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
         ufunc: np.ufunc | None = None,
         out: Mapping[str, Sequence[str]] | None = None,
         reuses: Sequence[int] = (0,),
@@ -90,6 +93,7 @@ class FactRecord:
         self.traits = traits
         self.cost = cost
         self.fills = fills
+        self.in_place = in_place
         self.ufunc = ufunc
         self.out = _by_kind(out)
         self.reuses = tuple(reuses)

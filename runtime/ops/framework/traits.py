@@ -58,6 +58,30 @@ class Trait(enum.Flag):
     BLAS = enum.auto()
     """The kernel calls matrix products, which OpenBLAS may share among threads."""
 
+    SIZE_QUERY = enum.auto()
+    """The results are a few integers: sizes of the operand."""
+
+    PYTHON_INDEX = enum.auto()
+    """The kernel accepts a Python number for the second operand, an index."""
+
+    FRESH_LIST = enum.auto()
+    """The result is a new list that no other value shares."""
+
+    READS_LIST = enum.auto()
+    """The operation reads elements of a list, and keeps no reference to the list."""
+
+    KEEPS_LENGTH = enum.auto()
+    """The result has as many elements as the first operand, unless that TensorArray is dynamic."""
+
+    KEEPS_VARIABLES = enum.auto()
+    """A stateful operation changes no variable."""
+
+    IDEMPOTENT = enum.auto()
+    """Repeating a stateful operation after it has succeeded has no effect."""
+
+    CALLS_PYTHON = enum.auto()
+    """The kernel runs Python code, which may assign any variable."""
+
 
 NONE = Trait.NONE
 ELEMENTWISE = Trait.ELEMENTWISE
@@ -72,3 +96,11 @@ INLINE_SCALAR = Trait.INLINE_SCALAR
 FRESH_RESULT = Trait.FRESH_RESULT
 MAY_ALIAS = Trait.MAY_ALIAS
 BLAS = Trait.BLAS
+SIZE_QUERY = Trait.SIZE_QUERY
+PYTHON_INDEX = Trait.PYTHON_INDEX
+FRESH_LIST = Trait.FRESH_LIST
+READS_LIST = Trait.READS_LIST
+KEEPS_LENGTH = Trait.KEEPS_LENGTH
+KEEPS_VARIABLES = Trait.KEEPS_VARIABLES
+IDEMPOTENT = Trait.IDEMPOTENT
+CALLS_PYTHON = Trait.CALLS_PYTHON

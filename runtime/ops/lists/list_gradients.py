@@ -6,6 +6,7 @@ end counts as zero. So the cotangent can be built before the list's length is kn
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import DType
 from ..framework.op import Array, Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims
+from ..framework.traits import FRESH_LIST, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 from .tensor_array import PersistentArray
 
 
@@ -51,7 +53,7 @@ def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
     return None, array_item(dy, index, shape_of(value), value.dtype)
 
 
-@op
+@op(traits=READS_LIST | PYTHON_INDEX)
 def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
     """Return the cotangent of the element at `index`, whose shape is given.
 
@@ -120,7 +122,18 @@ def _(dy: Any, y: Any, one: Any, other: Any) -> Any:
     return dy, dy
 
 
-@op
+def _remove_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def remove(array: Any, index: Any) -> Any:
+        items = array.items()
+        if not getattr(index, "ndim", 0) and 0 <= index < len(items):
+            items[index] = None
+            return array
+        return kernel(array, index)
+
+    return remove
+
+
+@op(traits=KEEPS_LENGTH | PYTHON_INDEX, in_place=_remove_in_place)
 def array_without(array: Array, indices: Input, name: Name = None) -> ListType:
     """Return the cotangent with the elements at `indices` removed, because these elements were replaced.
 
@@ -193,7 +206,7 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
     return array_picked(dy, places), None
 
 
-@op
+@op(traits=FRESH_LIST)
 def array_of_rows(rows: Input, name: Name = None) -> ListType:
     """Split the cotangent of a tensor into those of its rows, as a list.
 
@@ -213,7 +226,7 @@ def _(dy: Any, y: Any, rows: Any) -> Any:
     return array_rows(dy, shape_of(rows), rows.dtype)
 
 
-@op
+@op(traits=READS_LIST)
 def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> TensorType:
     """Stack the cotangents of rows into that of a tensor of this shape.
 
@@ -237,7 +250,7 @@ def _(dy: Any, y: Any, array: Any, shape: Any, dtype: dtypes.DType) -> Any:
     return array_of_rows(dy), None
 
 
-@op
+@op(traits=SIZE_QUERY)
 def array_lengths(array: Array, name: Name = None) -> TensorType:
     """Return the sizes of the elements' first axes, as int32; 0 for an element that was never written.
 

@@ -14,6 +14,7 @@ fast", 1991).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ...core import shapes
 from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
-from ..framework.traits import FRESH_RESULT
+from ..framework.traits import FRESH_LIST, FRESH_RESULT, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 
 _GONE = object()
 
@@ -86,7 +87,7 @@ class PersistentArray:
         self._items, self._newer, self._old = items, None, None
 
 
-@op
+@op(traits=FRESH_LIST)
 def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ListType:
     """Create a TensorArray of `size` unwritten elements; it grows if it is `dynamic`."""
     return ListType(TensorType(dtype, element_shape))
@@ -123,7 +124,18 @@ def _merged(array: Any, shape: shapes.Dims) -> ListType:
         ) from None
 
 
-@op
+def _write_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def write(array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
+        items = array.items()
+        if 0 <= index < len(items):
+            items[index] = value
+            return array
+        return kernel(array, index, value, infer_shape=infer_shape)
+
+    return write
+
+
+@op(traits=KEEPS_LENGTH | PYTHON_INDEX, in_place=_write_in_place)
 def array_write(
     array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
 ) -> ListType:
@@ -175,7 +187,7 @@ def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
     return np.zeros((0, *shape), dtype.numpy)
 
 
-@op
+@op(traits=READS_LIST | PYTHON_INDEX)
 def array_read(
     array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:
@@ -193,7 +205,7 @@ def _(array: PersistentArray, index: Any, dtype: Any, element_shape: Any) -> Any
     return items[at] if items[at] is not None else _filled(items, dtype, element_shape)[at]
 
 
-@op
+@op(traits=READS_LIST | SIZE_QUERY)
 def array_size(array: Array, name: Name = None) -> TensorType:
     """Return the number of elements, as int32.
 
@@ -208,7 +220,7 @@ def _(array: PersistentArray) -> Any:
     return np.int32(len(array.items()))
 
 
-@op(traits=FRESH_RESULT)
+@op(traits=FRESH_RESULT | READS_LIST)
 def array_stack(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
@@ -225,7 +237,7 @@ def _(array: PersistentArray, dtype: Any, element_shape: Any, size: Any) -> Any:
     return _joined(_as_rows, _filled(items, dtype, element_shape))
 
 
-@op(traits=FRESH_RESULT)
+@op(traits=FRESH_RESULT | READS_LIST)
 def array_concat(
     array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
 ) -> TensorType:
@@ -264,7 +276,7 @@ def _joined(join: Any, items: list[Any]) -> Any:
         raise errors.InvalidArgumentError(f"TensorArray has elements of different shapes: {found}") from None
 
 
-@op(traits=FRESH_RESULT)
+@op(traits=FRESH_RESULT | READS_LIST)
 def array_gather(
     array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None
 ) -> TensorType:
@@ -285,7 +297,7 @@ def _(array: PersistentArray, indices: Any, dtype: Any, element_shape: Any) -> A
     return _joined(_as_rows, [items[at] for at in indices])
 
 
-@op
+@op(traits=FRESH_LIST | KEEPS_LENGTH)
 def array_unstack(array: Array, value: Input, name: Name = None) -> ListType:
     """Return the TensorArray whose elements are the rows of `value`."""
     if value.shape is not None and not value.shape:
@@ -304,7 +316,7 @@ def _(array: PersistentArray, value: Any) -> PersistentArray:
     return type(array)([*value, *rest])
 
 
-@op
+@op(traits=FRESH_LIST | KEEPS_LENGTH)
 def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ListType:
     """Write the rows of `value` at `indices`.
 

@@ -11,6 +11,7 @@ shape is the most specific one that covers all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ...core import shapes
 from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
+from ..framework.traits import FRESH_LIST, READS_LIST, SIZE_QUERY
 from .tensor_array import PersistentArray
 
 
@@ -27,7 +29,7 @@ class ListIndexError(errors.InvalidArgumentError, IndexError):
     """An index out of a list's range; it is Python's IndexError as well."""
 
 
-@op
+@op(traits=FRESH_LIST)
 def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ListType:
     """Create an empty list.
 
@@ -50,7 +52,15 @@ def _widened(array: Any, value: Any) -> ListType:
     return ListType(element.with_shape(shapes.generalize(element.shape, value.shape)))
 
 
-@op
+def _append_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def append(array: Any, value: Any) -> Any:
+        array.items().append(value)
+        return array
+
+    return append
+
+
+@op(in_place=_append_in_place)
 def list_append(array: Array, value: Input, name: Name = None) -> ListType:
     """Append `value` to the list.
 
@@ -116,7 +126,18 @@ def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
     return PersistentArray(items)
 
 
-@op
+def _set_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def set_item(array: Any, index: Any, value: Any) -> Any:
+        items = array.items()
+        if -len(items) <= index < len(items):
+            items[index] = value
+            return array
+        return kernel(array, index, value)
+
+    return set_item
+
+
+@op(in_place=_set_in_place)
 def list_set(array: Array, index: Input, value: Input, name: Name = None) -> ListType:
     """Replace the element at `index` by `value`.
 
@@ -132,7 +153,7 @@ def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
     return array.written(_place(array, index, "list assignment index out of range"), value)
 
 
-@op
+@op(traits=READS_LIST)
 def list_get(array: Array, index: Input, name: Name = None) -> TensorType:
     """Return the element at `index`.
 
@@ -148,7 +169,17 @@ def _(array: PersistentArray, index: Any) -> Any:
     return array.items()[_place(array, index, "list index out of range")]
 
 
-@op
+def _pop_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def pop(array: Any, index: Any) -> Any:
+        items = array.items()
+        if items and (index == -1 or index == len(items) - 1):
+            return array, items.pop()
+        return kernel(array, index)
+
+    return pop
+
+
+@op(in_place=_pop_in_place)
 def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ListType, TensorType]:
     """Return the list without the element at `index`, and that element.
 
@@ -205,7 +236,7 @@ def _(array: PersistentArray) -> PersistentArray:
     return PersistentArray(array.items()[::-1])
 
 
-@op
+@op(traits=READS_LIST | SIZE_QUERY)
 def list_size(array: Array, name: Name = None) -> TensorType:
     """Return the number of elements, as int32.
 

@@ -12,10 +12,11 @@ from ...ir.value_types import TensorType
 from ..framework import batching
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, require_dtype
+from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 
 @export("debugging.check_numerics")
-@op(stateful=True, batch=batching.unchanged)
+@op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT, batch=batching.unchanged)
 def check_numerics(tensor: Input, message: str, name: Name = None) -> TensorType:
     """Return `tensor`; at each run, raise InvalidArgumentError with `message` if it has NaN or infinite elements.
 

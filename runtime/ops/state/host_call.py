@@ -22,6 +22,7 @@ from ...ir.source_location import raised_at
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, read_object
 from ..framework.op import Name, Op, Tensors, op
+from ..framework.traits import CALLS_PYTHON, NONE
 
 _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),
@@ -105,7 +106,7 @@ def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
 
     rule.__name__ = rule.__qualname__ = name
     rule.__doc__ = manual
-    declared = op(name=name, stateful=stateful)(rule)
+    declared = op(name=name, stateful=stateful, traits=CALLS_PYTHON if stateful else NONE)(rule)
     declared.kernel(kernel)
     return declared
 

@@ -13,9 +13,10 @@ import numpy as np
 from ... import errors
 from ..framework.attribute_parsers import READERS, Texts, read_text
 from ..framework.op import Input, Name, Tensors, op
+from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 
-@op(name="print", stateful=True)
+@op(name="print", stateful=True, traits=KEEPS_VARIABLES)
 def print_texts(
     inputs: Tensors,
     pieces: Texts,
@@ -158,7 +159,7 @@ READERS["Error"] = read_error
 Error = str
 
 
-@op(name="assert", stateful=True)
+@op(name="assert", stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
 def assert_true(
     condition: Input, data: Tensors, message: str, error: Error, summarize: int, name: Name = None
 ) -> tuple[()]:

@@ -12,6 +12,7 @@ from ... import errors
 from ...core.tensor import EagerTensor
 from ..framework.attribute_parsers import READERS, Texts, read_object
 from ..framework.op import Name, Tensors, op
+from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 from .print_and_assert import demand_ordinary, exception_named, written_as
 
 
@@ -102,7 +103,7 @@ def is_known(kind: type[BaseException]) -> bool:
 READERS["Blueprint | None"] = read_object
 
 
-@op(name="raise", stateful=True)
+@op(name="raise", stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
 def raise_error(
     values: Tensors,
     error: str,

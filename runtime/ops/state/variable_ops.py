@@ -11,10 +11,11 @@ from ...core import shapes
 from ...ir.value_types import TensorType
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
+from ..framework.traits import KEEPS_VARIABLES
 from .compare_and_swap import update
 
 
-@op(stateful=True)
+@op(stateful=True, traits=KEEPS_VARIABLES)
 def read_variable(variable: Ref, name: Name = None) -> TensorType:
     """Return the present value of a variable.
 
@@ -125,7 +126,7 @@ assign_sub_variable.no_gradient(
 )
 
 
-@op(name="is_initialized", stateful=True)
+@op(stateful=True, traits=KEEPS_VARIABLES)
 def is_initialized(variable: Ref, name: Name = None) -> TensorType:
     """Return whether a variable has a value; in a session it has none before its initializer ran.
 

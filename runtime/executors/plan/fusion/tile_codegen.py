@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
+from ....ops.arrays.gather_where import choose
 from ....ops.framework.facts import BlockReduction
 from ....ops.framework.fusion_traits import cost
 from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
@@ -127,7 +128,7 @@ class _Writer:
     def compute(self, operation: Operation, place: int) -> None:
         value = operation.outputs[0]
         dtype = value.dtype.numpy
-        if operation.type == "where" and dtype.itemsize <= 8:
+        if operation.op is choose and dtype.itemsize <= 8:
             self.choose(operation, dtype, place)
             return
         recipe = formula(operation)

@@ -9,15 +9,26 @@ from collections.abc import Mapping
 
 from ....ir.graph import Operand, Operation
 from ....ops.framework.intervals import Range
+from ....ops.math.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+)
 from .use_lists import Uses
 
 _SIGNS = {
-    "less": (">=", "<"),
-    "less_equal": (">", "<="),
-    "greater": ("<=", ">"),
-    "greater_equal": ("<", ">="),
-    "equal": ("!=", "=="),
-    "not_equal": ("==", "!="),
+    less: (">=", "<"),
+    less_equal: (">", "<="),
+    greater: ("<=", ">"),
+    greater_equal: ("<", ">="),
+    equal: ("!=", "=="),
+    not_equal: ("==", "!="),
 }
 """By comparison, the relations of its operands if the result is False and if it is True."""
 
@@ -30,12 +41,12 @@ def refine_by_condition(ranges: Ranges, decision: Operand, is_true: bool, uses: 
     maker = uses.makers.get(decision)
     if maker is None or ranges[decision] is None:
         return {}
-    if maker.type in _SIGNS:
-        return _compared(ranges, _SIGNS[maker.type][is_true], maker)
-    if maker.type == "logical_not":
+    if maker.op in _SIGNS:
+        return _compared(ranges, _SIGNS[maker.op][is_true], maker)
+    if maker.op is logical_not:
         return refine_by_condition(ranges, maker.inputs[0], not is_true, uses)
     known: dict[Operand, Range] = {}
-    if maker.type == ("logical_and" if is_true else "logical_or"):
+    if maker.op is (logical_and if is_true else logical_or):
         for operand in maker.inputs:
             known |= refine_by_condition(ranges, operand, is_true, uses)
     return known

@@ -11,6 +11,7 @@ operation. No line may come between the two.
 from __future__ import annotations
 
 from ....ir.graph import Graph, Operation, Value
+from ....ir.structured import is_cond
 from ....ops.framework.traits import INLINE_SCALAR
 from .scalar_expressions import may_fail
 from .unboxing_analysis import UnboxedScalars
@@ -53,4 +54,4 @@ def _place_of_reader(
     if len(readers) != 1:
         return -1
     (reader,) = readers
-    return place[reader] if reader in found or (reader.type == "cond" and reader.inputs[0] is value) else -1
+    return place[reader] if reader in found or (is_cond(reader) and reader.inputs[0] is value) else -1

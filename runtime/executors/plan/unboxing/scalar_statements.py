@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....ir.graph import Operation
+from ....ops.arrays.getitem import select
+from ....ops.framework.traits import PYTHON_INDEX
 from ..source_module import Module
 from .scalar_expressions import FUNCTIONS, filled, wrapped
 from .unboxing_analysis import UnboxedScalars
 
-_TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", "array_write"})
-
 
 def takes_number(operation: Operation, operand: int) -> bool:
     """Return whether an operation on arrays accepts a Python number for the operand with this number."""
-    if operation.type == "getitem":
+    if operation.op is select:
         return operand > 0
-    return operand == 1 and operation.type in _TAKE_INDEX
+    return operand == 1 and operation.op.has(PYTHON_INDEX)
 
 
 def statement(
