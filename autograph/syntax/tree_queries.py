@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
@@ -18,6 +17,7 @@ from typing import Any, TypeVar, cast
 import gast
 
 from ..errors import ConversionError, Diagnostic, Where
+from ..introspection.recursion_limit import raised_recursion_limit
 
 # Older ones do not say which fields hold nodes.
 if not hasattr(gast.Module, "_field_types"):
@@ -285,34 +285,12 @@ def docstring_end(body: Statements) -> int:
 
 @contextmanager
 def deep_trees(filename: str | None = None) -> Iterator[None]:
-    """Make room for recursion over the deeply nested expressions of a file; refuse those that are deeper still.
-
-    The recursion limit is one for all threads: the first that enters raises it, the last that leaves restores it.
-    """
-    _raise_limit()
-    try:
-        yield
-    except (RecursionError, MemoryError):
-        title = "an expression is nested too deeply for this version of Python"
-        fix = "split it up, for instance with a variable for each part"
-        where = None if filename is None else Where(filename)
-        raise ConversionError(Diagnostic("AGC107", title, where, fix=fix)) from None
-    finally:
-        _restore_limit()
-
-
-_limits: list[int] = []  # the recursion limit at each entry of `deep_trees` that has not been left
-_limits_lock = threading.Lock()
-
-
-def _raise_limit() -> None:
-    with _limits_lock:
-        _limits.append(sys.getrecursionlimit() if not _limits else _limits[0])
-        sys.setrecursionlimit(max(_limits[0], DEEP))
-
-
-def _restore_limit() -> None:
-    with _limits_lock:
-        before = _limits.pop()
-        if not _limits:
-            sys.setrecursionlimit(before)
+    """Make room for recursion over the deeply nested expressions of a file; refuse those that are deeper still."""
+    with raised_recursion_limit(lambda limit: DEEP):
+        try:
+            yield
+        except (RecursionError, MemoryError):
+            title = "an expression is nested too deeply for this version of Python"
+            fix = "split it up, for instance with a variable for each part"
+            where = None if filename is None else Where(filename)
+            raise ConversionError(Diagnostic("AGC107", title, where, fix=fix)) from None
