@@ -1,73 +1,94 @@
 """Code patching: while a function is traced, functions that Python or a library calls are converted in place.
 
-    with converter.in_sight(f, arguments):     Angle.__add__, by_size, …    their code is replaced permanently
+    with converter.in_sight(f, arguments):     Angle.__add__, by_size, …    have the converted code
         f(*arguments)                          Angle(x), angle.turn()       classes found on the way: likewise
+                                               Angle.__add__, by_size, …    have their own code again
 
-This happens only during tracing. In plain Python the converted code has the behavior of the original.
+Threads share functions, so they all run the converted code meanwhile. With plain values it has the behavior of
+the original.
 """
 
 from __future__ import annotations
 
 import opcode
-import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import policy
 from ..errors import ConversionError
 from ..introspection.code_objects import CodeMap
+from ..introspection.recursion_limit import raised_recursion_limit
 from .conversion_log import LISTING
+
+if TYPE_CHECKING:
+    from .loader import ConvertedCode
 
 FRAMES_FOR_ONE = 8  # stack frames per frame of user code, while a staged block is traced
 _DEEP = 8_000  # Python frames take no C stack, but those of the libraries in between may
 
 
 class CodePatcher:
-    """Replaces the code of functions, once for each function."""
+    """Replaces the code of functions during traces."""
 
     def __init__(
         self,
         operators: ModuleType,
         is_exempt: Callable[[FunctionType], bool],
+        load: Callable[[FunctionType], ConvertedCode],
         adopt: Callable[[CodeType], CodeType],
     ) -> None:
-        self._limit = 0  # the recursion limit when nothing is traced
-        self.depth = 0  # how many functions are being traced; a hint that any thread may change
+        self.depth = 0  # how many functions are being traced, by all threads; a hint outside of the lock
         self._operators = operators
         self._is_exempt = is_exempt
+        self._load = load
         self._adopt = adopt
         self._lock = threading.RLock()
         self._codes: CodeMap[CodeType] = CodeMap()  # the user's code → the converted code
         self._stays: CodeMap[bool] = CodeMap()  # code that needs no conversion, or cannot be converted
         self.refused: CodeMap[ConversionError] = CodeMap()  # code that cannot be converted → the error
-        self._met: CodeMap[bool] = CodeMap()
+        self._met: CodeMap[bool] = CodeMap()  # the classes met during the current traces
+        self._own: dict[FunctionType, CodeType] = {}  # the functions with converted code → the user's code
 
     @contextmanager
     def tracing(self, roots: Iterable[Any]) -> Iterator[None]:
-        """Convert the functions reachable from `roots`, and those of classes met during the trace."""
-        self._look(roots)
-        with self._lock:
-            self.depth += 1
-            if self.depth == 1:
-                self._limit = sys.getrecursionlimit()
-                sys.setrecursionlimit(max(self._limit, min(FRAMES_FOR_ONE * self._limit, _DEEP)))
-        try:
-            yield
-        finally:
+        """Convert the functions reachable from `roots`, and those of classes met during the trace.
+
+        At the end of the outermost trace, the functions get their own code back.
+        """
+        with raised_recursion_limit(_limit_for):
             with self._lock:
-                self.depth -= 1
-                if self.depth == 0:
-                    sys.setrecursionlimit(self._limit)
+                self.depth += 1
+            try:
+                self._look(roots)
+                yield
+            finally:
+                with self._lock:
+                    self.depth -= 1
+                    if not self.depth:
+                        self._put_back()
 
     def meet(self, cls: type) -> None:
         """Convert the methods of a class that converted code instantiates or calls a method of."""
-        if cls not in self._met:
-            self._met[cls] = True
-            if policy.is_user_class(cls):
-                self._look([cls])
+        if cls in self._met:
+            return
+        with self._lock:
+            if self.depth:  # otherwise the trace of another thread has ended in the meantime
+                self._met[cls] = True
+                if policy.is_user_class(cls):
+                    self._look([cls])
+
+    def with_own_code(self, f: FunctionType) -> FunctionType:
+        """Return a function with the user's code of `f`: `f` itself unless it has converted code now."""
+        code = self._own.get(f)
+        if code is None or f.__code__ is not self._codes.get(code):
+            return f
+        own = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+        own.__module__, own.__qualname__ = f.__module__, f.__qualname__
+        return own
 
     def _look(self, roots: Iterable[Any]) -> None:
         from .reachable_callables import ReachableCallables
@@ -87,8 +108,19 @@ class CodePatcher:
                 self._stays[code] = True
                 return
             self._codes[code] = self._adopt(new)
-            LISTING.note(new, "converted in place")
+            original = weakref.ref(code)
+            policy.remember_original(new, lambda converted: original())
+            LISTING.note(code, "converted in place")
+        self._own[f] = code
         f.__code__ = new
+
+    def _put_back(self) -> None:
+        """Give all functions their own code back, except those whose code the program has replaced since."""
+        for f, code in self._own.items():
+            if f.__code__ is self._codes.get(code):
+                f.__code__ = code
+        self._own.clear()
+        self._met.clear()
 
     def _converted(self, f: FunctionType) -> CodeType | None:
         from ..syntax import source
@@ -97,12 +129,17 @@ class CodePatcher:
         if not needs_conversion(f.__code__) or not source.exists(f):
             return None
         try:
-            return in_place_code.code_in_place(f, self._operators)
+            return in_place_code.code_in_place(f, self._load(f).code, self._operators)
         except ConversionError as error:
             LISTING.note(f.__code__, "left alone", error.diagnostic.title)
             # Python runs the function unconverted. The error is reported if it needs a traced tensor's value.
             self.refused[f.__code__] = error
             return None
+
+
+def _limit_for(limit: int) -> int:
+    """Return the recursion limit for traces of a program with this limit."""
+    return min(FRAMES_FOR_ONE * limit, _DEEP)
 
 
 def needs_conversion(code: CodeType) -> bool:

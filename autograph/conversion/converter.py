@@ -58,7 +58,9 @@ class Converter:
         self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
         self._verdicts: CodeMap[Handler] = CodeMap()
         self._in_place: CodePatcher = (
-            CodePatcher(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
+            CodePatcher(operators, self.is_exempt, self._load, self.adopt)
+            if usual is None
+            else usual._in_place
         )
         # The module that printed conversions import.
         self._printed: ModuleType = operators if usual is None else usual._printed
@@ -76,7 +78,8 @@ class Converter:
     def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Convert a callable that the user names, in user code or a library; raise ConversionError on failure."""
         if isinstance(f, FunctionType):
-            return f if self.is_exempt(f) or _is_straight(f) else self._load(f).function(f)
+            own = self._in_place.with_own_code(f)
+            return f if self.is_exempt(own) or _is_straight(own) else self._load(own).function(f)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(self.convert(f.__func__))
         if isinstance(f, functools.partial):
@@ -121,10 +124,11 @@ class Converter:
             result, code, defaults, kwdefaults = known
             if f.__code__ is code and f.__defaults__ is defaults and f.__kwdefaults__ is kwdefaults:
                 return result
-        handler = self._verdicts.get(f.__code__)
+        own = self._in_place.with_own_code(f)  # the result may be called after the trace
+        handler = self._verdicts.get(own.__code__)
         if handler is None:
-            handler = untraced(self._verdict, f)
-            self._verdicts[f.__code__] = handler
+            handler = untraced(self._verdict, own)
+            self._verdicts[own.__code__] = handler
         result = handler(f)
         if _is_permanent(f):
             if len(self._permanent) > 10_000:

@@ -20,14 +20,14 @@ from . import loader
 from .operator_constants import with_operators
 
 
-def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
-    """Return the converted code for `f.__code__`, or None if its closure differs from that of `f`."""
+def code_in_place(f: FunctionType, code: CodeType, operators: ModuleType) -> CodeType | None:
+    """Return the converted code of `f` with the closure of `f`, or None if there is none; `code` may have another."""
     wanted = f.__code__.co_freevars
-
-    code = loader.converted_code(f, halves=True)
     if code.co_freevars != wanted:  # for example, a variable that only an annotation names
-        code = loader.converted_code(f, lambda tree: _mention(tree.body[0], wanted), halves=True)
-    return with_operators(code, operators) if code.co_freevars == wanted else None
+        code = with_operators(
+            loader.converted_code(f, lambda tree: _mention(tree.body[0], wanted)), operators
+        )
+    return code if code.co_freevars == wanted else None
 
 
 def _mention(function: Any, names: tuple[str, ...]) -> None:

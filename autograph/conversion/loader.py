@@ -36,7 +36,6 @@ from ..syntax.gast_bridge import Translation
 from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
-from .multiversioning import with_both_versions
 from .operator_constants import with_operators, without_name
 
 FACTORY = "__factory__"
@@ -84,20 +83,17 @@ def converted_code(
     f: FunctionType,
     finish: Callable[[ast.Module], None] = lambda tree: None,
     features: frozenset[Feature] = NO_FEATURES,
-    halves: bool = False,
 ) -> CodeType:
     """Return the converted code of `f`, with a string constant in place of the operators.
 
     `operator_constants.with_operators` replaces that constant. `finish` may change the tree before it is
-    compiled. With `halves` the function runs the user's own code as long as nothing is staged.
+    compiled.
     """
     definition = source.find(f)
     context = live_context(f, definition, features)
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([without_decorators(definition)], []))
         after = pipeline.run(translation.tree, context)
-        if halves:
-            after = with_both_versions(translation, after, context.ag)
         tree, generated, lambdas = settled(translation, after, context)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")

@@ -9,10 +9,9 @@
                                                    x = step(x)
                                                return x
 
-This is for code that is converted in place: a module that is imported or run, or a method that Python calls.
-Such code runs far more often with plain values than while a graph is built. Then its speed, its stack depth
-and its lines for tools are the same as before. Only compiled code has both versions; printed code has the
-converted version.
+This is for modules that are converted as a whole, when they are imported or run. Their code runs far more often
+with plain values than while a graph is built. Then its speed, its stack depth and its lines for tools are the
+same as before. Only compiled code has both versions; printed code has the converted version.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import types
 
 import pytest
 from agc.autograph import operators
+from agc.autograph.conversion import loader
 from agc.autograph.conversion.in_place_code import code_in_place
 from agc.autograph.conversion.reachable_callables import ReachableCallables, names_of
 
@@ -20,6 +21,10 @@ def key(x):
 
 def other(x):
     return key(x)
+
+
+def in_place(f):
+    return code_in_place(f, loader.load(f, operators).code, operators)
 
 
 class Base:
@@ -130,7 +135,7 @@ def test_the_code_of_a_function_is_replaced():
         return x
 
     old = f.__code__
-    f.__code__ = code_in_place(f, operators)
+    f.__code__ = in_place(f)
     assert f.__code__ is not old
     assert [f(3), f(4), f(4, by=1)] == [3, 2, 3]
     assert (f.__doc__, f.__code__.co_firstlineno) == ("What it does.", old.co_firstlineno)
@@ -148,7 +153,7 @@ def test_a_closure_needed_only_by_an_annotation():
         return y if y > 0 else 0
 
     assert f.__code__.co_freevars == (("kind",) if sys.version_info < (3, 14) else ())
-    f.__code__ = code_in_place(f, operators)
+    f.__code__ = in_place(f)
     assert [f(2), f(-2), f.__doc__] == [2, 0, "Documented."]
 
 
@@ -159,5 +164,5 @@ def test_generators(x):
             yield i if x > 0 else -i
 
     expected = list(f(x))
-    f.__code__ = code_in_place(f, operators)
+    f.__code__ = in_place(f)
     assert list(f(x)) == expected
