@@ -97,9 +97,9 @@ def _literal(text: str, where: Where) -> Any:
 
 def _unreadable(text: str, where: Where) -> CommandError:
     if text.title() in ("True", "False", "None"):
-        fix = f"Python writes it {text.title()}"
+        fix = f"in Python it is {text.title()}"
     elif re.fullmatch(r"\w[\w ./-]*", text) and not text[0].isdigit():
-        fix = f"a text has quotes of its own: '\"{text}\"'"
+        fix = f"a string needs its own quotes: '\"{text}\"'"
     else:
         fix = LITERALS
     return problem(BAD_VALUE, f"`{text}` is not a value" if text else "there is no value", where, fix=fix)
@@ -128,7 +128,7 @@ def value_of(argument: Argument, tf: Any) -> Any:
 
 def _fix(argument: Argument) -> str:
     if isinstance(argument.value, (set, frozenset, type(...))):
-        return "py: before the value hands it over as it is"
+        return "write py: before the value to pass it unchanged"
     return ""
 
 

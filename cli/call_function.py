@@ -174,5 +174,9 @@ def _misfit(
     fix = suggestion(strange[0], signature.parameters) if strange else ""
     takes = signature.replace(return_annotation=inspect.Signature.empty)
     return problem(
-        BAD_CALL, f"the arguments do not fit `{name}`: {reason}", where, why=f"it is {name}{takes}", fix=fix
+        BAD_CALL,
+        f"the arguments do not fit `{name}`: {reason}",
+        where,
+        why=f"the signature is {name}{takes}",
+        fix=fix,
     )

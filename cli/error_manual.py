@@ -1,8 +1,8 @@
 """The manual of error codes: docs/errors.md, which is part of the package, cut into one page for each code.
 
-## AGC207: not one truth value         Page("AGC207", "not one truth value", "A condition has …")
+## AGC207: the condition is not a scalar  Page("AGC207", "the condition is not a scalar", "The condition …")
                                  ==>
-A condition has …
+The condition …
 """
 
 from __future__ import annotations

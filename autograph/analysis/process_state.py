@@ -22,11 +22,11 @@ class Use(NamedTuple):
 
 
 RANDOM = Use("random", "use tf.random, or draw the number before the block and pass it")
-ENVIRONMENT = Use("environment", "use os.environ before or after the function that is traced")
-FILES = Use("files", "use tf.io, tf.print or tf.py_function, or do it outside of the function that is traced")
-CLOCK = Use("clock", "use tf.timestamp(), or read the clock outside of the function that is traced")
-DECIMAL = Use("decimal", "set the context before the function that is traced")
-CACHE = Use("cache", "call it before the block, or take the cache away where the function is traced")
+ENVIRONMENT = Use("environment", "use os.environ before or after the traced function")
+FILES = Use("files", "use tf.io, tf.print or tf.py_function, or do it outside the traced function")
+CLOCK = Use("clock", "use tf.timestamp(), or read the clock outside the traced function")
+DECIMAL = Use("decimal", "set the context before the traced function")
+CACHE = Use("cache", "call it before the block, or do not cache the function that is traced")
 
 _NAMES = {
     "random.": RANDOM,

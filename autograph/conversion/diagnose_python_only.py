@@ -16,12 +16,12 @@ from ..errors import Diagnostic, Where
 
 _GENERATOR_EXPRESSION = (
     "a generator expression",
-    "Python runs it piece by piece, so its condition is not staged",
-    "write a list comprehension in its place, [... for ... in ... if ...], which is staged",
+    "Python runs it lazily, so its condition is not staged",
+    "write a list comprehension instead, [... for ... in ... if ...], which is staged",
 )
 _IN = (
     "`in`",
-    "`in` asks one element after the other; only numbers that are spelled out, and ranges, go into the graph",
+    "`in` compares one element after another; it is staged for literal numbers and ranges only",
     "write tf.reduce_any(xs == x) for `x in xs`",
 )
 
@@ -35,7 +35,7 @@ def undecided(frame: FrameType, label: str) -> Diagnostic | None:
         what, why, fix = _GENERATOR_EXPRESSION
     elif code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
         what = f"the generator `{code.co_name}`"
-        why = "Python runs a generator piece by piece, so its control flow is not staged"
+        why = "Python suspends and resumes a generator, so its control flow is not staged"
         fix = "append the values to a list in an ordinary function, or decide with tf.where"
     else:
         return None

@@ -47,26 +47,29 @@ def _reason(
 ) -> tuple[str, str]:
     code, module = frame.f_code, _module(frame)
     if policy.is_excluded(code):
-        return "`do_not_convert` marks the function", f"take the mark away, or {_ELSEWHERE}"
+        return "the function is decorated with `do_not_convert`", f"remove the decorator, or {_ELSEWHERE}"
     if policy.is_library_file(code.co_filename, module):
         package = str(module).partition(".")[0]
         return (
-            f"it belongs to `{package}`, and libraries are left alone",
+            f"it belongs to `{package}`, and libraries are not converted",
             f"{_ELSEWHERE} instead, or convert the package: AGC_CONVERT={package} in the environment",
         )
     error = refused.get(code)
     if error is not None:
         title, where = error.diagnostic.title, error.diagnostic.where
-        return f"it cannot be: {title}" + (f" ({where})" if where else ""), error.diagnostic.fix
+        return f"it cannot be converted: {title}" + (f" ({where})" if where else ""), error.diagnostic.fix
     from ..syntax import source
 
     if source.file_of(code.co_filename, frame.f_globals) is None:
-        return "Python keeps no text of it", "save it to a file and import it"
+        return "its source cannot be found", "save it to a file and import it"
     if not any(is_made(outer.f_code) for outer in _outwards(frame)):
-        return "nor was the function that is traced (`autograph=False`)", f"convert that, or {_ELSEWHERE}"
+        return (
+            "the traced function was not converted either (`autograph=False`)",
+            f"convert it, or {_ELSEWHERE}",
+        )
     return (
-        "Python or a library calls it, out of sight of the function that is traced",
-        "name it in the traced function, pass it there as an argument, or wrap it in `autograph.convert`",
+        "Python or a library calls it, and the traced function does not refer to it",
+        "name it in the traced function, pass it to it as an argument, or wrap it in `autograph.convert`",
     )
 
 

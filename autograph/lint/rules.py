@@ -93,7 +93,7 @@ def _never_a_graph(node: Any, kind: str, module: Module) -> Diagnostic:
         "AGC190",
         f"the {kind} `{node.name}` cannot become a graph",
         module.where(node),
-        why=f"a graph gives its results all at once; a {kind} is left and entered again",
+        why=f"a graph returns all its results at once; a {kind} suspends and resumes",
         fix="return tensors",
     )
 
@@ -111,8 +111,8 @@ def _reads_frame(function: Function) -> Iterator[Diagnostic]:
                 Note(function.module.where(block), "stays Python")
                 for block in _outermost(body, function.freely.staged)
             ),
-            why="it looks at the frame of the function, which cannot be cut into pieces then",
-            fix="call it in a function of its own, and pass what it needs",
+            why="it reads the variables of the function's frame, so the function cannot be split into blocks",
+            fix="call it in a separate function, and pass its operands as arguments",
             level="warning",
         )
 
@@ -126,7 +126,7 @@ def _suspends(function: Function) -> Iterator[Diagnostic]:
             "AGC192",
             f"this `{WORDS[type(block)]}` stays Python",
             function.module.where(block),
-            why=f"{holds} `yield` or `await`; what is left and entered again cannot be part of a graph",
+            why=f"{holds} `yield` or `await`; code that suspends and resumes cannot be part of a graph",
             fix="compute in a function without `yield` and `await`, and call it here",
             level="warning",
         )
@@ -141,8 +141,8 @@ def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
                 f"this `{jumps}` leaves `finally`, and so the `{stays}` around it stays Python",
                 function.module.where(jump),
                 notes=(Note(function.module.where(block), "stays Python"),),
-                why="it would discard an exception on its way, which a staged block cannot do",
-                fix="move the jump behind the `try` statement",
+                why="it would discard a pending exception, which a staged block cannot do",
+                fix="move the jump after the `try` statement",
                 level="warning",
             )
 
@@ -156,9 +156,9 @@ def _changes_outside(function: Function) -> Iterator[Diagnostic]:
             if holder in function.module.containers and holder not in own:
                 yield Diagnostic(
                     "AGC194",
-                    f"`{holder}` is changed inside of a `{WORDS[type(block)]}` that may be staged",
+                    f"`{holder}` is changed inside a `{WORDS[type(block)]}` that may be staged",
                     function.module.where(node),
-                    why="a graph holds no Python objects: this is done (or refused) while it is made, not when it runs",
+                    why="a graph holds no Python objects: this happens (or is refused) while tracing only",
                     fix="collect in a TensorArray, or count in a Variable",
                     level="warning",
                 )
@@ -173,7 +173,7 @@ def _acts_once(function: Function) -> Iterator[Diagnostic]:
             if use is not None:
                 yield Diagnostic(
                     "AGC195",
-                    f"`{name}` is used inside of a `{WORDS[type(block)]}` that may be staged",
+                    f"`{name}` is used inside a `{WORDS[type(block)]}` that may be staged",
                     function.module.where(node),
                     why="it happens once, while the function is traced, and not when the graph runs",
                     fix=use.fix,

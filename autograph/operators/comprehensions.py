@@ -188,7 +188,7 @@ def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
     backend = backends[type(items)]
     if backend is PYTHON or not backend.owns(items) or _number(items) is not None:
         return items
-    raise _refused(f"a {kind} comprehension goes over items whose number the graph decides", kind)
+    raise _refused(f"a {kind} comprehension iterates over items whose number the graph decides", kind)
 
 
 def decided(test: Any, kind: str) -> Any:
@@ -216,9 +216,9 @@ def _refused(title: str, kind: str) -> Exception:
 
 
 _REWRITES = {
-    "set": "make a list, `xs = [... for ...]`, and of that a tensor without repetitions: `tf.unique(tf.stack(xs)).y`",
-    "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or let Python know the keys, and "
-    "choose the values: `{k: tf.where(test, v, 0) for k in names}`",
+    "set": "make a list, `xs = [... for ...]`, and then a tensor without duplicates: `tf.unique(tf.stack(xs)).y`",
+    "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or use keys that Python knows, and "
+    "select the values: `{k: tf.where(test, v, 0) for k in names}`",
 }
 
 

@@ -160,7 +160,7 @@ def _python_for_until(
 
 
 def _never_ends(pull: Iterator[Any]) -> StagingError:
-    source, fix = type(pull).__name__, "write it as `while` with a counter, or give it an end with `range`"
+    source, fix = type(pull).__name__, "write it as `while` with a counter, or limit it with `range`"
     if not isinstance(pull, _ENDLESS):
         source = f"{source.removesuffix('_iterator')} and there are {_rounds_left(pull)} more"
         fix = "write it as `while` with a counter, or as `for i in tf.range(n)`"
@@ -169,7 +169,7 @@ def _never_ends(pull: Iterator[Any]) -> StagingError:
             "AGC250",
             "this `for` would never end: a staged `break` cannot end it while it is being traced",
             running(),
-            why=f"its items come from Python's {source}, so each round is laid out in turn",
+            why=f"its items come from Python's {source}, so tracing unrolls the loop",
             fix=fix,
         )
     )

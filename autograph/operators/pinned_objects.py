@@ -50,7 +50,7 @@ class ListMaker:
         self.read = read
 
     def __call__(self) -> Location:
-        raise AssertionError("a list of the function's own is no place")
+        raise AssertionError("a list that a function makes for itself is not a location")
 
 
 class PinnedObjects:

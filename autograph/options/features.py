@@ -80,5 +80,5 @@ def _each(features: Feature | Iterable[Feature]) -> list[Feature]:
     for feature in several:
         if not isinstance(feature, Feature):
             names = ", ".join(feature.name for feature in Feature)
-            raise TypeError(f"{feature!r} is no feature of AutoGraph: take members of Feature ({names})")
+            raise TypeError(f"{feature!r} is not a feature of AutoGraph: pass members of Feature ({names})")
     return several

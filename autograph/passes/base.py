@@ -249,7 +249,9 @@ class FunctionPass(Pass):
             self.names.kinds |= self.emits
         if self.erases is not None and after is not before:
             left = self.staging(after).jumps
-            assert not any(isinstance(jump, self.erases) for jump in left), f"{self.name} left a jump behind"
+            assert not any(isinstance(jump, self.erases) for jump in left), (
+                f"{self.name} left a jump in the code"
+            )
         return after
 
     def function(self, node: Any) -> Any:

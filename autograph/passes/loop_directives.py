@@ -39,13 +39,13 @@ class CheckOptions(FunctionPass):
                     "AGC111",
                     "`set_loop_options` must be the first statement in the body of a loop",
                     why="it is an option of the loop as a whole, not a step of it",
-                    fix="move it to the head of the loop that it is about",
+                    fix="make it the first statement in the body of the loop",
                 )
             if call is not None and options_of(call) is None:
                 self.fail(
                     call,
                     "AGC111",
-                    "the options of a loop must be spelled out",
+                    "the options of a loop must be written as keyword arguments",
                     why=f"they are read while the code is converted: {', '.join(NAMES)}",
                     fix="write them as keywords",
                 )

@@ -114,7 +114,7 @@ class Destructuring:
     def sequence(self, pattern: Any, subject: Subject, names: dict[str, str], inner: Inner) -> Statements:
         if subject.items is not None:
             known = self.questions.paired(pattern, subject.items)
-            assert known is not None, "another number of items is an answer by itself"
+            assert known is not None, "another number of items is decided before"
             return self.each(known, names, inner)
         test = self.questions.length(pattern, subject)
         star = star_of(pattern)

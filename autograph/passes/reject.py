@@ -26,8 +26,8 @@ FINALLY_JUMP = Rejection(
     code="AGC110",
     find=lambda function, staging: (jump for jump, _ in staging.astray),
     what="a jump leaves a `finally` block inside control flow that may be staged",
-    why="it would discard an exception on its way, which a staged block cannot do",
-    fix="move the jump behind the `try` statement",
+    why="it would discard a pending exception, which a staged block cannot do",
+    fix="move the jump after the `try` statement",
 )
 
 REJECTIONS: tuple[Rejection, ...] = (FINALLY_JUMP,)

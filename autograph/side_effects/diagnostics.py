@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .locations import Location
 
 _WHY = (
-    "a block of the graph is traced once: a change that is not carried as a tensor would happen once as well"
+    "the block is traced once: a change that the graph does not carry as a tensor would happen only once, too"
 )
 _WHICH = (
     "a graph carries the items of a list or dict and the fields of a dataclass; "
@@ -46,12 +46,12 @@ def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
 
 def _fix(change: StructuralChange) -> str:
     if isinstance(change.record, Buffer):
-        return "use a tensor, and let the block assign it anew, or a tf.Variable"
+        return "use a tensor that the block assigns, or a tf.Variable"
     if change.what == "is consumed":
         return "take the items before the block, or loop over a tensor of them"
     return (
-        "collect tensors in a tf.TensorArray that the block assigns, or in a list made in the function; "
-        "what is only appended to outside of it, and not read, is filled once while tracing"
+        "collect tensors in a tf.TensorArray that the block assigns, or in a list that the function makes; "
+        "an outer list that is appended to and not read is filled once, while tracing"
     )
 
 
@@ -63,7 +63,7 @@ def hidden(spot: MutatedLocation, what: str) -> StagingError:
     """Return the error for an operand with a side effect."""
     return _refusal(
         f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
-        why="an operand in a graph gives a value and nothing else",
+        why="an operand in a graph computes a value and has no side effects",
         fix="write it as an `if` statement, or make the call before",
     )
 
@@ -74,24 +74,24 @@ def presence(place: Location, was_there: bool) -> StagingError:
     The location `place` gets its first value in the block, or loses its value there.
     """
     if was_there:
-        what = f"`{place.name}` is removed on one way through a block of the graph, and may still be there"
-        fix = f"remove `{place.name}` on every way, or before the block; or let it stay and get another value"
+        what = f"`{place.name}` is deleted on one path through a block of the graph only"
+        fix = f"delete `{place.name}` on every path, or before the block; or assign another value instead"
     else:
-        what = f"`{place.name}` gets its first value in a block that the graph runs, and may have none"
-        fix = f"give `{place.name}` a value before"
-    why = "whether it is there is known when the graph runs, but code asks for that while it is traced"
+        what = f"`{place.name}` gets its first value in a block that the graph runs, and may remain unset"
+        fix = f"assign `{place.name}` before the block"
+    why = "whether it exists is known when the graph runs, but code tests that while it is traced"
     return _refusal(what, why=why, fix=fix)
 
 
 def _shown(name: str) -> str:
     """Return the quoted name of a variable or location; the result of an expression has no name."""
-    return f"`{name}`" if name else "what this expression gives"
+    return f"`{name}`" if name else "the value of this expression"
 
 
 def rebound(name: str, changes: Sequence[Where] = ()) -> StagingError:
     """Return the error for a list, dict or dataclass that is mutated in place while its variable is rebound."""
     return _refusal(
-        f"{_shown(name)} is changed in place, and bound to something else, in a block that the graph runs",
+        f"{_shown(name)} is changed in place, and bound to another object, in a block that the graph runs",
         notes=_changed(changes),
         why=_WHICH,
         fix=f"change a copy of {_shown(name)}, or bind it to another object before the block",
@@ -103,10 +103,10 @@ def parted(names: Sequence[str], changes: Sequence[Where]) -> StagingError:
     one, other = names
     both = f"{_shown(one)} and {_shown(other)} are" if one != other else f"two parts of {_shown(one)} are"
     return _refusal(
-        f"{both} one object on one way through a block that the graph runs, and two on another, and changed later",
+        f"{both} one object on one path through a block that the graph runs, two on another path, and changed later",
         notes=_changed(changes),
         why=_WHICH,
-        fix="make them one object on every way, or two; or change a copy",
+        fix="make them one object on every path, or two on every path; or change a copy",
     )
 
 
@@ -121,34 +121,34 @@ def compared(name: str) -> StagingError:
     The graph selects it in a conditional, or each iteration of a loop replaces it.
     """
     return _refusal(
-        f"which object `{name}` is gets decided in a block that the graph runs, and is asked for with `is`",
+        f"which object `{name}` is depends on a block that the graph runs, but `is` tests it while the code is traced",
         why=_WHICH,
-        fix=f"ask before `{name}` is bound in the block, or keep a flag beside it",
+        fix=f"test before the block binds `{name}`, or keep a separate flag",
     )
 
 
 def unlike(name: str, what: str) -> StagingError:
     """Return the error for objects that differ in something that a graph does not carry."""
     return _refusal(
-        f"the objects that a block of the graph gives {_shown(name)} differ in `{what}`",
+        f"the objects that a block of the graph binds to {_shown(name)} differ in `{what}`",
         why="a graph carries the items of a list or dict and the fields of a dataclass, and nothing else of them",
-        fix=f"make `{what}` the same on every way, or a field or an item",
+        fix=f"make `{what}` the same on every path, or store it as a field or an item",
     )
 
 
 def only_once(spot: MutatedLocation) -> StagingError:
     """Return the error for a location that changes in the first trace only."""
     return _refusal(
-        f"`{spot.name}` changes when a block is traced the first time, and not again",
-        why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
-        fix=f"do what changes `{spot.name}` before the block",
+        f"`{spot.name}` changes when a block is traced for the first time, and not in the next trace",
+        why="this graph cannot repeat what a cache or another traced function does only once",
+        fix=f"make the call that changes `{spot.name}` before the block",
     )
 
 
 def unsettled(names: Sequence[str]) -> StagingError:
     """Return the error for a block that mutates something else in each trace."""
     return _refusal(
-        f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
+        f"each trace of this block changes other objects: {', '.join(names[-3:])}",
         why=_WHY,
         fix="let the block assign variables, and change objects after it",
     )
@@ -158,15 +158,15 @@ def circles(name: str) -> StagingError:
     """Return the error for a new object that contains itself."""
     return _refusal(
         f"{_shown(name)} contains itself, and is made in a block that the graph runs",
-        why="a graph carries an object by what is in it, and there is no end to that",
-        fix=f"make {_shown(name)} before the block, and let the block change what is in it",
+        why="a graph carries an object as its contents, which never end here",
+        fix=f"make {_shown(name)} before the block, and let the block change its contents",
     )
 
 
 def ambiguous(name: str, what: str) -> StagingError:
     """Return the error for an operation that a select proxy does not support."""
     return _refusal(
-        f"the objects of which {_shown(name)} is one {what}",
-        why="the graph decides which object is meant: it chooses between the values that all of them hold",
-        fix="give all of them the same items and attributes before, or name each where it is used, in an `if`",
+        f"the candidates for {_shown(name)} {what}",
+        why="the graph decides which object it is, and selects between the values of all of them",
+        fix="give all of them the same items and attributes before the block, or use each by its own name in an `if`",
     )

@@ -197,7 +197,7 @@ class SideEffectTracker:
             before, after = ([key for key in keys if key in common] for keys in (kept, now))
             is_same = all(map(operator.is_, before, after)) and all(id(key) in others for key in after)
             if not is_same and self.reach.sees_order(record):
-                raise refused(StructuralChange(record, False, "gets another order of its keys"), self.reach)
+                raise refused(StructuralChange(record, False, "changes the order of its keys"), self.reach)
             kept += [key for key in now if key not in common]
 
     def _has_default(self, place: Attribute) -> bool:

@@ -94,8 +94,8 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             f"`{name}` calls itself, and a tensor decides when that ends",
             here,
             notes=(Note(decided, "decided when the graph runs"),) if decided != here else (),
-            why="tracing follows every branch, so it would go on calling the function for ever",
-            fix="write it as a `while` loop; a recursion that Python's own values end can stay as it is",
+            why="tracing follows every branch, so the calls would never end",
+            fix="write it as a `while` loop; a recursion that ends by Python values needs no change",
         )
 
 

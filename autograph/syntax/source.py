@@ -186,7 +186,7 @@ def missing(f: FunctionType) -> ConversionError:
     """Why `find` does not find the source of a function."""
     found = _search(f)
     if isinstance(found, Definition):
-        raise ValueError(f"the source of {f!r} is there")
+        raise ValueError(f"the source of {f!r} can be found")
     return ConversionError(found)
 
 
@@ -345,7 +345,7 @@ def _no_source_for(what: str, where: Where) -> Diagnostic:
         "AGC101",
         f"the source of {what} cannot be found",
         where,
-        why="a conversion starts from the text of a function, and Python keeps no text for this one",
+        why="conversion needs the source text of a function, and Python has none for this one",
         fix=f"{way}save the code to a file and import it, or convert the file beforehand with `agc convert`",
     )
 
@@ -353,24 +353,24 @@ def _no_source_for(what: str, where: Where) -> Diagnostic:
 # By the name that Python gives to code that is in no file: what to do instead.
 _WAYS = (
     ("<string>", "give `exec` the result of `autograph.compile_source`; or "),
-    ("<stdin>", "use IPython or Python 3.13, which keep what is typed; or "),
+    ("<stdin>", "use IPython or Python 3.13, which keep the text of the prompt; or "),
 )
 
 
 def _changed(code: CodeType) -> Diagnostic:
     return Diagnostic(
         "AGC102",
-        f"`{name_of(code)}` is not at this line of its file any more",
+        f"`{name_of(code)}` is no longer at this line of its file",
         start_of(code),
         why="the file has changed since it was loaded, or the function was not made from it",
-        fix="reload the module or start the program again",
+        fix="reload the module or restart the program",
     )
 
 
 def _ambiguous(code: CodeType) -> Diagnostic:
     return Diagnostic(
         "AGC103",
-        "there are several lambdas on this line that it could be",
+        "several lambdas on this line could be this function",
         start_of(code),
         why="this Python runs without the column numbers that tell them apart (-X no_debug_ranges)",
         fix="put each lambda on a line of its own, or give it a name with `def`",

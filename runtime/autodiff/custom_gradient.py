@@ -159,7 +159,7 @@ class _Way:
             raise ValueError(
                 f"custom_gradient function expected to return {tensors} gradients, but returned {len(flat)} instead."
             )
-        if len(flat) == tensors:  # an argument that is no tensor has no gradient
+        if len(flat) == tensors:  # an argument that is not a tensor has no gradient
             own = flat
         else:
             own = [grad for grad, is_tensor in zip(flat, self.are_tensors, strict=True) if is_tensor]

@@ -45,7 +45,7 @@ def explained(
     if unwatched:
         return f"{head} is None: {unwatched}"
     if key_of(target) == key_of(source):
-        return f"{head} is that of a tensor by itself: one"
+        return f"{head} is that of a tensor with respect to itself: 1"
     records, since = opened(records, since)
     arrivals = _arrivals(records, source, since.get(key_of(source), 0))
     if not arrivals:
@@ -88,7 +88,7 @@ def why_unwatched(source: Any, accessed_variables: bool) -> str:
     if not isinstance(source, Variable):
         return (
             "the tape does not watch the tensor. Fix: call tape.watch(tensor) before computing with it; if the name "
-            "was given to another tensor since, as in `x = x + 1`, ask for the one that was computed with"
+            "was rebound since, as in `x = x + 1`, pass the tensor that the computation used"
         )
     why = "it was not read while the tape recorded"
     if not source.trainable:
@@ -109,7 +109,7 @@ def _made_by(records: Sequence[Record], x: Any) -> str:
 
 def _of_no_use(records: Sequence[Record], source: Any) -> str:
     made = _made_by(records, source)
-    return f". It is a result of {made}: ask for what the target was computed from" if made else ""
+    return f". It is a result of {made}: pass a tensor from which the target was computed" if made else ""
 
 
 def _arrivals(
@@ -207,20 +207,20 @@ def _cut(record: Record, y: Any) -> str:
 def _fix(record: Record, y: Any) -> str:
     name = record.name
     if name == "stop_gradient":
-        return "leave it away where the gradient is wanted"
+        return "leave it out of the path of the gradient"
     if name.startswith(("assign", "scatter_variable")):
         return (
             "compute with the tensor that is assigned, or ask for the gradient with respect to the variable"
         )
     if name in JUMPS:
-        return f"tf.grad_pass_through(tf.{name}) hands gradients on as if nothing were rounded"
+        return f"tf.grad_pass_through(tf.{name}) passes gradients through unchanged"
     if name in CHOICES:
-        return "weigh all elements with tf.nn.softmax in place of choosing one"
+        return "weight all elements with tf.nn.softmax instead of selecting one"
     if name in COMPARISONS:
-        return "tf.sigmoid of the difference changes by degrees"
+        return "tf.sigmoid of the difference is smooth"
     if not carries_gradient(y):
         return "compute with floating-point numbers here"
-    return "look at its inputs: it is flat there, or multiplied by zero later"
+    return "check its inputs: it is constant there, or multiplied by zero later"
 
 
 def _lines(record: Record, y: Any, note: str) -> list[str]:

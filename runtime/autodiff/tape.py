@@ -274,7 +274,7 @@ class GradientTape:
             if explain.out_of_reach(y) or explain.out_of_reach(x):
                 return (
                     f"{explain.heading(y, x)} is None: a tensor of the graph of another function has no value "
-                    "outside of it. Fix: return it from that function, and use what the call gives"
+                    "outside of it. Fix: return it from that function, and use the result of the call"
                 )
             watched = self._watch_accessed_variables
             unwatched = "" if key_of(x) in self._tracked else explain.why_unwatched(x, watched)

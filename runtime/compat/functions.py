@@ -97,7 +97,7 @@ def dropout(
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
     if keep_prob is None and rate is None:
-        raise ValueError("dropout needs `rate`, or `keep_prob`")
+        raise ValueError("dropout needs `rate` or `keep_prob`")
     return runtime.nn.dropout(x, 1 - keep_prob if rate is None else rate, noise_shape, seed, name)
 
 

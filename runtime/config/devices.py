@@ -59,7 +59,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
         if device not in list_physical_devices():
             raise ValueError(f"Unrecognized device: {device!r}")
         if device_type not in (None, device.device_type):
-            raise ValueError(f"Unrecognized device: {device!r} is no {device_type}")
+            raise ValueError(f"Unrecognized device: {device!r} is not a {device_type}")
     if device_type in (None, "CPU"):
         _visible["CPU"] = chosen
 

@@ -129,7 +129,7 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
                 name,
                 values,
                 [shown(value) for value in values],
-                why="a value that a graph decides on has one structure, whichever branch runs",
+                why="a value that a graph selects has the same structure in every branch",
                 fix=f"make `{name}` the same kind of value in every branch",
             )
     return [state_leaves.widened(agreed[0], *agreed[1:]), *agreed[1:]]

@@ -87,7 +87,7 @@ def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
 
 @export("tuple")
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """Return the tensors in a list, with None for None; in a graph raise ValueError when there is no tensor.
+    """Return the tensors in a list, with None for None; in a graph raise ValueError when there is not a tensor.
 
     >>> [x if x is None else int(x) for x in tuple([1, None])]
     [1, None]

@@ -74,7 +74,7 @@ def _of_end(note: Note) -> Note:
     """Reword a note about the returned value; on a line without `return`, None is the implicit result."""
     label = note.label.removesuffix(", as before")
     ends = label == "None" and not re.search(r"\breturn\b", note.where.text() or "")
-    return note._replace(label="None, where no `return` follows" if ends else label)
+    return note._replace(label="None, if no `return` follows" if ends else label)
 
 
 def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:
@@ -126,6 +126,6 @@ def advice_for_objects(values: Sequence[Any]) -> str | None:
         if all(base is object or is_user_class(base) for base in kind.__mro__):
             return (
                 f"make `{kind.__name__}` a dataclass, whose fields a graph carries, "
-                f"or make the objects before the block and let it choose and change them"
+                f"or make the objects before the block, which may select and change them"
             )
     return None

@@ -59,8 +59,8 @@ def _explain(error: BaseException) -> None:
     is_pythons = origin is not None and file == origin.filename and not hasattr(error, "raised_in_agc")
     if is_pythons and isinstance(error, Exception) and not getattr(error, "__notes__", None):
         error.add_note(
-            "(raised while a graph was made: every branch of an `if` on tensors runs then, and the body of a loop, "
-            "whether the graph will come to them or not)"
+            "(raised while tracing, which runs every branch of an `if` on tensors and every loop body, "
+            "even if the graph never runs them)"
         )
 
 
@@ -149,13 +149,13 @@ def _uncaught(error: BaseException, where: Where | None, handler: Where) -> Stag
     kind = type(error).__name__
     refusal = staging_error(
         "AGC260",
-        f"an `except` cannot take this {kind}: the graph fails with it",
-        why="the tensors decide when the graph runs whether it is raised; by then the `except` has had its turn",
-        fix="let the branch give a value that says so, and decide on that; or catch it around the call of the traced "
-        "function",
+        f"an `except` cannot catch this {kind}: the graph raises it",
+        why="it is raised when the graph runs; by then Python has left the `try` statement",
+        fix="let the branch return a value that signals the error, and test it; or catch the exception around "
+        "the call of the traced function",
     ).diagnostic
     return StagingError(
-        refusal._replace(where=where or refusal.where, notes=(Note(handler, f"takes {kind}"),))
+        refusal._replace(where=where or refusal.where, notes=(Note(handler, f"catches {kind}"),))
     )
 
 
@@ -170,9 +170,9 @@ def _watch(op: Op) -> None:
             raise refused(
                 staging_error(
                     "AGC261",
-                    "this `finally` has an effect in the graph, and a branch of its `try` fails before that",
-                    why="when the graph fails, the rest of it does not run, so the effect would be left out",
-                    fix="let the branch give a value, and raise behind the `finally`",
+                    "this `finally` has an effect in the graph, and a branch of its `try` raises before it",
+                    why="when the graph raises, the rest of it does not run, so the effect would be missing",
+                    fix="let the branch return a value, and raise after the `finally`",
                 )
             )
 

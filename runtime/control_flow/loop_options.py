@@ -82,7 +82,7 @@ def checkpoints(options: Mapping[str, Any]) -> int | str | None:
         return every
     if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise ValueError(
-            f"checkpoint_every is a number of rounds (a Python integer, 1 or more), 'auto' or None, not {every!r}"
+            f"checkpoint_every is a number of iterations (a Python integer, 1 or more), 'auto' or None, not {every!r}"
         )
     return int(every)
 
@@ -100,7 +100,7 @@ def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:
             shapes[id(leaf)] = getattr(said, "shape", said)
     found = [shapes.pop(id(leaf), None) for value in state for leaf in state_leaves.flatten(value)]
     if shapes:
-        raise ValueError("shape_invariants: each must be about a tensor that the loop changes")
+        raise ValueError("shape_invariants: each must name a tensor that the loop changes")
     return found
 
 

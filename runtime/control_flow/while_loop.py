@@ -110,7 +110,7 @@ class Loop:
         else:
             raise staging_error(
                 "AGC206",
-                f"the types of {', '.join(self.names)} do not settle, however often the loop's body is traced",
+                f"the types of {', '.join(self.names)} do not converge, however often the loop body is traced",
                 why="each iteration gives the state another type",
                 fix="give the state its final dtypes and shapes before the loop",
             )
@@ -212,7 +212,7 @@ class Loop:
                 raise staging_error(
                     "AGC205",
                     f"the loop leaves `{name}` without a value",
-                    why=f"a loop in a graph carries the same values round and round, and `{name}` is one of them",
+                    why=f"a loop in a graph carries `{name}` through all iterations",
                     fix=f"remove `{name}` before the loop or after it, or give it another value in the loop",
                 )
             elif lengths_differ(before, after):
@@ -227,8 +227,8 @@ class Loop:
                     "AGC205",
                     f"the loop changes the structure of `{name}`",
                     notes=self._notes(name, (before, shown(before)), (after, shown(after))),
-                    why="a loop in a graph carries the same structure round and round",
-                    fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
+                    why="a loop in a graph carries the same structure through all iterations",
+                    fix="collect the values in a tf.TensorArray, or use a tensor whose shape grows",
                 )
         return self._widened(results)
 

@@ -19,9 +19,9 @@ def told(error: RecursionError, *values: Any) -> Exception:
         return error
     return staging_error(
         "AGC291",
-        f"a {type(found).__name__} contains itself, and is to be taken apart into tensors",
-        why="arguments and results of a function with a graph, and what becomes a tensor, are nests with an end",
-        fix="hand on the tensors in it, or make an object of it that is no list, dict or dataclass",
+        f"a {type(found).__name__} contains itself, so it cannot be flattened into tensors",
+        why="arguments and results of a function with a graph, and values that become tensors, are finite nests",
+        fix="pass its tensors, or use an object that is not a list, dict or dataclass",
     )
 
 

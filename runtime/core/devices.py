@@ -98,7 +98,7 @@ def _number(words: list[str], name: str) -> int | None:
     if not words or words[0] == "*":
         return None
     if not words[0].isdigit():
-        raise ValueError(f"{words[0]!r} is no number of a device in the device spec: '{name}'.")
+        raise ValueError(f"{words[0]!r} is not a device number in the device spec: '{name}'.")
     return int(words[0])
 
 

@@ -441,8 +441,8 @@ class SymbolicTensor(Tensor):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"a traced tensor cannot be pickled: `{self._value.name}` is a value of the graph that is being "
-            "built, and gets one when that runs"
+            f"a traced tensor cannot be pickled: `{self._value.name}` has no value until the graph that is being "
+            "built runs"
         )
 
     def __copy__(self) -> SymbolicTensor:
@@ -472,7 +472,9 @@ class SymbolicTensor(Tensor):
     def _refuse(self, use: str, remedy: str) -> NoReturn:
         if self._builder.is_over():
             raise self.unreachable(f"{use.removeprefix('Using a traced tensor as ')} needs the value of")
-        diagnostic = api.unconverted(f"`{self._value.name}` ({self._value.spec}) has one when the graph runs")
+        diagnostic = api.unconverted(
+            f"`{self._value.name}` ({self._value.spec}) has a value only when the graph runs"
+        )
         if diagnostic is not None:
             raise errors.NotConvertedError(diagnostic)
         raise errors.OperatorNotAllowedInGraphError(
@@ -520,7 +522,7 @@ class SymbolicTensor(Tensor):
             self._refuse(
                 "Iterating over a traced tensor with an unknown number of rows",
                 "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
-                "tf.TensorArray or tf.while_loop, or say the number with tf.ensure_shape.",
+                "tf.TensorArray or tf.while_loop, or set the size with tf.ensure_shape.",
             )
         return map(self.__getitem__, range(rows))
 

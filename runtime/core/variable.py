@@ -102,9 +102,7 @@ class Variable(PartialUpdates):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
         if variable_def is not None:
-            raise ValueError(
-                "`variable_def` is a form that this runtime does not read: give an `initial_value`"
-            )
+            raise ValueError("`variable_def` is not supported: pass an `initial_value`")
         if name is not None and not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         if constraint is not None and not callable(constraint):

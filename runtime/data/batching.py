@@ -143,7 +143,7 @@ def _padded_shape(said: Any) -> tuple[Any, ...]:
     elif isinstance(said, (EagerTensor, np.ndarray)):
         said = np.asarray(said).reshape(-1).tolist()
     if said is None or isinstance(said, int):
-        raise ValueError(f"padded_shapes: {said!r} is no shape")
+        raise ValueError(f"padded_shapes: {said!r} is not a shape")
     return tuple(
         Later(size) if isinstance(size, SymbolicTensor) else None if size in (-1, None) else int(size)
         for size in said

@@ -119,7 +119,7 @@ def read_rows(path: str, specs: Sequence[TensorType]) -> Elements:
     place = Path(path)
     with open_inside(place.parent, place.name) as file:
         if file.read(len(HEAD)) != HEAD:
-            raise errors.DataLossError(f"{path} is no file of rows, or of another version")
+            raise errors.DataLossError(f"{path} is not a file of rows, or has another version")
         while True:
             (count,) = struct.unpack("<I", read_exactly(file, 4, path))
             if count == _END:

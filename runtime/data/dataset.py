@@ -79,12 +79,12 @@ class Dataset(Transformations, CompositeTensor):
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise TypeError(
-            f"a dataset cannot be copied with all that its functions see: copy.copy({self!r}) will do"
+            f"a dataset cannot be deep-copied, since its functions refer to other objects: use copy.copy({self!r})"
         )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"a dataset cannot be pickled: {self!r}. Its elements can be kept with ds.save(path), which "
+            f"a dataset cannot be pickled: {self!r}. Save its elements with ds.save(path), which "
             "tf.data.Dataset.load reads"
         )
 
@@ -98,7 +98,7 @@ class Dataset(Transformations, CompositeTensor):
     def _known(self) -> PipelineStage:
         if symbolic(self._stage):
             raise errors.InaccessibleTensorError(
-                "this dataset was made of tensors of a function's graph: it is known only in that function"
+                "this dataset was made of tensors of a function's graph, so it exists only in that function"
             )
         return self._stage
 

@@ -54,7 +54,7 @@ class DatasetSpec(_ElementSpec):
     def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
         super().__init__(element_spec)
         if shapes.as_dims(dataset_shape) != ():
-            raise ValueError("a DatasetSpec is about one dataset: dataset_shape must be ()")
+            raise ValueError("a DatasetSpec describes one dataset: dataset_shape must be ()")
 
     @property
     def value_type(self) -> type:

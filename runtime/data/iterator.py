@@ -47,7 +47,9 @@ class Iterator(CompositeTensor):
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an iterator can be neither pickled nor copied: it is at one place of one walk")
+        raise TypeError(
+            "an iterator can be neither pickled nor copied: it holds the position of one iteration"
+        )
 
     @classmethod
     def of(cls, walk: Walk, element_spec: Any) -> Iterator:

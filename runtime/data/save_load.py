@@ -73,4 +73,4 @@ def _read(described: Any) -> Any:
         return {key: _read(part) for key, part in content.items()}
     if kind == "none":
         return NoneTensorSpec()
-    raise ValueError(f"{kind!r} is no kind of spec")
+    raise ValueError(f"{kind!r} is not a kind of spec")

@@ -34,9 +34,7 @@ def exported(tensor: Tensor, **options: Any) -> Any:
     Consumers that support read-only memory get the memory itself, others a copy.
     """
     if not isinstance(tensor, EagerTensor) or tensor.dtype is dtypes.string:
-        raise TypeError(
-            f"a tensor that has a value, and whose dtype is no string, can be exported: not {tensor!r}"
-        )
+        raise TypeError(f"only eager tensors of numbers can be exported, not {tensor!r}")
     view = tensor._array.view()
     view.flags.writeable = False
     try:

@@ -120,6 +120,6 @@ def check_dtype(given: dtypes.DType, wanted: dtypes.DType) -> None:
     if given is not wanted:
         message = (
             f"map_fn: results of {wanted.name} are expected, but fn gives {given.name}: "
-            "say their dtypes with fn_output_signature="
+            "pass their dtypes as fn_output_signature="
         )
         raise errors.InvalidArgumentError(message, "map_fn") if current() is None else TypeError(message)

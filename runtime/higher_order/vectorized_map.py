@@ -76,21 +76,23 @@ class _Rows:
         self.fn, self.elems, self.may_loop = fn, elems, may_loop
         self.tensors = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
         if not self.tensors:
-            raise ValueError("vectorized_map needs tensors to go through")
+            raise ValueError("vectorized_map needs at least one tensor in `elems`")
         if any(tensor.shape.rank == 0 for tensor in self.tensors):
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         if any(tensor.shape.rank is None for tensor in self.tensors):
-            raise ValueError("vectorized_map needs tensors of known rank: say it with tf.ensure_shape")
+            raise ValueError("vectorized_map needs tensors of known rank: set it with tf.ensure_shape")
         sizes = [tensor.shape[0] for tensor in self.tensors]
         self.known = None if None in sizes else max(size for size in sizes if size is not None)
         others = {size for size in sizes if size not in (None, 1, self.known)}
         if others and self.known is not None:
-            raise ValueError(f"vectorized_map: {self.known} and {others.pop()} rows do not go together")
+            raise ValueError(
+                f"vectorized_map: {self.known} and {others.pop()} rows cannot be mapped together"
+            )
         first = next((t for t, size in zip(self.tensors, sizes, strict=True) if size != 1), self.tensors[0])
         self.count: Any = shape_of(first)[0] if self.known is None else self.known
         self.shared = [size == 1 and self.known != 1 for size in sizes]
         builder = current()
-        assert builder is not None, "rows are mapped in graphs only"
+        assert builder is not None, "vectorized_map records operations in a graph"
         self.outer = builder
 
     def mapped(self) -> Any:
@@ -163,7 +165,7 @@ class _Rows:
         """Return the results of an operation that runs row by row."""
         if not self.may_loop:
             raise ValueError(
-                f"No vectorized form of {operation.type} is known: let it be done in a loop, with "
+                f"{operation.type} has no vectorized form: to run it in a loop, pass "
                 "fallback_to_while_loop=True"
             )
         rows = [argument.tensor for argument in arguments if argument.has_rows]

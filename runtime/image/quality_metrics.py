@@ -103,7 +103,7 @@ def _check_pair(one: Tensor, other: Tensor, least: int, what: str) -> None:
         ):
             raise refusal(f"{what}: images must be at least {least} by {least}, not {x.shape}")
     if one.shape.rank and other.shape.rank and not one.shape[-3:].is_compatible_with(other.shape[-3:]):
-        raise ValueError(f"Two images must have the same shape: {one.shape} beside {other.shape}")
+        raise ValueError(f"Two images must have the same shape: {one.shape} and {other.shape}")
 
 
 @export("image.psnr")

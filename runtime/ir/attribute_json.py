@@ -66,10 +66,10 @@ def attribute_from(data: Any) -> Any:
     if isinstance(data, dict) and len(data) == 1:
         ((tag, content),) = data.items()
         if tag == "python":
-            raise ValueError(f"{content} exists in a running program only")
+            raise ValueError(f"{content} exists only while the program runs")
         if tag in _READERS:
             return _READERS[tag](content)
-    raise ValueError(f"{data!r} is no attribute")
+    raise ValueError(f"{data!r} is not an attribute")
 
 
 _READERS: dict[str, Any] = {

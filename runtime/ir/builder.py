@@ -228,19 +228,25 @@ class Builder:
 
     def constant(self, tensor: EagerTensor, name: str | None) -> Any:
         """Add a known tensor as an operation, if the graph keeps constants."""
-        raise errors.InternalError("this graph keeps no constants")
+        raise errors.InternalError("constants are not operations in this graph")
 
     def operations_of(self, items: Any) -> list[Operation]:
         """Return the operations for `items`, in a graph for sessions."""
-        raise errors.InternalError("the order of this graph is that of the program")
+        raise errors.InternalError(
+            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
+        )
 
     def after(self, before: Sequence[Operation] | None) -> AbstractContextManager[None]:
         """Return a context manager that adds control dependencies, in a graph for sessions."""
-        raise errors.InternalError("the order of this graph is that of the program")
+        raise errors.InternalError(
+            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
+        )
 
     def no_op(self, before: Sequence[Operation], name: str | None = None) -> Operation:
         """Add an operation with control dependencies, in a graph for sessions."""
-        raise errors.InternalError("the order of this graph is that of the program")
+        raise errors.InternalError(
+            "control dependencies belong to graphs for sessions; this graph keeps the program's order"
+        )
 
     def input_tensor(self, name: str, spec: TensorType) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)

@@ -42,7 +42,7 @@ def checked_operation(
     declaration.
     """
     if op.name == FUSED:
-        raise ValueError("executors make fused operations; no program has them")
+        raise ValueError("only executors may make fused operations")
     if not has_regions(op):
         check_operands(op, inputs)
     known = checked_attributes(op, attrs)
@@ -69,7 +69,7 @@ def _inferred(op: Op, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tu
     try:
         specs = op.infer(list(inputs), attrs)
     except Exception as error:  # a rule may fail in any way on operands that no trace produces
-        raise ValueError(f"{op.name} does not take these operands: {error}") from None
+        raise ValueError(f"{op.name} does not accept these operands: {error}") from None
     return specs if isinstance(specs, tuple) else (specs,)
 
 
@@ -130,7 +130,7 @@ def _elements(operand: Operand) -> tuple[int | None, ...] | None:
 def _check(made: Value, value: Value) -> Operation:
     """Return the operation that narrows `made` to the type of `value`."""
     op = find("ensure_shape")
-    assert op is not None, "it is declared with the others"
+    assert op is not None, "`ensure_shape` is declared"
     return Operation(op, (made,), {"shape": value.shape}, (value,))
 
 

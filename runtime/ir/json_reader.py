@@ -44,7 +44,7 @@ class GraphFormatError(ValueError):
 def deserialize(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
     """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise GraphFormatError("this is not a graph of agc: it has no `format` that says so")
+        raise GraphFormatError("this is not a graph of agc: the field `format` is missing")
     version = data.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise GraphFormatError(f"the graph has version {version!r}; this agc reads up to {VERSION}")
@@ -111,7 +111,7 @@ class _Reader:
             raise
         except ValueError as error:
             place = f" at {origin}" if origin is not None else ""
-            raise GraphFormatError(f"the operation {name!r}{place} cannot be: {error}") from None
+            raise GraphFormatError(f"the operation {name!r}{place} is invalid: {error}") from None
 
     def operand(self, data: Any, scope: Mapping[str, Value]) -> Operand:
         if isinstance(data, str):
@@ -170,7 +170,7 @@ def _name(data: Any) -> str:
         try:
             data.encode()
         except UnicodeEncodeError:
-            raise GraphFormatError(f"the name {data!r} is no text") from None
+            raise GraphFormatError(f"the name {data!r} is not a string") from None
     return data
 
 
@@ -183,7 +183,7 @@ def _place(data: Any, of: list[Any]) -> int:
 def _origin(data: Any) -> Origin:
     filename, line, function = _list(data)
     if type(line) is not int or not 0 <= line < _LAST_LINE:
-        raise GraphFormatError("a line is no number")
+        raise GraphFormatError("a line is not a number")
     return Origin(_name(filename), line, _name(function))
 
 
@@ -196,7 +196,7 @@ def _changing(op: Op, attrs: Mapping[str, Any], data: Mapping[str, Any]) -> int:
 
 def _scalar(item: Any, dtype: str) -> Any:
     if type(item) is not PLAIN.get(dtype):
-        raise GraphFormatError(f"{item!r} is no scalar of {dtype}")
+        raise GraphFormatError(f"{item!r} is not a scalar of {dtype}")
     return np.array(item.encode(), object) if isinstance(item, str) else np.array(item, dtype)
 
 

@@ -59,7 +59,7 @@ class Line:
         while position < len(self.text):
             found = _TOKENS.match(self.text, position)
             if found is None:
-                raise self.error(f"{self.text[position]!r} does not belong here", position + 1)
+                raise self.error(f"{self.text[position]!r} is unexpected here", position + 1)
             if found.lastgroup != "space":
                 tokens.append(Token(str(found.lastgroup), found.group(), position + 1))
             position = found.end()
@@ -92,7 +92,7 @@ class Line:
 
     def end(self) -> None:
         if self.next.kind != "end":
-            raise self.error("this does not belong here")
+            raise self.error("expected the end of the line")
 
     def at_end(self) -> bool:
         return self.next.kind == "end"

@@ -111,7 +111,7 @@ def _read_plain(line: Line) -> Any:
     if token.kind == "name":
         return _read_dtype(line)
     if token.text == "<":
-        raise line.error("this attribute exists in a running program only")
+        raise line.error("this attribute exists only while the program runs")
     if token.kind == "string":
         return _string(line, line.take())
     return _read_scalar(line)
@@ -130,7 +130,7 @@ def _string(line: Line, token: Token) -> Any:
             content.encode()  # raises an error for lone surrogates
         return content
     except (SyntaxError, SyntaxWarning, DeprecationWarning, ValueError):
-        raise line.error("this is no string of Python", token.column) from None
+        raise line.error("this is not a Python string literal", token.column) from None
 
 
 def _read_dtype(line: Line) -> dtypes.DType:

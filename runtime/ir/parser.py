@@ -102,7 +102,7 @@ class _Module:
             raise line.error("a constant is a tensor of known shape", 1)
         shape = tuple(int(size or 0) for size in sizes)
         if not content and shapes.num_elements(shape):
-            raise line.error(f"the data of {name} were left out of this text")
+            raise line.error(f"the text does not contain the data of {name}")
         try:
             array = decode(base64.b64decode("".join(content), validate=True), spec.dtype, shape)
         except ValueError as error:  # includes binascii.Error
@@ -137,7 +137,7 @@ class _Reader:
         graph = self._body(name, tuple(inputs), scope, 1, "return")
         found = [value.spec for value in graph.outputs]
         if specs != found:
-            raise line.error(f"`return` gives {', '.join(map(str, found)) or 'nothing'}", column)
+            raise line.error(f"`return` returns {', '.join(map(str, found)) or 'nothing'}", column)
         return graph
 
     def _step(self) -> Line:

@@ -131,7 +131,7 @@ def _check_gradient(operation: Operation, fits: Fits) -> None:
     count, given = operation.attrs["results"], operation.attrs["given"]
     own = operation.inputs[count:]
     if not 0 <= count <= len(operation.inputs) or not set(given or ()) <= set(range(len(own))):
-        raise RegionError("custom_gradient numbers operands that it does not have")
+        raise RegionError("custom_gradient refers to operands that do not exist")
     captured = len(region.inputs) - count
     if not 0 <= captured <= len(own):
         raise RegionError(f"`{region.name}` takes {len(region.inputs)} values")

@@ -96,7 +96,7 @@ def _check_operation(operation: Operation) -> None:
     try:
         specs = operation.op.infer(list(operation.inputs), operation.attrs)
     except (ValueError, TypeError, errors.OpError) as error:
-        reason = f"{operation.op.name} does not take these operands: {error}"
+        reason = f"{operation.op.name} does not accept these operands: {error}"
         raise _BrokenRuleError(reason, operation) from None
     inferred = specs if isinstance(specs, tuple) else (specs,)
     given = [value.spec for value in operation.outputs]

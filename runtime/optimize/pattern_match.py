@@ -92,7 +92,7 @@ def _read(node: ast.expr, name: str | None = None) -> Pattern:
             return _read(value, target.id)
         case ast.Call(func=ast.Name(id=op), args=arguments):
             return Call(REGISTRY[op], tuple(map(_read, arguments)), name)
-    raise ValueError(f"not a law: {ast.unparse(node)}")
+    raise ValueError(f"not a rewrite rule: {ast.unparse(node)}")
 
 
 def applied(law: RewriteRule, operation: Operation, walk: Rewriter) -> Found:

@@ -188,7 +188,7 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
             raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
         if tensor.shape.rank not in (1, None):
             raise TypeError(
-                f"{name}() asks for the truth of each row, and rows have shape {tensor.shape[1:]}: use tf.reduce_{name}"
+                f"{name}() needs the truth of each row, but rows have shape {tensor.shape[1:]}: use tf.reduce_{name}"
             )
         is_text = tensor.dtype is dtypes.string
         zero = convert_to_tensor("" if is_text else 0, tensor.dtype) if not tensor.dtype.is_bool else None
@@ -208,7 +208,7 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     tensor = iterable if is_tensor_like(iterable) else _stacked(rows)
     tensor = convert_to_tensor(tensor)
     if not isinstance(reverse, (bool, int)):
-        raise TypeError("sorted() decides `reverse` while the graph is made: it cannot be a tensor")
+        raise TypeError("sorted() needs `reverse` while the graph is made: it cannot be a tensor")
     marks = tensor if key is None else _stacked(mapped(key, tensor))
     if marks.shape.rank not in (1, None):
         raise TypeError(
@@ -241,9 +241,7 @@ def contained(container: Any, item: Any, /) -> Any:
     if isinstance(container, Range):
         return container.contains(item)
     if isinstance(container, IndexedItems):
-        raise TypeError(
-            "`in` asks for a tensor, a range or a list, not for items that a graph makes one by one"
-        )
+        raise TypeError("`in` needs a tensor, a range or a list, not items that a graph makes one by one")
     if is_tensor_like(container):
         tensor = convert_to_tensor(container)
         if tensor.shape.rank not in (1, None):
@@ -252,9 +250,7 @@ def contained(container: Any, item: Any, /) -> Any:
             )
         return reductions.reduce_any(comparison.equal(tensor, item))
     if is_tensor_like(item) and item.shape.rank not in (0, None):
-        raise TypeError(
-            f"`in` asks for one value, and this has shape {item.shape}: use tf.reduce_any(t == x)"
-        )
+        raise TypeError(f"`in` needs a scalar, but this has shape {item.shape}: use tf.reduce_any(t == x)")
     equal = [item == element for element in container]
     known = [truth for truth in equal if not is_tensor_like(truth)]
     if any(known):

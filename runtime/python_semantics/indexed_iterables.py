@@ -163,8 +163,8 @@ def filtered(function: Callable[[Any], Any] | None, items: Any, /) -> IndexedIte
     raise staging_error(
         "AGC271",
         "`filter` of a `filter` over a tensor cannot be staged",
-        why="each item is asked one question",
-        fix="ask both in one function: filter(lambda x: p(x) and q(x), t)",
+        why="each item can have one condition",
+        fix="combine both in one function: filter(lambda x: p(x) and q(x), t)",
     )
 
 

@@ -46,15 +46,15 @@ class RowIterator(IndexedItems):
         if self.position < 0:
             raise staging_error(
                 "AGC272",
-                f"{what}: a loop has taken what was left, or a part of it",
-                why="how far the loop came is known only when the graph runs",
+                f"{what}: a loop has consumed all or some of the remaining items",
+                why="the number of consumed items is known only when the graph runs",
                 fix="make another iterator, or index the tensor with a counter of your own",
             )
         if self.home is not current():
             raise staging_error(
                 "AGC272",
-                f"{what} in a block that the graph decides about: the iterator was made outside of it",
-                why="where the iterator stands afterwards would depend on which way the graph went",
+                f"{what} in a staged block: the iterator was made outside of it",
+                why="the position of the iterator would depend on the path that the graph takes",
                 fix="index the tensor with a counter: `x = t[i]`, `i += 1`",
             )
 
@@ -85,8 +85,8 @@ def advanced(items: Any, default: Any = _NOTHING, /) -> Any:
         raise staging_error(
             "AGC272",
             "next() with a default needs to know how many rows there are",
-            why="whether one is left is known only when the graph runs",
-            fix="ask for `len(t) > 0` in an `if`, and index the tensor",
+            why="whether a row remains is known only when the graph runs",
+            fix="test `len(t) > 0` in an `if`, and index the tensor",
         )
     items.position += 1
     return items.rows.get(items.position - 1)

@@ -78,7 +78,7 @@ class ListQuestions:
     def __iter__(self) -> NoReturn:
         name = self.name
         raise self._refused(
-            "taking out all elements at once",
+            "unpacking all elements",
             f"write `{name} + [x]` for `[*{name}, x]`, `a, b = {name}[0], {name}[1]` for `a, b = {name}`, "
             f"a loop over `{name}` in converted code, or use the tensor tf.stack({name})",
         )

@@ -15,7 +15,7 @@ from ..ops.math import comparison
 
 
 def length(value: Any) -> int | None:
-    """Return the number of rows; None for a scalar, and for a value that is no tensor."""
+    """Return the number of rows; None for a scalar, and for a value that is not a tensor."""
     if not is_tensor_like(value):
         return None
     shape = convert_to_tensor(value).shape
@@ -26,8 +26,8 @@ def length(value: Any) -> int | None:
             "AGC270",
             f"a sequence pattern needs to know how many rows there are, but the shape is {shape}",
             notes=[made(value)],
-            why="which case is meant is decided while the graph is made, and the number of rows is not known then",
-            fix="give the tensor its shape with tf.ensure_shape or x.set_shape, or ask for tf.shape(x)[0] in an `if`",
+            why="the case is selected while the graph is made, and the number of rows is not known then",
+            fix="give the tensor its shape with tf.ensure_shape or x.set_shape, or test tf.shape(x)[0] in an `if`",
         )
     return int(shape[0])
 

@@ -102,7 +102,7 @@ class TensorList(ListQuestions, MutableValue):
 
     def __delitem__(self, key: Any) -> None:
         if isinstance(key, slice):
-            raise self._refused("deleting a slice", "keep what stays: `xs = xs[:i] + xs[j:]`")
+            raise self._refused("deleting a slice", "keep the other elements: `xs = xs[:i] + xs[j:]`")
         self.pop(_index(key))
 
     def __add__(self, other: Any) -> TensorList:

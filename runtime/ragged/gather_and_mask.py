@@ -103,7 +103,7 @@ def _along(params: Any, indices: Any, axis: int) -> Any:
     flat = in_dtype(reshape(places, [-1]), kind)
     lengths = expand_dims(params.row_lengths(), 1)
     inside = logical_and(greater_equal(flat, 0), less(expand_dims(flat, 0), lengths))
-    expect(reduce_all(inside), "indices must be inside of every row:", [places, params.row_lengths()])
+    expect(reduce_all(inside), "indices must be inside every row:", [places, params.row_lengths()])
     whole = expand_dims(params.row_starts(), 1) + expand_dims(flat, 0)
     picked = picked_values(params.values, reshape(whole, [-1]))
     shape = concat([shape_of(whole)[:1], shape_of(places)], 0)
@@ -132,7 +132,7 @@ def _in_batches(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     kind = rows.row_splits.dtype
     local = in_dtype(flat, kind)
     inside = logical_and(greater_equal(local, 0), less(local, dense_gather(rows.row_lengths(), ids)))
-    expect(reduce_all(inside), "indices must be inside of their rows:", [flat])
+    expect(reduce_all(inside), "indices must be inside their rows:", [flat])
     places = dense_gather(rows.row_starts(), ids) + local
     picked = picked_values(rows.values, places)
     if isinstance(indices, RaggedTensor) or isinstance(picked, RaggedTensor):
@@ -208,7 +208,7 @@ def _at(params: Any, places: Any, depth: int) -> Any:
         return picked_rows(params, row)
     column = in_dtype(places[:, 1], kind)
     fits = logical_and(greater_equal(column, 0), less(column, dense_gather(params.row_lengths(), row)))
-    expect(reduce_all(fits), "indices must be inside of their rows:", [column])
+    expect(reduce_all(fits), "indices must be inside their rows:", [column])
     inner = dense_gather(params.row_starts(), row) + column
     rest = concat([expand_dims(inner, 1), in_dtype(places[:, 2:], kind)], 1)
     return _at(params.values, rest, depth - 1)
@@ -283,7 +283,7 @@ def true_places(condition: Any, name: str | None = None) -> Any:
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
     """Return one tensor per partition number with the rows of that partition."""
     if not isinstance(data, RaggedTensor) or isinstance(partitions, RaggedTensor):
-        raise ValueError("ragged partitions are taken by tf.ragged.stack_dynamic_partitions only")
+        raise ValueError("ragged partitions are supported by tf.ragged.stack_dynamic_partitions only")
     numbers = dense_partition(counted(data.nrows()), partitions, num_partitions)
     return [picked_rows(data, number) for number in numbers]
 

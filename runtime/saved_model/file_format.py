@@ -200,7 +200,7 @@ class Reader:
         try:
             return json_format.deserialize(json.loads(content))
         except FAULTS as error:
-            raise DataLossError(f"{self._folder / self._name / file} is no graph: {error}") from error
+            raise DataLossError(f"{self._folder / self._name / file} is not a graph: {error}") from error
 
     def asset(self, file: str) -> Path:
         """Return the path of an asset."""
@@ -214,6 +214,6 @@ class Reader:
             content = stream.read()
         if hashlib.sha256(content).hexdigest() != self._files[file]:
             raise DataLossError(
-                f"{self._folder / self._name / file} is damaged: its checksum is another one than when it was written"
+                f"{self._folder / self._name / file} is damaged: its checksum does not match its content"
             )
         return content

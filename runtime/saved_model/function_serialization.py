@@ -192,7 +192,7 @@ def _tensors(traced: Any, given: Any, converting: bool) -> Any:
         if hasattr(given, "dtype"):
             return given
         if not converting:
-            raise TypeError(f"{given!r} is no tensor")
+            raise TypeError(f"{given!r} is not a tensor")
         return convert_to_tensor(given, traced.dtype)
     if not nest.is_nested(traced):
         return given
@@ -227,7 +227,7 @@ def restored_function(
 def _read_parameter(data: Any) -> inspect.Parameter:
     name, kind, default = data
     if unicodedata.normalize("NFKC", name) != name:
-        raise ValueError(f"{name!r} is no name that Python gives a parameter")
+        raise ValueError(f"{name!r} is not a valid name of a parameter")
     value = inspect.Parameter.empty if default is None else structure_json.read(default["value"])
     return inspect.Parameter(name, inspect._ParameterKind[kind], default=value)
 

@@ -60,7 +60,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
         except (NotFoundError, DataLossError):
             if not reader.is_replaced():
                 raise
-    raise UnavailableError(f"the saved model {str(export_dir)!r} is replaced faster than it can be read")
+    raise UnavailableError(f"the saved model {str(export_dir)!r} is replaced repeatedly while it is read")
 
 
 def contains_saved_model(export_dir: Any) -> bool:
@@ -154,4 +154,4 @@ class _Loader:
         found = self.objects[number]
         if isinstance(found, Variable):
             return found
-        raise ValueError(f"the object {number} is no variable")
+        raise ValueError(f"the object {number} is not a variable")

@@ -85,11 +85,11 @@ def read(data: Any) -> Any:
         items = [read(item) for item in content]
         return tuple(items) if kind == "tuple" else items
     if kind != "python":
-        raise ValueError(f"{kind!r} is no kind of structure")
+        raise ValueError(f"{kind!r} is not a kind of structure")
     return attribute_from(content)
 
 
 def _class(name: str) -> Any:
     if name not in SPECS:
-        raise ValueError(f"{name!r} is no kind of spec")
+        raise ValueError(f"{name!r} is not a kind of spec")
     return getattr(importlib.import_module("agc.runtime"), name)

@@ -74,7 +74,7 @@ def _at_places(sparse: SparseTensor, other: Any) -> Any:
     dense = convert_to_tensor(other, None if isinstance(other, Tensor) else sparse.dtype)
     rank = dense.shape.rank
     if rank is None:
-        raise ValueError("a dense tensor beside a sparse one needs a known rank")
+        raise ValueError("a dense operand with a sparse one needs a known rank")
     if rank == 0:
         return dense
     own = sparse.shape.rank
@@ -128,7 +128,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
     """Return the sorted union of the coordinates, and the positions of both tensors' elements in it."""
     if a.dtype is not b.dtype:
-        message = f"sparse tensors of {a.dtype.name} and {b.dtype.name} do not go together"
+        message = f"sparse tensors of {a.dtype.name} and {b.dtype.name} cannot be combined"
         expect(False, message)
     ranks = a.shape.rank, b.shape.rank
     if None not in ranks and ranks[0] != ranks[1]:

@@ -67,7 +67,7 @@ def _grouped(sparse: SparseTensor, axis: Any, keepdims: bool) -> tuple[Any, Any,
     """Return the coordinates of the groups, the group of each element, and the shape of the result."""
     rank = sparse.shape.rank
     if rank is None:
-        raise ValueError("a reduction of a sparse tensor needs a known rank: say it with `set_shape`")
+        raise ValueError("a reduction of a sparse tensor needs a known rank: set it with `set_shape`")
     axes = read_axes(axis)
     gone = set(range(rank)) if axes is None else {shapes.normal_axis(one, rank) for one in axes}
     kept = convert_to_tensor([one for one in range(rank) if one not in gone], dtypes.int32)

@@ -141,7 +141,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     rank = sparse.shape.rank
     place = -1 if axis is None else axis.__index__()
     if rank is None:
-        raise ValueError("expand_dims of a sparse tensor needs a known rank: say it with `set_shape`")
+        raise ValueError("expand_dims of a sparse tensor needs a known rank: set it with `set_shape`")
     if not -rank - 1 <= place <= rank:
         expect(False, f"axis {place} not in [{-rank - 1}, {rank}]")
     place += rank + 1 if place < 0 else 0
@@ -199,7 +199,7 @@ def split(
     sparse = sparse_only(sp_input)
     rank = sparse.shape.rank
     if rank is None:
-        raise ValueError("split of a sparse tensor needs a known rank: say it with `set_shape`")
+        raise ValueError("split of a sparse tensor needs a known rank: set it with `set_shape`")
     place, count = shapes.normal_axis(int(axis), rank), int(num_split)
     length = sparse.dense_shape[place]
     expect(
@@ -239,7 +239,7 @@ def concat(
         return parts[0]
     rank = next((part.shape.rank for part in parts if part.shape.rank is not None), None)
     if rank is None:
-        raise ValueError("concat of sparse tensors needs a known rank: say it with `set_shape`")
+        raise ValueError("concat of sparse tensors needs a known rank: set it with `set_shape`")
     place = shapes.normal_axis(int(axis), rank)
     sizes = stack([part.dense_shape for part in parts])
     largest = reduce_max(sizes, 0)

@@ -37,9 +37,9 @@ def read(path: Path, kind: str, newest: int) -> Any:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataLossError(f"{path} is damaged, or no file of agc: {error}") from None
+        raise DataLossError(f"{path} is damaged, or not a file of agc: {error}") from None
     if not isinstance(document, dict) or document.get("format") != f"agc {kind}" or "content" not in document:
-        raise DataLossError(f"{path} is no {kind} of agc")
+        raise DataLossError(f"{path} is not a {kind} of agc")
     version = document.get("version")
     if type(version) is not int or version > newest:
         raise DataLossError(
@@ -48,7 +48,7 @@ def read(path: Path, kind: str, newest: int) -> Any:
     with reading(path):
         digest = _digest(document["content"])
     if document.get("sha256") != digest:
-        raise DataLossError(f"{path} is damaged: its checksum does not fit its content")
+        raise DataLossError(f"{path} is damaged: its checksum does not match its content")
     return document["content"]
 
 

@@ -53,7 +53,7 @@ def element_count(shape: Sequence[Any]) -> int:
     if len(shape) > _MOST_AXES:
         raise ValueError(f"a shape of {len(shape)} axes, of at most {_MOST_AXES}")
     if not all(type(size) is int and 0 <= size < 2**63 for size in shape):
-        raise ValueError(f"{str(shape)[:200]} is no shape")
+        raise ValueError(f"{str(shape)[:200]} is not a shape")
     return math.prod(shape)
 
 

@@ -100,7 +100,8 @@ def exclusive(folder: Path) -> Iterator[Lock]:
     held = lock(Path(os.path.realpath(folder)), wait=_PATIENCE)
     if held is None:
         raise UnavailableError(
-            f"another process is writing in {str(folder)!r} for {_PATIENCE:.0f} seconds: save elsewhere, or end it"
+            f"another process has been writing in {str(folder)!r} for {_PATIENCE:.0f} seconds: "
+            "save to another folder, or stop that process"
         )
     with held:
         yield held

@@ -65,8 +65,8 @@ def open_inside(folder: Path, name: str) -> IO[bytes]:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK, errno.ENXIO, errno.EISDIR):
             raise
         raise DataLossError(
-            f"{path} is a link, leads over one, or is no file: links out of a folder are not followed; copy what it "
-            "shall hold into it"
+            f"{path} is a link, leads through one, or is not a file: links out of a folder are not followed; "
+            "copy the file into the folder"
         ) from None
     return _stream(handle, str(path))
 
@@ -97,5 +97,5 @@ def _checked(folder: Path, parts: list[str]) -> int:
 def _stream(handle: int, path: str) -> IO[bytes]:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise DataLossError(f"{path} is no regular file")
+        raise DataLossError(f"{path} is not a regular file")
     return os.fdopen(handle, "rb")

@@ -107,11 +107,11 @@ def read(path: Path, sha256: str | None = None) -> dict[str, Array]:
 def arrays_of(content: bytes, path: Path, sha256: str | None) -> dict[str, Array]:
     """Return all arrays of the content of the file `path`."""
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
+        raise DataLossError(f"{path} is damaged: its checksum does not match its content")
     try:
         return _parsed(content)
     except FAULTS as error:
-        raise DataLossError(f"{path} is damaged, or no safetensors file: {error}") from None
+        raise DataLossError(f"{path} is damaged, or not a safetensors file: {error}") from None
 
 
 def _parsed(content: bytes) -> dict[str, Array]:

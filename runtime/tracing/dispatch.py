@@ -207,7 +207,7 @@ class Dispatcher:
         if limit is not None and self._watch.traces >= limit:
             reason = explained(self.cache, arguments)
             raise RuntimeError(
-                f"{self.name} may be traced {limit} times, as max_traces says, and was:\n{reason}"
+                f"{self.name} needs another trace, but max_traces={limit} is reached:\n{reason}"
             )
 
     def _trace_once(

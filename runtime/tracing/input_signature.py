@@ -92,7 +92,7 @@ def _fitted_leaf(value: Any, wanted: TypeSpec, argument: str, name: str) -> Any:
                 value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype
             )
         except (TypeError, ValueError) as error:
-            raise TypeError(f"{name}(): argument `{argument}` is no tensor: {error}") from None
+            raise TypeError(f"{name}(): argument `{argument}` is not a tensor: {error}") from None
     if tensor.dtype is not wanted.dtype or not shapes.covers(
         shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
     ):

@@ -123,7 +123,7 @@ def _key(leaf: Any) -> Any:
 def _described(value: Any) -> str:
     if isinstance(value, Identity):
         target = value.target
-        return "an object that is gone" if target is None else _described(target)
+        return "a deleted object" if target is None else _described(target)
     if is_tensor_argument(value) and (isinstance(value, TensorSpec) or hasattr(value, "shape")):
         spec = _spec(value)
         return str(value) if spec is None else str(spec)
@@ -151,7 +151,7 @@ def _remedy(before: Any, now: Any) -> str:
     other = _spec(now) if is_tensor_argument(now) and hasattr(now, "dtype") else None
     if one is not None and other is not None:
         if one.dtype is not other.dtype:
-            return "cast to one dtype before the call, if one graph is to serve both"
+            return "cast to one dtype before the call, so that one graph serves both"
         general = TensorSpec(shapes.generalize(one.shape, other.shape), one.dtype)
         sizes = None if general.spec.shape is None else list(general.spec.shape)
         return (

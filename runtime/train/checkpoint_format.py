@@ -139,14 +139,14 @@ def read(prefix: str) -> Contents:
             before, content = content, checksummed_json.read(index, KIND, VERSION)
             if content == before:
                 raise
-    raise UnavailableError(f"{index} is replaced faster than it can be read")
+    raise UnavailableError(f"{index} is replaced repeatedly while it is read")
 
 
 def _contents(index: Path, content: Any) -> Contents:
     with reading(index):
         name = content["data"]["file"]
         if not regular_files.is_plain(name):
-            raise ValueError(f"{name!r} is no name of a file")
+            raise ValueError(f"{name!r} is not a file name")
         checksum = str(content["data"]["sha256"])
         keys = set(content["values"])
         nodes = [_node(entry, len(content["nodes"]), keys) for entry in content["nodes"]]

@@ -41,7 +41,7 @@ class CheckpointState(NamedTuple):
         for line in regular_files.read(file).decode(errors="replace").splitlines():
             field, colon, value = line.partition(": ")
             if not colon:
-                raise DataLossError(f"{file} is damaged, or no list of checkpoints: {line!r}")
+                raise DataLossError(f"{file} is damaged, or not a list of checkpoints: {line!r}")
             fields.setdefault(field, []).append(value)
         try:
             latest = _path(fields.get("model_checkpoint_path", ['""'])[0])
@@ -49,7 +49,7 @@ class CheckpointState(NamedTuple):
             preserved = fields.get("last_preserved_timestamp")
             return cls(folder, latest, paths, _time(preserved[0]) if preserved else None, name or NAME)
         except (ValueError, RecursionError) as error:
-            raise DataLossError(f"{file} is damaged, or no list of checkpoints: {error}") from None
+            raise DataLossError(f"{file} is damaged, or not a list of checkpoints: {error}") from None
 
     def with_latest(self, path: str) -> CheckpointState:
         """Return the state with `path` as the only and latest checkpoint."""
@@ -84,7 +84,7 @@ def _path(text: str) -> str:
     """Return a path read from the file."""
     path = json.loads(text)
     if not isinstance(path, str) or "\0" in path:
-        raise ValueError(f"{text[:80]} is no path")
+        raise ValueError(f"{text[:80]} is not a path")
     os.fsencode(path)
     return path
 
@@ -93,7 +93,7 @@ def _time(text: str) -> float:
     """Return a time stamp read from the file."""
     time = float(text)
     if not math.isfinite(time):
-        raise ValueError(f"{text} is no time")
+        raise ValueError(f"{text} is not a time")
     return time
 
 

@@ -52,7 +52,7 @@ class ExponentialMovingAverage:
 
         In a function the averages must exist already: call `apply` once before.
 
-        Raises TypeError for a value that is no variable, or not float16, float32 or float64.
+        Raises TypeError for a value that is not a variable, or not float16, float32 or float64.
         """
         for variable in var_list or ():
             if not isinstance(variable, Variable):

@@ -116,7 +116,7 @@ class LoadStatus:
         unused = self._restoration.unused()
         if unused:
             raise AssertionError(
-                f"nothing in the program takes these values of {self._restoration.prefix!r}: {_listed(unused)}"
+                f"no object in the program uses these values of {self._restoration.prefix!r}: {_listed(unused)}"
             )
         return self.assert_existing_objects_matched()
 

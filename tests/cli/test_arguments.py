@@ -102,7 +102,7 @@ error[AGC305]: `hello` is not a value
   --> arguments:2:1
  2 | hello
    | ^^^^^
-fix: a text has quotes of its own: '"hello"'""",
+fix: a string needs its own quotes: '"hello"'""",
         ),
         (
             "flag=true",
@@ -111,7 +111,7 @@ error[AGC305]: `true` is not a value
   --> arguments:2:6
  2 | flag=true
    |      ^^^^
-fix: Python writes it True""",
+fix: in Python it is True""",
         ),
         (
             "n=",

@@ -257,5 +257,5 @@ def test_wrong_usage(inside, arguments, title):
 def test_usage_errors_say_where_help_is(inside, arguments, title):
     assert (
         complaint(inside(*arguments), USAGE)
-        == f"error[AGC300]: {title}\nfix: `agc convert --help` shows how it is used\n"
+        == f"error[AGC300]: {title}\nfix: `agc convert --help` shows the usage\n"
     )

@@ -71,15 +71,15 @@ def test_all_that_is_refused_is_listed(inside, project):
         "  --> jump.py:6:13\n"
         " 6 |             return 1\n"
         "   |             ^^^^^^^^\n"
-        "why: it would discard an exception on its way, which a staged block cannot do\n"
-        "fix: move the jump behind the `try` statement\n"
+        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "fix: move the jump after the `try` statement\n"
         "\n"
         "error[AGC110]: a jump leaves a `finally` block inside control flow that may be staged\n"
         "  --> jump.py:15:17\n"
         " 15 |                 break\n"
         "    |                 ^^^^^\n"
-        "why: it would discard an exception on its way, which a staged block cannot do\n"
-        "fix: move the jump behind the `try` statement\n"
+        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "fix: move the jump after the `try` statement\n"
     )
     assert result.stderr == "2 errors in 1 file; more: agc explain AGC110\n"
 
@@ -301,8 +301,8 @@ def test_annotations_for_github(inside, project):
     assert lines[0] == (
         "::error file=a%2Cb%3Ac.py,line=6,col=13,endColumn=21,title=AGC110::"
         "a jump leaves a `finally` block inside control flow that may be staged"
-        "%0Awhy: it would discard an exception on its way, which a staged block cannot do"
-        "%0Afix: move the jump behind the `try` statement"
+        "%0Awhy: it would discard a pending exception, which a staged block cannot do"
+        "%0Afix: move the jump after the `try` statement"
     )
     assert lines[2].startswith(
         "::warning file=traced.py,line=7,col=13,endColumn=26,title=AGC191::`eval` keeps"

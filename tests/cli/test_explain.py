@@ -13,9 +13,11 @@ ROOT = Path(__file__).parent.parent.parent
 def test_a_page_is_plain_text(inside):
     result = inside("explain", "AGC207")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith("AGC207: not one truth value\n\nA condition has several elements.\n")
+    assert result.stdout.startswith(
+        "AGC207: the condition is not a scalar\n\nThe condition of an `if`, `while` or similar"
+    )
     assert "\n    $ agc run several.py::magnitude '[1, -2]'\n" in result.stdout
-    assert result.stdout.endswith("element by element, `tf.where`.\n")
+    assert result.stdout.endswith("element by element, use `tf.where`.\n")
     assert "```" not in result.stdout
     assert "\x1b" not in result.stdout
 

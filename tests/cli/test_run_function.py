@@ -183,7 +183,7 @@ def test_a_function_on_stdin(agc):
 error[AGC306]: the arguments do not fit `collatz`: missing a required argument: 'n'
   --> prog.py:6
  6 | def collatz(n):
-why: it is collatz(n)
+why: the signature is collatz(n)
 """,
         ),
         (
@@ -193,7 +193,7 @@ why: it is collatz(n)
 error[AGC306]: the arguments do not fit `collatz`: too many positional arguments
   --> prog.py:6
  6 | def collatz(n):
-why: it is collatz(n)
+why: the signature is collatz(n)
 """,
         ),
         (
@@ -203,7 +203,7 @@ why: it is collatz(n)
 error[AGC306]: the arguments do not fit `scaled`: got an unexpected keyword argument 'factr'
   --> prog.py:28
  28 | def scaled(x, factor=2.0, *, shift):
-why: it is scaled(x, factor=2.0, *, shift)
+why: the signature is scaled(x, factor=2.0, *, shift)
 fix: did you mean `factor`?
 """,
         ),

@@ -66,7 +66,7 @@ def test_a_function_that_was_typed_twice_is_the_one_that_is_there(tmp_path):
 def test_a_prompt_that_is_fed_from_a_pipe_keeps_nothing(python):
     done = python("-i", lines=["import agc.runtime as tf", *CELL.splitlines(), "", RUN])
     assert "error[AGC101]: the source of `count` cannot be found\n  --> <stdin>:1, in count\n" in done.stderr
-    assert "fix: use IPython or Python 3.13, which keep what is typed" in done.stderr
+    assert "fix: use IPython or Python 3.13, which keep the text of the prompt" in done.stderr
 
 
 def test_a_script_that_goes_on_at_the_prompt(python, tmp_path):

@@ -100,7 +100,7 @@ def number_in(value: Any, objects: list[Any]) -> Any:
 def make_select_proxy(number: Any, objects: Sequence[Any], name: str) -> Any:
     """Return a proxy that represents the element of `objects` at index `number`."""
     if not can_be_chosen(map(type, objects)):
-        raise ambiguous(name, "are of different classes, or of one that cannot stand for another")
+        raise ambiguous(name, "are of different classes, or of a class that a proxy cannot represent")
     kind: Any = type(objects[0])
     kind = _class_of(kind)
     new = _base_of(kind).__new__(kind)
@@ -127,7 +127,7 @@ def select_object(number: Any, values: Sequence[Any], name: str) -> Any:
         parts = [select_object(number, column, f"{name}[{at}]") for at, column in columns]
         return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
     if not all(isinstance(value, _IMMUTABLE) or backends[type(value)] is not PYTHON for value in values):
-        raise ambiguous(name, "are of different kinds, or of one that the graph cannot choose between")
+        raise ambiguous(name, "are of different types, or of a type that the graph cannot select between")
     return _selected(backends[type(number)], number, values, name)
 
 
@@ -263,9 +263,7 @@ def _sorted_keys(value: dict[Any, Any]) -> list[Any]:
 
 
 def _no_identity(self: Any, *_: Any) -> NoReturn:
-    raise ambiguous(
-        choice_of(self).name, "are compared, or looked for in a dict or set, as the objects that they are"
-    )
+    raise ambiguous(choice_of(self).name, "are compared or hashed by identity")
 
 
 ITEM_MIXINS: dict[type, type] = {}

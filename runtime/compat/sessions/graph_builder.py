@@ -2,7 +2,7 @@
 
     graph = Graph()
     with graph.as_default():
-        total = tf.constant(1) + 2          # total.graph is graph; nothing is computed
+        total = tf.constant(1) + 2          # total.graph is graph; no value is computed
 
 Control dependencies (`control_dependencies`) are stored apart from the graph: a session runs only the operations
 that its fetches need.

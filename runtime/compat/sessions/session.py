@@ -67,7 +67,7 @@ class Session:
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if target:
-            raise ValueError(f"there are no other machines to run on: target {target!r}")
+            raise ValueError(f"this runtime cannot connect to other machines: target {target!r}")
         self.graph = get_default_graph() if graph is None else graph
         self.sess_str = target
         self._builder: GraphBuilder = builder_of(self.graph)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def declare(variable: Variable, builder: GraphBuilder, value: Any, dtype: Any, shape: Any) -> None:
     """Make `variable` belong to the graph: it gets a type and an initializer, but no value."""
     if current() is not builder:
-        raise ValueError("a variable of a graph cannot be made inside of a `cond` or loop: make it before")
+        raise ValueError("a variable of a graph cannot be made inside a `cond` or loop: make it before")
     value = value() if callable(value) else value
     tensor = convert_to_tensor(value, dtype)
     declared = shapes.as_dims(tensor.shape if shape is None else shape)

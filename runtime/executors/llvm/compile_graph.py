@@ -72,7 +72,9 @@ class Fence:
 
 def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
     """Return the error for a graph that must be compiled, but cannot be."""
-    fix = "leave these operations out of the function, or take jit_compile=None, which compiles where it can"
+    fix = (
+        "leave these operations out of the function, or use jit_compile=None, which compiles only what it can"
+    )
     return CompilationError(graph.name, refusal.reasons, fix)
 
 

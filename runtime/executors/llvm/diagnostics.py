@@ -3,13 +3,13 @@
 error[AGC220]: `f` cannot be compiled to native code, as jit_compile=True demands
   --> train.py:12, in f: print has effects outside of the graph
   --> train.py:14, in f: unique: the shape of its result, int32[?], depends on values
-fix: leave these operations out of the function, or take jit_compile=None, which compiles where it can
+fix: leave these operations out of the function, or use jit_compile=None, which compiles only what it can
 
 An unexpected error in the compiler is reported as an internal fault:
 
 error[AGC221]: agc failed to compile `f` to native code: AssertionError: no axis 3 in (2,)
   --> train.py:12, in f: multiply
-This is a fault of agc's, not of the program.
+This is a bug in agc, not in the program.
 fix: run the function with jit_compile=False; report this message and print(f.get_concrete_function(...).graph)
 """
 
@@ -83,7 +83,7 @@ class CompilerFaultError(InternalError):
         text = str(cause).strip().partition("\n")[0]
         super().__init__(
             f"error[{FAULT}]: agc failed to compile `{name}` to native code: {type(cause).__name__}: {text}{place}\n"
-            "This is a fault of agc's, not of the program.\n"
+            "This is a bug in agc, not in the program.\n"
             "fix: run the function with jit_compile=False; report this message and "
             f"print({name}.get_concrete_function(...).graph)"
         )
@@ -102,5 +102,5 @@ def tell_of_difference(graph: Graph, difference: str) -> None:
     place = f"\n  --> {origin}" if origin else ""
     tell(
         f"error[{FAULT}]: native code of `{graph.name}` gave other results than the plan did: {difference}{place}\n"
-        "This is a fault of agc's, not of the program."
+        "This is a bug in agc, not in the program."
     )

@@ -189,7 +189,7 @@ def _stacked(items: Sequence[Any], element: TensorType) -> Any:
     known = [np.shape(item) for item in items if item is not None]
     shape = known[0] if known else element.shape
     if shape is None or None in shape or any(other != shape for other in known):
-        raise CannotCompileError(["the elements of a list that goes in do not have one known shape"])
+        raise CannotCompileError(["the elements of a list argument do not have one known shape"])
     rows = np.zeros((len(items), *shape), element.dtype.numpy)
     for place, item in enumerate(items):
         if item is not None:

@@ -172,7 +172,7 @@ class _Writer:
                 break
             specs = settled
         else:
-            raise CannotCompileError([Reason(operation, "what is in its lists depends on itself")])
+            raise CannotCompileError([Reason(operation, "the types of its lists depend on each other")])
         values = [Value(value.name, spec) for value, spec in zip(test.inputs, specs, strict=False)]
         tested = self.region(test, [*values, *_afresh(test, invariants, count)])
         passed = [operand for operand in invariants if isinstance(operand, Value)]
@@ -192,7 +192,7 @@ class _Writer:
             wide, narrow = (other, one) if other.element.covers(one.element) else (one, other)
             found = of_both(narrow.element, one, other) if wide.element.covers(narrow.element) else None
         if found is None:
-            raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
+            raise CannotCompileError([Reason(operation, f"its branches return {one} and {other}")])
         return found
 
     def _settled(self, operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:

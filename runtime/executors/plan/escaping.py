@@ -42,7 +42,7 @@ def checked_identifier(name: str) -> str:
     """Return the name itself. Raises InternalError if it is not an identifier."""
     if type(name) is str and name.isidentifier() and not keyword.iskeyword(name):
         return name
-    raise InternalError(f"{name!r} is no name that generated source can have")
+    raise InternalError(f"{name!r} is not a valid name in generated source")
 
 
 def is_literal(value: Any) -> bool:
@@ -59,7 +59,7 @@ def literal(value: Any) -> str:
     """Return `repr(value)`. Raises InternalError for a value that is no literal."""
     if is_literal(value):
         return repr(value)
-    raise InternalError(f"{type(value).__name__} has no text that generated source can have")
+    raise InternalError(f"{type(value).__name__} has no literal for generated source")
 
 
 def check_names(code: CodeType, known: Container[str]) -> None:
@@ -69,7 +69,7 @@ def check_names(code: CodeType, known: Container[str]) -> None:
     """
     for name in code.co_names:
         if name not in known and name not in BUILT_IN and name not in _attributes():
-            raise InternalError(f"generated source uses the name {name!r}, which it has no business with")
+            raise InternalError(f"generated source may not use the name {name!r}")
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             check_names(constant, known)

@@ -193,7 +193,7 @@ def of_version(api_version: str | None) -> Any:
     if api_version in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
         return sys.modules[__name__]
     raise ValueError(
-        f"there is version {__array_api_version__} of the array API, and what is older, not {api_version!r}"
+        f"there is version {__array_api_version__} of the array API and older ones, not {api_version!r}"
     )
 
 

@@ -130,7 +130,7 @@ def tensor_of(x: Any, kinds: tuple[DType, ...], function: str) -> Tensor:
 def rank_of(x: Tensor, function: str) -> int:
     """Return the number of dimensions; raise ValueError if it is unknown while tracing."""
     if x.shape.rank is None:
-        raise ValueError(f"{function} needs an array of known rank: say it with tf.ensure_shape")
+        raise ValueError(f"{function} needs an array of known rank: set it with tf.ensure_shape")
     return x.shape.rank
 
 

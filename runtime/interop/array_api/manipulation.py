@@ -113,7 +113,9 @@ def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int
     tensor = asarray(x)
     places, targets = axes_of(source, tensor, "moveaxis"), axes_of(destination, tensor, "moveaxis")
     if len(places) != len(targets) or len({*places}) < len(places) or len({*targets}) < len(targets):
-        raise ValueError(f"moveaxis: {source} and {destination} must be as many axes, each of them once")
+        raise ValueError(
+            f"moveaxis: {source} and {destination} must have the same number of axes, without duplicates"
+        )
     order = [each for each in range(rank_of(tensor, "moveaxis")) if each not in places]
     for target, place in sorted(zip(targets, places, strict=True)):
         order.insert(target, place)

@@ -152,7 +152,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         return list(concat_split.split(x, indices_or_sections, axis))
     size = x.shape[axis]
     if size is None:
-        raise ValueError("np.split at indices needs a known size: say it with tf.ensure_shape")
+        raise ValueError("np.split at indices needs a known size: set it with tf.ensure_shape")
     edges = [0, *indices_or_sections, size]
     return list(concat_split.split(x, np.diff(edges).tolist(), axis))
 

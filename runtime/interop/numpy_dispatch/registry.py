@@ -66,5 +66,5 @@ def at_least(a: Any, rank: int, front: bool) -> Any:
 
 def rank_of(x: Tensor, what: str) -> int:
     if x.shape.rank is None:
-        raise ValueError(f"{what} needs a tensor of known rank: say it with tf.ensure_shape")
+        raise ValueError(f"{what} needs a tensor of known rank: set it with tf.ensure_shape")
     return x.shape.rank

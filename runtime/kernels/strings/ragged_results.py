@@ -32,7 +32,7 @@ def rows_of(input: Any) -> Texts:
         return Texts(input, rows_of(input.flat_values).flat)
     tensor = convert_to_tensor(input)
     if tensor.shape.rank is None:
-        raise ValueError("texts must have a known rank here: say it with tf.ensure_shape")
+        raise ValueError("texts must have a known rank here: set it with tf.ensure_shape")
     return Texts(tensor, tensor if tensor.shape.rank == 1 else reshape(tensor, [-1]))
 
 

@@ -119,7 +119,7 @@ def _parsed_integer(text: str) -> int | Hole:
     if text == _HOLE:
         return HOLE
     if _INTEGER.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no integer of a key")
+        raise ValueError(f"{text!r} is not an integer of a key")
     return int(text)
 
 

@@ -115,7 +115,7 @@ def counted(
     return TensorType(x.dtype, (None,)), TensorType(out_idx, x.shape or (None,)), TensorType(out_idx, (None,))
 
 
-counted.no_gradient("whether elements are equal is no matter of degree")
+counted.no_gradient("the equality of elements is discrete")
 
 
 def demand_indices(dtype: dtypes.DType) -> None:

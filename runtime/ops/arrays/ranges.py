@@ -83,7 +83,7 @@ def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
     return kind(first) + np.arange(count, dtype=dtype.numpy) * kind(step)
 
 
-number_range.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+number_range.no_gradient("as in TensorFlow: the length of the result depends on the bounds")
 
 
 @export("linspace")

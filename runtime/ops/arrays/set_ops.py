@@ -223,7 +223,7 @@ def _(
     return result
 
 
-sequence_distances.no_gradient("as in TensorFlow: it counts elements")
+sequence_distances.no_gradient("as in TensorFlow: the distance is a count of elements")
 
 
 def _padded(group: Array, element: Array, count: int) -> tuple[Array, Array]:

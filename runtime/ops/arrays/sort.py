@@ -168,7 +168,9 @@ def searchsorted(
     if sorted_sequence.shape == () or (
         None not in (sorted_sequence.shape, values.shape) and len(values.shape) < len(sorted_sequence.shape)
     ):
-        raise ValueError(f"searchsorted: no place for {values.shape} in sequences of {sorted_sequence.shape}")
+        raise ValueError(
+            f"searchsorted: values of shape {values.shape} do not fit sequences of shape {sorted_sequence.shape}"
+        )
     return TensorType(out_type, values.shape)
 
 

@@ -81,7 +81,7 @@ def read_rounds(value: Any) -> int | None:
     """Read a number of loop iterations; None means no limit."""
     number = read_optional_int(value)
     if number is not None and number < 0:
-        raise ValueError(f"{number} is no number of rounds")
+        raise ValueError(f"{number} is not a number of iterations")
     return number
 
 
@@ -89,7 +89,7 @@ def read_every(value: Any) -> int | str:
     """Read how many iterations pass between two saved states; "auto" lets the gradient choose."""
     number = value if value == "auto" else read_axis(value)
     if number != "auto" and number < 1:
-        raise ValueError(f"{number} is no number of rounds")
+        raise ValueError(f"{number} is not a number of iterations")
     return number
 
 

@@ -56,10 +56,10 @@ def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:
     """
     try:
         if reader is read_object and value is not None:
-            raise ValueError("it exists in a running program only")
+            raise ValueError("it exists only while the program runs")
         read = reader(value)
         if not is_literal(read) or not (read == value or (read != read and value != value)):
-            raise ValueError(f"{_short(value)} is no such value")
+            raise ValueError(f"{_short(value)} is not such a value")
     except Exception as error:  # a reader may raise any exception for an unexpected value
         raise ValueError(f"{op.name}, `{name}`: {error}") from None
     return read

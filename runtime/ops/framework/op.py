@@ -203,7 +203,7 @@ class Op(Signature, FactRecord):
         if late is None:
             raise error
         raise errors.OperatorNotAllowedInGraphError(
-            f"{self.name}, argument `{late}`: what it is must be known while the graph is built, but "
+            f"{self.name}, argument `{late}`: it must be known while the graph is built, but "
             f"{given[late]!r} gets its value when the graph runs. Give a Python value, or choose between several calls "
             "with an `if`, or tf.switch_case."
         ) from None

@@ -28,7 +28,7 @@ OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
 
 _OF_ARGUMENTS = (errors.InvalidArgumentError, errors.ResourceExhaustedError, errors.UnimplementedError)
 _PYTHONS = (ValueError, IndexError, AssertionError)
-_UNFIT = "the arguments do not fit each other"
+_UNFIT = "the arguments do not fit together"
 _NUMPY = os.path.dirname(np.__file__)
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _HERE = __name__.split(".")[0]

@@ -66,7 +66,7 @@ def _(images: Array, boxes: Array, colors: Array) -> Array:
     return found
 
 
-drawn_boxes.no_gradient("outlines jump from one element to the next")
+drawn_boxes.no_gradient("the positions of outlines are discrete")
 
 
 def _draw(image: Array, box: list[int], color: Array) -> None:

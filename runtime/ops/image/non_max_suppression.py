@@ -88,7 +88,7 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
     return chosen, left.astype(scores.dtype)
 
 
-suppress.no_gradient("as in TensorFlow: which boxes are kept does not change by a little")
+suppress.no_gradient("as in TensorFlow: the selection of boxes is discrete")
 
 
 def corners_overlap(boxes: Array) -> Callable[[int, Array], Array]:
@@ -303,7 +303,7 @@ def _(boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_s
     return np.clip(places, 0, 1) if clip_boxes else places, values, kinds, counts
 
 
-suppress_classes.no_gradient("as in TensorFlow: which boxes are kept does not change by a little")
+suppress_classes.no_gradient("as in TensorFlow: the selection of boxes is discrete")
 
 
 def _each_class(

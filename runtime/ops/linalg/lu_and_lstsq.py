@@ -127,10 +127,12 @@ def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> TensorType:
 def _(matrix: Array, order: Array) -> Array:
     if order.shape != matrix.shape[:-1]:
         raise errors.InvalidArgumentError(
-            f"an order {order.shape} is none of rows of matrices {matrix.shape}"
+            f"a permutation of shape {order.shape} does not fit the rows of matrices {matrix.shape}"
         )
     if np.any((order < 0) | (order >= max(matrix.shape[-2], 1))):
-        raise errors.InvalidArgumentError(f"the order of rows must have indices in [0, {matrix.shape[-2]})")
+        raise errors.InvalidArgumentError(
+            f"the permutation of rows must have indices in [0, {matrix.shape[-2]})"
+        )
     return np.take_along_axis(matrix, order[..., None], -2)
 
 

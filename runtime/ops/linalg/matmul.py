@@ -211,7 +211,7 @@ def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None
     """
     require_dtype(a, NUMERIC, "tensordot")
     if axes_a is None or axes_b is None:
-        raise ValueError("`axes` must say which axes of `a` and `b` go together, not None")
+        raise ValueError("`axes` must name the axes of `a` and `b` to contract, not None")
     if len(axes_a) != len(axes_b):
         raise ValueError(f"Different number of contraction axes `a` and `b`, {len(axes_a)} != {len(axes_b)}.")
     if a.shape is None or b.shape is None:
@@ -269,7 +269,7 @@ def tensordot_back(
     """
     require_dtype(dy, NUMERIC, "tensordot_back")
     if axes is None or axes_other is None or len(axes) != len(axes_other):
-        raise ValueError(f"tensordot_back: the axes {axes} and {axes_other} do not go in pairs")
+        raise ValueError(f"tensordot_back: the axes {axes} and {axes_other} do not pair up")
     return TensorType(dy.dtype, dims(shape))
 
 

@@ -171,7 +171,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
     if shape is None or None in shape:
         raise errors.InvalidArgumentError(
             "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
-            "give `element_shape`; or was a result of `write` dropped, which is the array with the element?"
+            "pass `element_shape`; or was a result of `write` dropped, which is the array with the element?"
         )
     zero = np.full(shape, b"" if dtype is dtypes.string else 0, dtype.numpy)
     return [zero if item is None else item for item in items]
@@ -182,7 +182,7 @@ def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
     if shape is None or None in shape:
         raise errors.InvalidArgumentError(
             f"Tried to join no elements of a TensorArray or list whose element shape {shapes.show(shape)} is not fully "
-            "known: give `element_shape`"
+            "known: pass `element_shape`"
         )
     return np.zeros((0, *shape), dtype.numpy)
 

@@ -341,9 +341,9 @@ realdiv.gradient(
         lambda: fitted(-dy * conj(x) / conj(y) / conj(y), y),
     )
 )
-floordiv.no_gradient("it is constant but for jumps")
+floordiv.no_gradient("it is piecewise constant")
 floormod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * floordiv(x, y), y)))
-truncatediv.no_gradient("it is constant but for jumps")
+truncatediv.no_gradient("it is piecewise constant")
 truncatemod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * truncatediv(x, y), y)))
 maximum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x >= y))
 minimum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x <= y))

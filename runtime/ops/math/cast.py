@@ -159,7 +159,7 @@ def _(input: Array, type: dtypes.DType) -> Array:
     return np.ascontiguousarray(input).view(type.numpy).reshape(shape)
 
 
-bitcast.no_gradient("the bits of a number do not change by a little")
+bitcast.no_gradient("the bits of a number are discrete")
 
 
 @export("identity")
@@ -213,7 +213,7 @@ def _(input: Array) -> Array:
     return input
 
 
-stop_gradient.no_gradient("that is what it is for")
+stop_gradient.no_gradient("its purpose is to stop gradients")
 
 
 @export("complex")

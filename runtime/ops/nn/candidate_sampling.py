@@ -226,7 +226,7 @@ def _(true_classes: Array, weights: Array, num_true: int, num_sampled: int, uniq
     )  # fmt: skip
 
 
-weighted_candidates.no_gradient("what is drawn does not change by a little")
+weighted_candidates.no_gradient("the drawn classes are discrete")
 
 
 def _alias(weights: Array) -> tuple[list[float], list[int]]:

@@ -103,9 +103,7 @@ def _check(logits: Array, labels: Array, label_length: Array, logit_length: Arra
     if counted.size and (counted.min() < 0 or counted.max() >= classes):
         raise errors.InvalidArgumentError(f"ctc_loss: labels must be in [0, {classes})")
     if (counted == blank).any():
-        raise errors.InvalidArgumentError(
-            f"ctc_loss: {blank} is the blank, which is no label; see `blank_index`"
-        )
+        raise errors.InvalidArgumentError(f"ctc_loss: {blank} is the blank, not a label; see `blank_index`")
 
 
 def _log_softmax(logits: Array) -> Array:

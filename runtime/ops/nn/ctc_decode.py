@@ -94,7 +94,7 @@ def _(inputs: Array, sequence_length: Array, merge_repeated: bool, blank_index: 
     return (*_sparse(rows), np.array(scores, inputs.dtype).reshape(len(rows), 1))
 
 
-ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by a little")
+ctc_greedy.no_gradient("as in TensorFlow: the labels are discrete")
 
 
 @op
@@ -136,7 +136,7 @@ def _(inputs: Array, sequence_length: Array, beam_width: int, top_paths: int) ->
     return (*parts, scores)
 
 
-ctc_beam_search.no_gradient("TensorFlow has none: which labels win does not change by a little")
+ctc_beam_search.no_gradient("as in TensorFlow: the labels are discrete")
 
 
 Beam = dict[tuple[int, ...], tuple[float, float]]

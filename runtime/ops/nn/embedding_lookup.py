@@ -61,7 +61,7 @@ def _check_parts(parts: list[Tensor]) -> None:
     least, extras = divmod(sum(known), len(known))
     if known != [least + (i < extras) for i in range(len(known))]:
         raise ValueError(
-            f"embedding_lookup: parts of {known} rows are no even division of {sum(known)} rows; "
+            f"embedding_lookup: parts of {known} rows do not divide {sum(known)} rows evenly; "
             "concatenate them with tf.concat"
         )
 

@@ -90,7 +90,7 @@ def _(labels: Array, logits: Array) -> Array:
     if not logits.ndim or labels.shape != logits.shape:
         raise errors.InvalidArgumentError(
             "softmax_cross_entropy_with_logits: labels and logits must have the same shape, with an axis at "
-            f"least: {list(labels.shape)} beside {list(logits.shape)}"
+            f"least: {list(labels.shape)} and {list(logits.shape)}"
         )
     kind = np.result_type(logits.dtype, np.float32)
     logits = logits.astype(kind, copy=False)
@@ -160,7 +160,7 @@ def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None
 def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
     return (
         "labels and logits must have the same dimensions except for the last one: "
-        f"{list(labels)} beside {list(logits)}"
+        f"{list(labels)} and {list(logits)}"
     )
 
 

@@ -160,7 +160,7 @@ def _(starts: Array, limits: Array, deltas: Array) -> tuple[Array, Array]:
     return (starts[row] + column.astype(starts.dtype) * deltas[row]).astype(starts.dtype), splits
 
 
-ranges.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+ranges.no_gradient("as in TensorFlow: the length of the result depends on the bounds")
 
 
 @op

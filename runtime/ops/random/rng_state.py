@@ -59,7 +59,7 @@ def _(state: Array, drawn: Array, drawing: str) -> Array:
     return _moved(state, blocks_behind(drawing, np.shape(drawn)))
 
 
-stream_behind.no_gradient("the state of a stream does not move by a little")
+stream_behind.no_gradient("the state of a random stream is discrete")
 
 
 @op
@@ -78,4 +78,4 @@ def _(state: Array, count: Array, each: int) -> Array:
     return _moved(state, int(np.prod(count, dtype=np.int64)) * each)
 
 
-stream_after.no_gradient("the state of a stream does not move by a little")
+stream_after.no_gradient("the state of a random stream is discrete")

@@ -171,7 +171,7 @@ def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream:
     return distributions.integers(source, sizes, low, high, dtype)
 
 
-random_integers.no_gradient("numbers that are drawn do not follow their bounds by a little")
+random_integers.no_gradient("the drawn integers are discrete")
 
 
 @op(stateful=True)

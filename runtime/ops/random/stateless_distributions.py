@@ -200,7 +200,7 @@ def _(shape: Array, seed: Array, lam: Array, dtype: dtypes.DType) -> Array:
     return _laid_out(rows, sizes, dtype)
 
 
-poisson_variates.no_gradient("whole numbers do not move by a little")
+poisson_variates.no_gradient("the drawn integers are discrete")
 
 
 @op
@@ -224,7 +224,7 @@ def _(shape: Array, seed: Array, counts: Array, probs: Array, dtype: dtypes.DTyp
     return _laid_out(rows, sizes, dtype)
 
 
-binomial_variates.no_gradient("whole numbers do not move by a little")
+binomial_variates.no_gradient("the drawn integers are discrete")
 
 
 @op
@@ -299,7 +299,7 @@ def _(logits: Array, num_samples: Array, seed: Array, dtype: dtypes.DType) -> Ar
     ).astype(dtype.numpy)
 
 
-seeded_categorical.no_gradient("whole numbers do not move by a little")
+seeded_categorical.no_gradient("the drawn integers are discrete")
 
 
 @export("random_index_shuffle")

@@ -65,7 +65,7 @@ def pooled_violators(input: Input, name: Name = None) -> tuple[TensorType, Tenso
     """
     require_dtype(input, FLOATS, "isotonic_regression")
     if input.shape == ():
-        raise ValueError("isotonic_regression: a scalar is no sequence")
+        raise ValueError("isotonic_regression: a scalar is not a sequence")
     return TensorType(input.dtype, input.shape), TensorType(dtypes.int32, input.shape)
 
 
@@ -102,7 +102,7 @@ def pool_means(values: Input, pools: Input, name: Name = None) -> TensorType:
     require_dtype(pools, frozenset({dtypes.int32}), "isotonic_regression")
     shape = shapes.merge(values.shape, pools.shape)
     if shape == ():
-        raise ValueError("isotonic_regression: a scalar is no sequence")
+        raise ValueError("isotonic_regression: a scalar is not a sequence")
     return TensorType(values.dtype, shape)
 
 

@@ -104,7 +104,7 @@ def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: 
     """
     if not shapes.compatible(x.shape, factors.shape):
         raise ValueError(
-            f"recurrence: {shapes.show(factors.shape)} are no factors for {shapes.show(x.shape)}"
+            f"recurrence: factors of shape {shapes.show(factors.shape)} do not fit {shapes.show(x.shape)}"
         )
     return scanned_spec(x, axis, "recurrence")
 

@@ -135,7 +135,7 @@ def exception_named(name: str) -> Any:
         return GraphAssertionError
     found = getattr(errors, name, None) or getattr(builtins, name, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
-        raise ValueError(f"{name!r} is no exception class of the runtime or of Python")
+        raise ValueError(f"{name!r} is not an exception class of the runtime or of Python")
     try:
         found("")
     except TypeError:
@@ -152,7 +152,7 @@ def read_error(value: Any) -> str:
 def demand_ordinary(name: str) -> None:
     """Raise ValueError unless the name is that of an exception class that `except Exception` catches."""
     if not issubclass(exception_named(name), Exception):
-        raise ValueError(f"{name!r} ends the program: a graph may name no such exception")
+        raise ValueError(f"{name!r} ends the program: a graph may not raise it")
 
 
 READERS["Error"] = read_error

@@ -122,7 +122,7 @@ def raise_error(
         demand_ordinary(error)
         if not len(values) == len(forms) == len(pieces) - 1:
             raise ValueError(
-                f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces make no message"
+                f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces do not make a message"
             )
     return ()
 

@@ -61,9 +61,7 @@ def _(variable: Any, value: Any) -> Any:
     return value
 
 
-assign_variable.no_gradient(
-    "what a variable is assigned is its value from then on, and not computed from others"
-)
+assign_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
 def _summed(variable: Any, value: Any, what: str) -> TensorType:
@@ -105,9 +103,7 @@ def _(variable: Any, value: Any) -> Any:
     return update(variable, _sum, value)
 
 
-assign_add_variable.no_gradient(
-    "what a variable is assigned is its value from then on, and not computed from others"
-)
+assign_add_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
 @op(stateful=True)
@@ -121,9 +117,7 @@ def _(variable: Any, value: Any) -> Any:
     return update(variable, _difference, value)
 
 
-assign_sub_variable.no_gradient(
-    "what a variable is assigned is its value from then on, and not computed from others"
-)
+assign_sub_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES)

@@ -92,9 +92,7 @@ def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Arra
     return update(variable, _scattered, indices, updates, how, nd)
 
 
-scatter_variable.no_gradient(
-    "what a variable is assigned is its value from then on, and not computed from others"
-)
+scatter_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
 def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool) -> Array:
@@ -124,7 +122,7 @@ def scattered(
 
 
 scattered.kernel(_scattered)
-scattered.no_gradient("it stands for a change of a variable, which is not differentiated")
+scattered.no_gradient("it represents an assignment of a variable, which has no gradient")
 
 
 def _check_range(indices: Array, array: Array) -> None:

@@ -33,7 +33,7 @@ def test_an_unknown_feature_is_refused(wrong):
         lambda: tf.autograph.to_code(double, True, wrong),
         lambda: tf.function(double, experimental_autograph_options=wrong),
     ):
-        with pytest.raises(TypeError, match="is no feature of AutoGraph: take members of Feature"):
+        with pytest.raises(TypeError, match="is not a feature of AutoGraph: pass members of Feature"):
             take()
 
 
@@ -241,7 +241,7 @@ def test_shape_invariants_name_loop_variables_only():
             x += 1
         return x
 
-    with pytest.raises(ValueError, match="about a tensor that the loop changes"):
+    with pytest.raises(ValueError, match="name a tensor that the loop changes"):
         f(tf.constant(1))
 
 
@@ -261,7 +261,11 @@ def test_loop_options_must_come_first_in_the_body():
             set_loop_options(**options)
             n -= 1
 
-    for f, said in ((late, "first statement"), (outside, "first statement"), (hidden, "spelled out")):
+    for f, said in (
+        (late, "first statement"),
+        (outside, "first statement"),
+        (hidden, "must be written as keyword"),
+    ):
         with pytest.raises(autograph.ConversionError, match=said) as caught:
             autograph.convert(f)
         assert caught.value.diagnostic.code == "AGC111"

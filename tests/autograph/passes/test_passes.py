@@ -169,8 +169,8 @@ def f(xs):
         "  --> bad.py:8:17\n"
         " 8 |                 continue\n"
         "   |                 ^^^^^^^^\n"
-        "why: it would discard an exception on its way, which a staged block cannot do\n"
-        "fix: move the jump behind the `try` statement"
+        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "fix: move the jump after the `try` statement"
     )
 
 

@@ -493,7 +493,7 @@ class TestOtherNames:
                 i += 1
             return first["n"], d["n"]
 
-        refused(f, "AGC291", "`d` is changed in place, and bound to something else")
+        refused(f, "AGC291", "`d` is changed in place, and bound to another object")
 
 
 class TestVariables:
@@ -702,7 +702,7 @@ class TestContainers:
             return counts["x"]
 
         refused(f, "AGC291", "`d['k']` gets its first value in a block")
-        refused(g, "AGC291", "`d['a']` is removed on one way through a block")
+        refused(g, "AGC291", "`d['a']` is deleted on one path through a block")
         refused(h, "AGC291", "`counts['x']`")
 
     def test_a_key_that_a_loop_removes(self):
@@ -928,7 +928,11 @@ class TestTraces:
                 i += 1
             return total
 
-        refused(f, "AGC291", "`made[0]` changes when a block is traced the first time, and not again")
+        refused(
+            f,
+            "AGC291",
+            "`made[0]` changes when a block is traced for the first time, and not in the next trace",
+        )
 
     def test_a_cached_property_is_read_again(self):
         class Table:

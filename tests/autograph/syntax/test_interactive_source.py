@@ -72,7 +72,7 @@ def test_executed_code_has_source_only_if_it_is_kept(monkeypatch):
     assert str(caught.value) == (
         "error[AGC101]: the source of `count` cannot be found\n"
         "  --> <string>:1, in count\n"
-        "why: a conversion starts from the text of a function, and Python keeps no text for this one\n"
+        "why: conversion needs the source text of a function, and Python has none for this one\n"
         "fix: give `exec` the result of `autograph.compile_source`; or save the code to a file and import it, or "
         "convert the file beforehand with `agc convert`"
     )

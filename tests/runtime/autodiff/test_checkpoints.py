@@ -344,7 +344,7 @@ def test_memory_grows_with_the_square_root_of_the_rounds() -> None:
 
 @pytest.mark.parametrize("every", [0, -3, 2.5, True, "often"])
 def test_other_distances_are_refused(every: Any) -> None:
-    with pytest.raises(ValueError, match="checkpoint_every is a number of rounds"):
+    with pytest.raises(ValueError, match="checkpoint_every is a number of iterations"):
         tf.function(
             lambda x: tf.while_loop(lambda x: x < 9.0, lambda x: x * 2.0, [x], checkpoint_every=every)
         )(1.0)

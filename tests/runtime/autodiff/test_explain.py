@@ -41,7 +41,7 @@ def test_stop_gradient() -> None:
     head, square, stop, fix, add = explained(lambda x: tf.stop_gradient(tf.square(x)) + 1.0)
     assert head.endswith("is None")
     assert "cut" not in square + add
-    assert "cut: stop_gradient makes it a constant" in stop and "fix: leave it away" in fix
+    assert "cut: stop_gradient makes it a constant" in stop and "fix: leave it out" in fix
 
 
 def test_zero() -> None:
@@ -49,7 +49,7 @@ def test_zero() -> None:
     assert head.endswith("is zero")
     assert relu.endswith("cut: its derivative is zero here")
     assert "cut" not in negative + double
-    assert "fix: look at its inputs" in fix
+    assert "fix: check its inputs" in fix
 
 
 def test_what_is_not_watched() -> None:
@@ -78,7 +78,7 @@ def test_assigned_to_a_variable() -> None:
         return v * 1.0
 
     assert any(
-        "assign_variable" in line and "cut: what a variable is assigned" in line
+        "assign_variable" in line and "cut: an assignment has no gradient" in line
         for line in explained(through)
     )
 
@@ -191,15 +191,15 @@ def an_assignment(tape: Any) -> Any:
 @pytest.mark.parametrize(
     ("mistake", "cut", "fix"),
     [
-        (an_index, "cut: int64 has no derivatives", "fix: weigh all elements with tf.nn.softmax"),
+        (an_index, "cut: int64 has no derivatives", "fix: weight all elements with tf.nn.softmax"),
         (a_comparison, "cut: bool has no derivatives", "fix: tf.sigmoid of the difference"),
         (a_python_number, "multiply", "float(x): use the functions of tf"),
         (a_tape_that_is_stopped, "multiply", "compute the target where the tape records"),
-        (a_rounded_number_in_a_function, "cut: it is constant but for jumps", "fix: tf.grad_pass_through(tf.round)"),
-        (a_source_that_comes_later, "a result of `identity`", "ask for what the target was computed from"),
+        (a_rounded_number_in_a_function, "cut: it is piecewise constant", "fix: tf.grad_pass_through(tf.round)"),
+        (a_source_that_comes_later, "a result of `identity`", "pass a tensor from which the target was computed"),
         (a_name_for_another_tensor, "does not watch the tensor", "Fix: call tape.watch(tensor)"),
         (a_tensor_of_another_function, "the graph of another function", "Fix: return it from that function"),
-        (an_assignment, "cut: what a variable is assigned", "fix: compute with the tensor that is assigned"),
+        (an_assignment, "cut: an assignment has no gradient", "fix: compute with the tensor that is assigned"),
     ],
 )  # fmt: skip
 def test_each_mistake_is_named_with_its_place_and_a_fix(mistake: Any, cut: str, fix: str) -> None:

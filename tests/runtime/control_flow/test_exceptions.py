@@ -310,7 +310,7 @@ def test_pythons_own_complaint_says_that_a_graph_was_being_made():
 
     with pytest.raises(ZeroDivisionError) as caught:
         f(tf.constant(-1))
-    assert "raised while a graph was made" in caught.value.__notes__[0]
+    assert "raised while tracing" in caught.value.__notes__[0]
 
 
 def test_a_refusal_to_stage_is_no_failure_of_the_branch():
@@ -411,7 +411,7 @@ def test_an_except_around_a_staged_branch_is_refused():
 
     for f in (named, bare, wrapping, suppressed, asserted, both):
         diagnostic = refused(f, "AGC260")
-        assert diagnostic.notes[0].label.startswith("takes ")
+        assert diagnostic.notes[0].label.startswith("catches ")
 
 
 def test_an_except_for_something_else_is_none_of_its_business():

@@ -102,7 +102,7 @@ def test_the_message_speaks_of_what_is_returned(f):
     assert not re.search(r"`(result|returned)", str(caught.value))
     assert [line for line in shown if re.search(r"# gives .*float32\[\]", line)]
     if f is not on_one_line:
-        assert [line for line in shown if re.search("# ends +None, where no `return` follows$", line)]
+        assert [line for line in shown if re.search("# ends +None, if no `return` follows$", line)]
 
 
 def test_a_variable_named_result_keeps_its_name():

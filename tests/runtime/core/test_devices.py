@@ -128,7 +128,7 @@ class TestLists:
             tf.config.set_visible_devices(cpu)
         with pytest.raises(ValueError, match="Unrecognized device"):
             tf.config.set_visible_devices("GPU:0")
-        with pytest.raises(ValueError, match="is no GPU"):
+        with pytest.raises(ValueError, match="is not a GPU"):
             tf.config.set_visible_devices([cpu], "GPU")
 
     def test_logical_configurations(self):

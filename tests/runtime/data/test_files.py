@@ -160,7 +160,7 @@ def test_damaged_files_of_elements_are_refused(tmp_path):
         D.load(str(path), tf.TensorSpec((), tf.float32))
     spec = path / "spec.json"
     spec.write_text(spec.read_text().replace("int64", "int32"))
-    with pytest.raises(tf.errors.DataLossError, match="its checksum does not fit"):
+    with pytest.raises(tf.errors.DataLossError, match="its checksum does not match"):
         D.load(str(path))
 
 

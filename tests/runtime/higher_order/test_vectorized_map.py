@@ -145,11 +145,11 @@ def test_gradients():
     [
         (lambda: tf.vectorized_map(3, tf.range(2)), TypeError, "callable"),
         (lambda: tf.vectorized_map(lambda x: x, 3), ValueError, "scalars"),
-        (lambda: tf.vectorized_map(lambda x: x, []), ValueError, "tensors"),
+        (lambda: tf.vectorized_map(lambda x: x, []), ValueError, "at least one tensor"),
         (
             lambda: tf.vectorized_map(lambda p: p, (tf.range(2), tf.range(3))),
             ValueError,
-            "do not go together",
+            "cannot be mapped together",
         ),
         (
             lambda: tf.vectorized_map(lambda x: tf.sort(x), ROWS, fallback_to_while_loop=False),

@@ -46,7 +46,7 @@ def test_capsules_go_there_and_back():
 
 @pytest.mark.parametrize("value", [tf.constant("text"), tf.constant(["a"])], ids=str)
 def test_strings_have_no_dlpack(value):
-    with pytest.raises(TypeError, match="whose dtype is no string"):
+    with pytest.raises(TypeError, match="only eager tensors of numbers"):
         tf.experimental.dlpack.to_dlpack(value)
 
 
@@ -68,7 +68,9 @@ def test_pickles_and_copies(value):
 
 
 def test_a_traced_tensor_cannot_be_pickled():
-    with pytest.raises(TypeError, match="a traced tensor cannot be pickled: `x` is a value of the graph"):
+    with pytest.raises(
+        TypeError, match="a traced tensor cannot be pickled: `x` has no value until the graph"
+    ):
         tf.function(lambda x: pickle.dumps(x), autograph=False)(X)
 
 

@@ -96,7 +96,7 @@ def test_what_lives_in_a_program_only_is_refused_where_it_must_be_read_back() ->
     assert "<builtin_function_or_method len>" in str(graph.as_graph_def())
     with pytest.raises(ValueError, match="'reduce_sum' cannot be saved: its `axis`"):
         serialize(graph, portable=True)
-    with pytest.raises(GraphFormatError, match=r"reduce_sum, `axis`: .* exists in a running program only"):
+    with pytest.raises(GraphFormatError, match=r"reduce_sum, `axis`: .* exists only while the program runs"):
         deserialize(serialize(graph))
 
 

@@ -24,7 +24,7 @@ def body(*lines: str, head: str = "graph g(x: float32[]) -> float32[]") -> str:
         (body("  y = ad x, x : float32[]"), 2, 7, "there is no operation `ad`"),
         (body("  x = add x, x : float32[]"), 2, 3, "`x` is defined already"),
         (body("  y = add x, x"), 2, 15, "1 results, but 0 types"),
-        (body("  y = add x, x : float32[] !"), 2, 28, "'!' does not belong here"),
+        (body("  y = add x, x : float32[] !"), 2, 28, "'!' is unexpected here"),
         (body("  y = add x, [1, [2] : float32[]"), 2, 22, "expected `,` or `]`"),
         (body("  y = add x, int32(1.5) : float32[]"), 2, 14, "this is no int32"),
         (body("  y = add x, uint8(256) : float32[]"), 2, 14, "Python integer 256 out of bounds for uint8"),
@@ -40,9 +40,9 @@ def body(*lines: str, head: str = "graph g(x: float32[]) -> float32[]") -> str:
         (body("  y = call @f x : float32[]"), 2, 13, "there is no graph `f` in this text"),
         (body("  y = call @g x : float32[]"), 2, 13, "`g` calls itself"),
         (body("  y = reduce_sum x [axis='a'] : float32[]"), 2, 21, "axis: "),
-        ("graph g(x: int32[]) -> float32[]\n  return x", 1, 21, "`return` gives int32[]"),
+        ("graph g(x: int32[]) -> float32[]\n  return x", 1, 21, "`return` returns int32[]"),
         ("graph g()\n  x = add 1, 2 : int32[]", 2, 1, "`return` is missing after this line"),
-        ("graph g()\n  return\nconstants\n  $1: int32[2]", 4, 15, "the data of $1 were left out"),
+        ("graph g()\n  return\nconstants\n  $1: int32[2]", 4, 15, "the text does not contain the data of $1"),
         ("graph g()\n  return\nconstants\n  $1: int32[2]\n    AA", 4, 1, "the data of $1 cannot be read"),
         ("graph g()\n  return\nconstants\n  $1: int32[2]\n    AAAA", 4, 1, "the data of $1 cannot be read"),
         ("graph g()\n  return\nconstants\n  $1: int32[?]", 4, 1, "a constant is a tensor of known shape"),
@@ -78,5 +78,5 @@ def test_attributes_are_read_as_the_operation_reads_them() -> None:
 
 @pytest.mark.parametrize("text", ["'a\0b'", r"'\x'", r"'\N{no such}'", r"'\q'", "b'é'", r"'\ud800'"])
 def test_strings_that_python_does_not_have_are_refused(text):
-    with pytest.raises(GraphSyntaxError, match="no string of Python"):
+    with pytest.raises(GraphSyntaxError, match="not a Python string literal"):
         parse(f"graph g() -> string[]\n  x = identity {text} : string[]\n  return x\n")

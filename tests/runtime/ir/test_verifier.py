@@ -105,7 +105,7 @@ def body_that_changes_the_type() -> Graph:
         (used_before_defined, "`y` is not defined in this graph before its use"),
         (assigned_twice, "`y` is assigned a second time"),
         (wrong_type, "negative gives float32[], not int32[]"),
-        (wrong_operands, "logical_not does not take these operands: "),
+        (wrong_operands, "logical_not does not accept these operands: "),
         (undefined_output, "`lost` is not defined in this graph before its use"),
         (open_region, "`x` is not defined in this graph before its use"),
         (branch_of_another_type, "`else` yields int32[] where float32[] is wanted"),

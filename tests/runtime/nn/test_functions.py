@@ -165,7 +165,7 @@ def test_rows_of_tables() -> None:
         tf.nn.embedding_lookup(table, [2, 0], max_norm=1.0), [[0.6401844, 0.76822126], [0.4472136, 0.8944272]]
     )
     assert tf.nn.embedding_lookup([table, table[:2]], [4, 2]).numpy().tolist() == [[3, 4], [5, 6]]
-    with pytest.raises(ValueError, match="even division"):
+    with pytest.raises(ValueError, match="rows evenly"):
         tf.nn.embedding_lookup([table, table[:1]], [3])
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
         tf.nn.embedding_lookup(table, [3])

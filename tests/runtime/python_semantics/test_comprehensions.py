@@ -186,7 +186,7 @@ def test_sets_and_dicts_are_refused() -> None:
         "dict": (lambda n: {x: 1 for x in range(n)}, lambda n: {x: n for x in (1, 2) if x < n}),  # noqa: C420
     }
     for kind, (over_items, under_condition) in refused.items():
-        with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension goes over"):
+        with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension iterates over"):
             tf.function(over_items)(tf.constant(2))
         with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension has a condition"):
             tf.function(under_condition)(tf.constant(2))

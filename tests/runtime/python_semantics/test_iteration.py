@@ -254,7 +254,7 @@ def test_an_iterator_stays_where_the_graph_cannot_move_it() -> None:
             total += x
         return total + next(it)
 
-    with pytest.raises(autograph.StagingError, match=r"AGC272.*a loop has taken what was left"):
+    with pytest.raises(autograph.StagingError, match=r"AGC272.*a loop has consumed"):
         g(tf.constant(V))
 
 

@@ -314,7 +314,7 @@ def test_a_folder_that_another_one_holds_is_an_error_after_a_while(
     save_checkpoint(tmp_path, 1)
     with (
         locks.exclusive(tmp_path),
-        pytest.raises(tf.errors.UnavailableError, match="another process is writing"),
+        pytest.raises(tf.errors.UnavailableError, match="another process has been writing"),
     ):
         save_checkpoint(tmp_path, 2)
     assert load_checkpoint(tmp_path)

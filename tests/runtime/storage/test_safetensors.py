@@ -83,7 +83,7 @@ def test_no_damage_goes_unnoticed(tmp_path):
 def test_headers_that_lie_are_refused(tmp_path, header):
     text = json.dumps(header).encode()
     (tmp_path / "values").write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
-    with pytest.raises(tf.errors.DataLossError, match="damaged, or no safetensors file"):
+    with pytest.raises(tf.errors.DataLossError, match="damaged, or not a safetensors file"):
         safetensors.read(tmp_path / "values")
 
 

@@ -70,7 +70,7 @@ class TestExplanations:
         gc.collect()
         f(second)
         (record,) = explain.records
-        assert "`x` was an object that is gone, and is " in record.message
+        assert "`x` was a deleted object, and is " in record.message
         assert "keep one and pass it again" in record.message
 
     def test_the_most_similar_call_is_compared(self, explain):
@@ -175,7 +175,8 @@ class TestMaxTraces:
         f(tf.zeros([2]))
         f(tf.ones([1]))
         with pytest.raises(
-            RuntimeError, match=r"value may be traced 2 times(.|\n)*`x` was float32\[2\], and is"
+            RuntimeError,
+            match=r"value needs another trace, but max_traces=2(.|\n)*`x` was float32\[2\], and is",
         ):
             f(tf.zeros([3]))
         assert f(tf.ones([2])).numpy().tolist() == [1.0, 1.0]

@@ -62,7 +62,7 @@ def test_restoring_brings_the_values_back(saved):
 def test_variables_that_are_made_later_get_their_values_then(saved):
     net = Net()
     status = tf.train.Checkpoint(net=net).restore(saved).expect_partial()
-    with pytest.raises(AssertionError, match="takes these values"):
+    with pytest.raises(AssertionError, match="uses these values"):
         status.assert_consumed()
     net.build(scale=10)
     assert values(net) == ([1.0, 2.0], 3.0, 4)
@@ -108,7 +108,7 @@ def test_a_part_can_be_restored(saved):
 
 def test_the_assertions_name_what_is_missing(saved):
     status = tf.train.Checkpoint(other=tf.Variable(0.0)).restore(saved).expect_partial()
-    with pytest.raises(AssertionError, match=r"takes these values of .*: v, net/w"):
+    with pytest.raises(AssertionError, match=r"uses these values of .*: v, net/w"):
         status.assert_consumed()
     with pytest.raises(AssertionError, match="no values for these variables: other"):
         status.assert_existing_objects_matched()
@@ -275,12 +275,12 @@ def test_newer_and_foreign_files_are_refused_with_the_reason(saved, tmp_path):
     with pytest.raises(tf.errors.DataLossError, match=r"version 2 .* reads versions up to 1"):
         tf.train.load_checkpoint(saved)
     checksummed_json.write(index, "other", 1, {})
-    with pytest.raises(tf.errors.DataLossError, match="no checkpoint of agc"):
+    with pytest.raises(tf.errors.DataLossError, match="not a checkpoint of agc"):
         tf.train.load_checkpoint(saved)
     checksummed_json.write(
         index, "checkpoint", 1, {"data": {"file": "../elsewhere", "sha256": ""}, "nodes": [], "values": {}}
     )
-    with pytest.raises(tf.errors.DataLossError, match="no name of a file"):
+    with pytest.raises(tf.errors.DataLossError, match="not a file name"):
         tf.train.load_checkpoint(saved)
 
 

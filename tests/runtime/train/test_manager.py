@@ -90,7 +90,7 @@ def test_bad_arguments_are_refused(checkpoint, tmp_path):
 
 def test_a_damaged_list_of_checkpoints_is_refused(tmp_path):
     (tmp_path / "checkpoint").write_text("nonsense\n")
-    with pytest.raises(tf.errors.DataLossError, match="no list of checkpoints"):
+    with pytest.raises(tf.errors.DataLossError, match="not a list of checkpoints"):
         tf.train.latest_checkpoint(tmp_path)
 
 

@@ -27,7 +27,7 @@ def _of_one_shape(operation: Operation) -> str | None:
         or y is None
         or any(a != b and 1 not in (a, b) for a, b in zip(x[::-1], y[::-1], strict=False))
     ):
-        return "its operands have shapes that do not meet"
+        return "its operands have incompatible shapes"
     return None
 
 

@@ -66,7 +66,7 @@ def _(region: Region, operation: Operation, node: LazyValue, mask: LazyValue) ->
 def _(region: Region, operation: Operation, condition: LazyValue) -> LazyValue:
     rank = len(condition.shape)
     if not rank:
-        raise RefusedError("whether a number is true is not compiled as a place")
+        raise RefusedError("true_indices of a scalar is not compiled")
     chosen = _true_places(region, condition)
 
     def find(e: Emitter, index: Index) -> Element:

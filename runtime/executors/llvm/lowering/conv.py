@@ -109,7 +109,7 @@ class Setting:
 
 def _refuse_empty(setting: Setting, *nodes: LazyValue) -> None:
     if not all(node.size for node in nodes) or not setting.count * setting.rows:
-        raise RefusedError("convolutions of nothing are not compiled")
+        raise RefusedError("convolutions of empty tensors are not compiled")
 
 
 def _refuse_misfit(setting: Setting, back: LazyValue) -> None:

@@ -30,7 +30,7 @@ class _Sizes:
     def write(self, e: Emitter, node: LazyValue) -> LazyValue:
         """Store the shape of a node, and return the node with that shape. A mismatch of a static size fails the run."""
         if len(node.shape) != len(self._sizes):
-            raise RefusedError("tensors of different ranks meet here")
+            raise RefusedError("tensors of different ranks are merged here")
         shape = []
         for size, own in zip(self._sizes, node.shape, strict=True):
             if isinstance(size, int):

@@ -33,7 +33,7 @@ _WHOLES = {part: whole for whole, part in _PARTS.items()}
 def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> LazyValue:
     """Return the transform `name` along an axis with rows of `size` elements; `rfft` gives half the spectrum."""
     if not node.size or size < 1:
-        raise RefusedError("transforms of nothing are not compiled")
+        raise RefusedError("transforms of empty tensors are not compiled")
     is_back = name in ("ifft", "irfft")
     name = f"{name}_n_odd" if name == "rfft" and size % 2 else f"{name}_n_even" if name == "rfft" else name
     loop = find(name, node.dtype, is_back)

@@ -137,7 +137,7 @@ def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, c
     """Emit evenly spaced numbers; the last one is exactly `stop`."""
     dtype, shape = start.dtype, shape_of(operation)
     if dtype.kind != "f":
-        raise RefusedError(f"numbers of {dtype.name} between others are not compiled")
+        raise RefusedError(f"linspace of {dtype.name} is not compiled")
     axis = operation.attrs["axis"] % len(shape)
     ends = shape[:axis] + shape[axis + 1 :]
     first, last = region.readable(start), region.readable(stop)

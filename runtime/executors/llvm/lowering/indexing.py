@@ -254,7 +254,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
         return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[end:]]))
 
     if not node.size and shape and 0 not in shape:
-        raise RefusedError("there is nothing to take from")
+        raise RefusedError("the operand is empty")
     return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
 
 
@@ -275,7 +275,7 @@ def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Reg
 @lowers("gather_nd", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue) -> LazyValue:
     if not node.size:
-        raise RefusedError("there is nothing to take from")
+        raise RefusedError("the operand is empty")
     rows, wanted = region.readable(node), region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
     batch = operation.attrs["batch_dims"]

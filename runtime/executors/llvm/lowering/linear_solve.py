@@ -75,7 +75,7 @@ def _solved(
     result, pivots = Buffer.new(e, matrices.dtype, shape), lapack.pivots(n)
     side = Buffer.new(e, matrices.dtype, (columns, n))
     if not columns:
-        raise RefusedError("equations without right sides are not compiled")
+        raise RefusedError("equations without right-hand sides are not compiled")
     with matrices.each(shape[:-2]) as numbers:
         place = Index.of(shape[:-2], numbers)
         matrices.load(place, keep)

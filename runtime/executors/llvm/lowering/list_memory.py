@@ -107,7 +107,7 @@ class Cells:
     def take(self, e: Emitter, other: Cells) -> None:
         """Copy the elements of another list."""
         if (self.dtype, self.shape) != (other.dtype, other.shape) or self.size not in (None, other.size):
-            raise RefusedError("lists of other elements, or of other lengths, meet here")
+            raise RefusedError("lists with different element types or lengths are merged here")
         length = other.length(e)
         self.reserve(e, length)
         count = e.b.mul(length, e.word(self.bytes))
@@ -143,11 +143,11 @@ class View(Cells):
         return e.b.load(self._address, typ=pointer())
 
     def reserve(self, e: Emitter, length: Register) -> None:
-        raise RefusedError("a list of others is changed")
+        raise RefusedError("a list in memory of another owner is changed")
 
     def take(self, e: Emitter, other: Cells) -> None:
         if not isinstance(other, View):
-            raise RefusedError("lists of others and own ones meet here")
+            raise RefusedError("lists in memory of different owners are merged here")
         self.point(e, other.address(e), other.length(e))
 
 

@@ -220,7 +220,7 @@ def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     cells = cells_of(array)
     length = Size.of(cells.length(region.e)) if cells.size is None else cells.size
     if not cells.shape:
-        raise RefusedError("numbers of a TensorArray are concatenated")
+        raise RefusedError("scalars of a TensorArray are concatenated")
     shape = (length * cells.shape[0], *cells.shape[1:])
     where = Buffer(cells.dtype, shape, cells.address(region.e))
     return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
@@ -237,7 +237,7 @@ def _(
         raise RefusedError("parts of different sizes are not compiled")
     size = array.known if isinstance(array, UnallocatedArray) else getattr(cells_of(array), "size", None)
     if size != spec.size or sizes.pop() * spec.size != value.shape[0]:
-        raise RefusedError("the parts are not as many as the elements, or not the whole")
+        raise RefusedError("the parts do not make up all elements")
     cells = Cells(e, spec.element, spec.size, False)
     region.stored(own_value(region, operation, value), Buffer(cells.dtype, value.shape, cells.address(e)))
     return List(cells)
@@ -255,7 +255,7 @@ def _(region: Region, operation: Operation, array: LazyValue, other: LazyValue) 
 def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
     """Append the elements of `more`, which has other memory."""
     if (cells.dtype, cells.shape) != (more.dtype, more.shape):
-        raise RefusedError("lists of other elements meet here")
+        raise RefusedError("lists with different element types are merged here")
     length, count = cells.length(e), more.length(e)
     cells.reserve(e, e.plus(length, count))
     e.copy_some(cells.at(e, length), more.address(e), e.times(count, cells.bytes))

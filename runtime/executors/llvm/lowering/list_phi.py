@@ -37,7 +37,7 @@ class Kept:
             if new is own:
                 continue
             if any(isinstance(other, Kept) and new in other.parts for other in others):
-                raise RefusedError("lists that change places are not compiled")
+                raise RefusedError("lists that a loop swaps are not compiled")
             own.take(e, new)
 
 

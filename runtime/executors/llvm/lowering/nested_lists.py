@@ -43,7 +43,7 @@ def _(region: Region, operation: Operation, array: LazyValue, inner: LazyValue) 
 def _(region: Region, operation: Operation, array: LazyValue) -> list[LazyValue]:
     e = region.e
     if not isinstance(array, Lists):
-        raise RefusedError("nothing was put into the list of lists")
+        raise RefusedError("the list of lists is empty")
     lists = shortened(region, operation, array)
     number = lists.counts.length(e)
     e.demand(e.b.icmp_signed(">", number, e.word(0)))

@@ -36,7 +36,7 @@ def _slide(operation: Operation, shape: Shape) -> Sliding:
         shape, attrs["ksize"], attrs["strides"], ones, attrs["padding"], attrs["explicit_paddings"]
     )
     if not math.prod(shape) or not math.prod(slide.outputs):
-        raise RefusedError("windows over nothing are not compiled")
+        raise RefusedError("windows over empty tensors are not compiled")
     return slide
 
 

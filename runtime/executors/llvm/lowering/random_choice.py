@@ -61,7 +61,7 @@ def _(
     rows, classes = logits.shape
     shape = shape_of(operation)
     if not rows * classes:
-        raise RefusedError("classes of nothing are not compiled")
+        raise RefusedError("choices between no classes are not compiled")
     memory = words_of(region, stream_of(region, seed), 2 * rows * shape[1])
     largest = reduced(region, logits, maxima(logits.dtype), [1], (rows, 1), logits.dtype)
     weights = each(

@@ -45,7 +45,7 @@ def checked(e: Emitter, own: int, wanted: int | None) -> int:
 def demand_shape(e: Emitter, shape: Shape, wanted: Shape) -> None:
     """Emit checks that a tensor has the shape `wanted`, which keeps its readers within its memory."""
     if len(shape) != len(wanted):
-        raise RefusedError(f"{shape} is not {wanted}")
+        raise RefusedError(f"the shape {shape} is not {wanted}")
     for own, size in zip(shape, wanted, strict=True):
         checked(e, own, size)
 
@@ -79,7 +79,7 @@ def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: Lazy
     if known is not None:
         unknown = [axis for axis in unknown if known[axis] == -1] or unknown[:1]
     elif len(unknown) > 1:
-        raise RefusedError("it does not show which size follows from the others")
+        raise RefusedError("the inferred dimension is not known when the graph is compiled")
     shape = {
         axis: size_at(region, asked, axis) if size is None else size
         for axis, size in enumerate(sizes)
@@ -102,7 +102,7 @@ def _demand_some(e: Emitter, rest: int) -> None:
     if isinstance(rest, Size):
         e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
     elif rest == 0:
-        raise RefusedError("no size follows from a shape with another one that is 0")
+        raise RefusedError("no dimension can be inferred if another one is 0")
 
 
 def _over(e: Emitter, node: LazyValue, rest: int) -> int:

@@ -111,7 +111,7 @@ def place_in(region: Region, cells: Cells, node: LazyValue, counts_back: bool = 
 def cells_of(node: LazyValue) -> Cells:
     if isinstance(node, List):
         return node.cells
-    raise RefusedError("a TensorArray is read of which nothing was written")
+    raise RefusedError("a TensorArray is read before any element is written")
 
 
 @lowers("array_new")
@@ -165,7 +165,7 @@ def _(region: Region, operation: Operation, array: LazyValue) -> LazyValue:
     if isinstance(array, UnallocatedArray):
         (value,) = operation.outputs
         if None in (value.shape or ())[1:]:
-            raise RefusedError("a TensorArray is stacked whose elements have no known shape")
+            raise RefusedError("a TensorArray whose elements have no known shape is stacked")
         return uniform(array.dtype, (_length(array.known, array.length), *value.shape[1:]), 0)  # type: ignore[index]
     cells = cells_of(array)
     shape = (_length(cells.size, cells.length(region.e)), *cells.shape)

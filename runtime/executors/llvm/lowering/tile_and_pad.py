@@ -69,7 +69,7 @@ def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None
     if not isinstance(operand, Constant):
         raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")
     if operand.value.size not in (1, shape[axis]):
-        raise RefusedError(f"{operand.value.size} repeats do not go with {shape[axis]} elements")
+        raise RefusedError(f"{operand.value.size} repeats do not fit {shape[axis]} elements")
     table = np.repeat(np.arange(shape[axis]), operand.value)
     return [table if place == axis else None for place in range(len(shape))]
 
@@ -120,7 +120,7 @@ def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
     pairs = [(int(before), int(after)) for before, after in known(operation, 1)]
     for (before, after), size in zip(pairs, shape, strict=True):
         if max(before, after) > size - (mode == "reflect"):
-            raise RefusedError(f"a mirror cannot show {max(before, after)} elements of {size}")
+            raise RefusedError(f"mirror padding of {max(before, after)} elements exceeds the size {size}")
     return [
         np.pad(np.arange(size), pair, mode) if any(pair) else None  # type: ignore[call-overload]
         for pair, size in zip(pairs, shape, strict=True)

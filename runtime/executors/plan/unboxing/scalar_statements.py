@@ -29,7 +29,7 @@ def statement(
 ) -> tuple[str, tuple[str, str] | None]:
     """Return the expression of an unboxed operation, with the test and expression that wrap its result."""
     text = numbers.expression(operation)
-    assert text is not None, "only what has an expression is chosen to be a number"
+    assert text is not None, "only operations with an expression are unboxed"
     text = filled(text, operation, numbers.given(operation))
     holes = {}
     if "{kernel}" in text:

@@ -385,7 +385,7 @@ class TestRefusals:
             chosen.append(x)
             return len(a), len(b)
 
-        refused(f, "the objects of which `chosen` is one change in length")
+        refused(f, "the candidates for `chosen` change in length")
 
     def test_other_attributes(self):
         def f(x, n):
@@ -395,7 +395,7 @@ class TestRefusals:
             chosen.value = x
             return chosen.name
 
-        refused(f, "`chosen` is one differ in whether they have `name`")
+        refused(f, "candidates for `chosen` differ in whether they have `name`")
 
     def test_a_memo_filled_in_one_branch(self):
         def used(x, n):
@@ -414,7 +414,7 @@ class TestRefusals:
             return len(memo)
 
         agrees(used)
-        refused(asked, "`memo['y']` gets its first value in a block", "give `memo['y']` a value before")
+        refused(asked, "`memo['y']` gets its first value in a block", "assign `memo['y']` before the block")
 
     def test_a_cache_entry_first_stored_in_a_block_is_refused(self):
         class Cache:
@@ -445,8 +445,8 @@ class TestRefusals:
             chosen = a if x > 0 else b
             return chosen.value if chosen is a else x
 
-        refused(f, "compared, or looked for in a dict or set")
-        refused(g, "asked for with `is`")
+        refused(f, "compared or hashed by identity")
+        refused(g, "but `is` tests it")
 
     def test_an_identity_test_on_the_chosen_object_is_refused(self):
         class Chain(Plain):
@@ -465,7 +465,7 @@ class TestRefusals:
             chosen.value = x * 2
             return a.value + b.value
 
-        refused(f, "asked for with `is`")
+        refused(f, "but `is` tests it")
         agrees(nobody_calls_it)
 
     def test_contents_of_different_kinds(self):
@@ -474,7 +474,7 @@ class TestRefusals:
             chosen = a if x > 0 else b
             return chosen.value
 
-        refused(f, "`chosen.value` is one are of different kinds")
+        refused(f, "the candidates for `chosen.value` are of different types")
 
 
 class TestListsThatBranchesFill:

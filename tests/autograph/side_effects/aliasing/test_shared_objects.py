@@ -74,7 +74,7 @@ def agrees(f, *others):
 
 def refused(f, name):
     with pytest.raises(
-        StagingError, match=f"AGC291.*`{name}` is changed in place, and bound to something else"
+        StagingError, match=f"AGC291.*`{name}` is changed in place, and bound to another object"
     ):
         tf.function(f)(tf.constant(2.0))
 
@@ -241,7 +241,7 @@ class TestOneOrTwo:
                 change(x)
             return second[-1]
 
-        self.refused(f, "`first` and `second` are one object on one way .* and two on another")
+        self.refused(f, "`first` and `second` are one object on one path .* two on another")
         self.refused(in_parts, "")
         self.refused(unseen, "`first` and `second` are one object")
 
@@ -338,7 +338,7 @@ class TestOneOrTwo:
             in_a_generator,
             that_was_in_doubt_before,
         ):
-            self.refused(f, "is changed in place, and bound to something else")
+            self.refused(f, "is changed in place, and bound to another object")
 
     def test_objects_swapped_in_each_iteration(self):
         def f(x):
@@ -434,7 +434,9 @@ class TestOneOrTwo:
 
         after_it = further_in, by_a_function, by_number, by_a_method
         for f in (after, in_a_loop, in_a_function, in_the_next_round, *after_it):
-            self.refused(f, "is gets decided in a block that the graph runs, and is asked for with `is`")
+            self.refused(
+                f, "is depends on a block that the graph runs, but `is` tests it while the code is traced"
+            )
 
     def test_objects_that_differ_in_more_than_their_parts(self):
         def length(x):
@@ -448,8 +450,8 @@ class TestOneOrTwo:
                 total.made = False
             return total.value
 
-        self.refused(length, "the objects that a block of the graph gives `recent` differ in `maxlen`")
-        self.refused(attribute, "gives `total` differ in `made`")
+        self.refused(length, "the objects that a block of the graph binds to `recent` differ in `maxlen`")
+        self.refused(attribute, "binds to `total` differ in `made`")
 
 
 class TestCopies:
@@ -870,5 +872,5 @@ class TestListsThatTheGraphHolds:
             return len(a), len(b)
 
         agrees(together)
-        with pytest.raises(StagingError, match=r"AGC291.*`a` and `b` are one object on one way"):
+        with pytest.raises(StagingError, match=r"AGC291.*`a` and `b` are one object on one path"):
             tf.function(apart)(tf.constant(1.0))

@@ -199,7 +199,7 @@ class TestRun:
         session.close()
         with pytest.raises(RuntimeError, match="Attempted to use a closed Session"):
             session.run(x)
-        with pytest.raises(ValueError, match="no other machines"):
+        with pytest.raises(ValueError, match="cannot connect to other machines"):
             v1.Session("grpc://elsewhere")
 
     def test_callables(self, graph):

@@ -38,7 +38,7 @@ def test_a_broken_rule_is_a_fault_of_agc(x: Any) -> None:
     assert message.startswith(
         "error[AGC221]: agc failed to compile `squashed` to native code: AssertionError: no axis 3 in (2,)"
     )
-    assert "This is a fault of agc's" in message
+    assert "This is a bug in agc" in message
     assert "jit_compile=False" in message
     assert isinstance(caught.value.__cause__, AssertionError)
 

@@ -121,7 +121,7 @@ def test_new_and_joined_axes_that_are_not_there() -> None:
     [
         (
             lambda x, axis: tf.sort(x, axis),
-            "sort, argument `axis`: what it is must be known .* tf.switch_case",
+            "sort, argument `axis`: it must be known .* tf.switch_case",
         ),
         (lambda x, axis: tf.reduce_sum(x, tf.cast(axis, tf.float32)), "float32 is not an integer dtype"),
     ],

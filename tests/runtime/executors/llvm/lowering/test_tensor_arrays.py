@@ -135,6 +135,6 @@ def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
 
     graph = tf.function(either).get_concrete_function(tf.constant(ROWS)).graph
     with pytest.raises(
-        CompilationError, match=r"its branches give array float32\[3\] and array float32\[2\]"
+        CompilationError, match=r"its branches return array float32\[3\] and array float32\[2\]"
     ):
         JitFunction(graph).run([ROWS])
