@@ -193,7 +193,7 @@ def test_work_grows_with_the_length(program, tmp_path):
         )
 
 
-def test_ten_thousand_operations():
+def test_ten_thousand_operations_are_traced_and_run():
     length = 5_000
 
     @tf.function
@@ -220,7 +220,7 @@ def test_ten_thousand_eager_operations_under_a_tape():
     assert float(gradient(f)) == 1.0
 
 
-def test_a_thousand_arguments_results_and_variables():
+def test_a_thousand_arguments_results_and_variables_work():
     state = [tf.Variable(float(i)) for i in range(1_000)]
 
     @tf.function
@@ -263,7 +263,7 @@ def delay_line(count):
     return tf.function(f).get_concrete_function(tf.constant(3), *values).graph
 
 
-def test_state_that_needs_other_state_is_followed_once():
+def test_dependent_state_is_visited_once():
     few, many = (delay_line(count) for count in (40, 160))
     work = [lines_of(lambda graph=graph: dce.run(graph, Options())) for graph in (few, many)]
     assert work[1] < 6 * work[0]

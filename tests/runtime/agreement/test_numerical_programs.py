@@ -11,7 +11,7 @@ PROGRAMS = [pytest.param(program, id=name) for module in MODULES for name, progr
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_all_ways_of_running_agree(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_executors_agree(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = judging.outcomes(program, "interpret")
     for way in ("eager", "plan") if program.is_python else ("plan",):
         assert judging.differences(program, wanted, judging.outcomes(program, way)) == [], way
@@ -22,9 +22,7 @@ def test_all_ways_of_running_agree(program: Program, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_what_is_compiled_without_being_asked_agrees(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_automatic_compilation_agrees(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole programs, or their loops. Each call is made three times: by the plan, and then by native code."""
     wanted = judging.outcomes(program, "interpret", times=3)
     judging.make_everything_hot(monkeypatch)

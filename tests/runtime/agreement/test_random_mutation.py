@@ -141,7 +141,7 @@ class Grower:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_random_program(seed):
+def test_random_programs_with_mutation_agree_with_python(seed):
     text, name = Grower(seed).text(), f"<hidden mutation {seed}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     module = {"__name__": "hidden_mutation"}

@@ -10,12 +10,12 @@ from support import answers
 @pytest.mark.parametrize(
     ("expression", "expected"), [x for x in answers.read() if x[0] not in answers.DIFFERENT]
 )
-def test_the_answer_is_tensorflows(expression: str, expected: str) -> None:
+def test_answers_equal_tensorflows(expression: str, expected: str) -> None:
     got = answers.answer(expression, tf)
     assert answers.agree(got, expected), f"{expression}\n  TensorFlow  {expected}\n  agc         {got}"
 
 
-def test_the_known_differences_are_differences() -> None:
+def test_known_differences_still_differ() -> None:
     recorded = dict(answers.read())
     assert set(recorded) >= answers.DIFFERENT
     assert not [

@@ -10,7 +10,7 @@ from differential.judging import Refusal, outcome, verdict
 COMPARED = list(signatures.compare(signatures.read(), tf))
 
 
-def test_what_is_lacking_has_a_reason() -> None:
+def test_every_missing_parameter_has_a_reason() -> None:
     assert [found.what for found in COMPARED if found.result == "differ" and found.mine == "nothing"] == []
 
 

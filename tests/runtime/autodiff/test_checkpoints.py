@@ -198,7 +198,7 @@ def at_some(program: Callable[..., Any], every: Any) -> list[list[Any]]:
 
 @pytest.mark.parametrize("every", DISTANCES)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_gradients_are_those_of_a_loop_that_keeps_all(program: Any, every: Any) -> None:
+def test_gradients_with_checkpoints_equal_those_without(program: Any, every: Any) -> None:
     for found, expected in zip(at_some(program, every), at_some(program, None), strict=True):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -248,7 +248,7 @@ def test_tapes_around_calls_and_derivatives_of_derivatives(program: Any) -> None
                 np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-11, atol=1e-13)
 
 
-def test_variables_are_what_they_were_when_the_loop_ran() -> None:
+def test_recomputation_reads_the_old_values_of_variables() -> None:
     v = tf.Variable(3.0)
 
     def program(x: Any, every: Any, assigns: bool) -> Any:
@@ -272,7 +272,7 @@ def test_variables_are_what_they_were_when_the_loop_ran() -> None:
         assert found[0] == found[1] == found[2]
 
 
-def test_what_has_effects_happens_once() -> None:
+def test_effects_are_not_repeated_by_recomputation() -> None:
     seen = []
 
     @tf.function
@@ -289,7 +289,7 @@ def test_what_has_effects_happens_once() -> None:
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_the_loops_state_is_kept_every_few_rounds() -> None:
+def test_loop_state_is_kept_every_few_iterations() -> None:
     @tf.function
     def f(x: Any, n: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -321,7 +321,7 @@ def peak(f: Callable[[], Any]) -> int:
     return found
 
 
-def test_memory_grows_with_the_square_root_of_the_rounds() -> None:
+def test_memory_grows_with_the_square_root_of_the_trip_count() -> None:
     def most(every: Any, rounds: int) -> int:
         @tf.function
         def f(x: Any, n: Any) -> Any:
@@ -343,7 +343,7 @@ def test_memory_grows_with_the_square_root_of_the_rounds() -> None:
 
 
 @pytest.mark.parametrize("every", [0, -3, 2.5, True, "often"])
-def test_other_distances_are_refused(every: Any) -> None:
+def test_invalid_checkpoint_distances_are_refused(every: Any) -> None:
     with pytest.raises(ValueError, match="checkpoint_every is a number of iterations"):
         tf.function(
             lambda x: tf.while_loop(lambda x: x < 9.0, lambda x: x * 2.0, [x], checkpoint_every=every)

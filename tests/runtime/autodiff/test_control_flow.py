@@ -208,7 +208,7 @@ EAGER = [program for program in PROGRAMS if program not in (growing_list, list_c
 
 
 @pytest.mark.parametrize("program", EAGER, ids=lambda program: program.__name__)
-def test_eager_programs_record_what_they_do(program: Any) -> None:
+def test_eager_control_flow_is_differentiated(program: Any) -> None:
     x = number(1.3)
     assert slope(program)(x).numpy() == pytest.approx(tf.function(slope(program))(x).numpy())
 
@@ -271,7 +271,7 @@ def test_tapes_inside_of_loops_and_branches() -> None:
     assert descended(tf.constant(10.0), tf.constant(20)).numpy() == pytest.approx(x, rel=1e-6)
 
 
-def test_what_is_asked_in_a_branch_of_a_tape_outside() -> None:
+def test_a_gradient_requested_in_a_branch_of_an_outer_tape() -> None:
     @tf.function
     def f(x: Any) -> Any:
         with tf.GradientTape(persistent=True) as tape:
@@ -288,7 +288,7 @@ def test_what_is_asked_in_a_branch_of_a_tape_outside() -> None:
     assert f(tf.constant(1.0)).numpy() == 2.0
 
 
-def test_a_loop_saves_nothing_that_stays_the_same() -> None:
+def test_a_loop_saves_no_invariant_values() -> None:
     @tf.function
     def f(x: Any, w: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -306,7 +306,7 @@ def test_a_loop_saves_nothing_that_stays_the_same() -> None:
     assert saved == ["array float32[2, 3]"]  # each y, once: it ends a round and starts the next; not w
 
 
-def test_an_unknown_number_of_rounds_may_be_none() -> None:
+def test_an_unknown_trip_count_may_be_zero() -> None:
     @tf.function
     def f(x: Any, n: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -319,7 +319,7 @@ def test_an_unknown_number_of_rounds_may_be_none() -> None:
     assert [f(tf.constant(2.0), tf.constant(n)).numpy() for n in range(4)] == [1.0, 4.0, 12.0, 32.0]
 
 
-def test_the_way_back_of_a_call_is_planned_once() -> None:
+def test_the_backward_pass_of_a_call_is_planned_once() -> None:
     @tf.function
     def f(x: Any) -> Any:
         return tf.sin(x) * x
@@ -334,7 +334,7 @@ def test_the_way_back_of_a_call_is_planned_once() -> None:
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_tapes_of_tapes_record_a_call_as_one_step() -> None:
+def test_nested_tapes_record_a_call_as_one_step() -> None:
     v = tf.Variable(1.1)
 
     @tf.function
@@ -360,7 +360,7 @@ def test_tapes_of_tapes_record_a_call_as_one_step() -> None:
     assert outer.gradient(found, x).numpy() == pytest.approx(tf.function(slope(first))(x).numpy())
 
 
-def test_a_call_with_effects_is_recorded_step_by_step_where_tapes_are_nested() -> None:
+def test_nested_tapes_inline_a_call_with_effects() -> None:
     seen = tf.Variable(0, trainable=False)
 
     @tf.function

@@ -41,11 +41,11 @@ def log1pexp(x: Any) -> Any:
     return tf.math.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
 
 
-def test_the_gradient_is_the_given_one() -> None:
+def test_the_given_gradient_is_used() -> None:
     assert everywhere(log1pexp) == pytest.approx([0.8175745] * 4)
 
 
-def test_it_has_derivatives_itself() -> None:
+def test_a_custom_gradient_can_be_differentiated() -> None:
     assert everywhere(slope(log1pexp)) == pytest.approx([0.14914645] * 4)
 
 
@@ -62,7 +62,7 @@ def test_a_clipped_gradient() -> None:
     assert everywhere(lambda x: clipped(x, 0.5) * 4.0) == [0.5] * 4
 
 
-def test_one_inside_of_another() -> None:
+def test_custom_gradients_can_be_nested() -> None:
     @tf.custom_gradient
     def tripled(x: Any) -> Any:
         return log1pexp(x) * 3.0, lambda dy: dy * log1pexp(x)
@@ -134,7 +134,7 @@ def test_recompute_grad() -> None:
     assert everywhere(slope(f)) == pytest.approx(everywhere(slope(lambda x: tf.sin(x) * tf.exp(x) * V)))
 
 
-def test_what_is_recomputed_is_not_kept() -> None:
+def test_recomputed_values_are_not_saved() -> None:
     calls = []
 
     def f(x: Any) -> Any:

@@ -19,7 +19,7 @@ def explained(f: Any, x: Any = None, watch: bool = True) -> list[str]:
     return text.splitlines()
 
 
-def test_a_way_that_is_open() -> None:
+def test_a_connected_path_is_listed() -> None:
     head, square, sine = explained(lambda x: tf.sin(tf.square(x)))
     assert head.endswith("is there")
     assert square.split()[:2] == ["square", "float32()"]
@@ -52,7 +52,7 @@ def test_zero() -> None:
     assert "fix: check its inputs" in fix
 
 
-def test_what_is_not_watched() -> None:
+def test_unwatched_sources_are_explained() -> None:
     assert "does not watch the tensor" in explained(lambda x: x * x, watch=False)[0]
     fixed = tf.Variable(2.0, trainable=False)
     assert explained(lambda v: v * v, fixed, watch=False)[0].count("it is not trainable") == 1
@@ -64,7 +64,7 @@ def test_what_is_not_watched() -> None:
     assert "int32 has no derivatives" in explained(lambda x: x + 1, tf.constant(1), watch=False)[0]
 
 
-def test_numpy_ends_the_way() -> None:
+def test_conversion_to_numpy_cuts_the_path() -> None:
     lines = explained(lambda x: tf.constant((x * x).numpy()) * 2.0)
     assert lines[1].split()[0] == "multiply"
     assert "  NumPy or Python numbers, as in x.numpy(), np.sin(x), float(x): use the functions of tf" in lines
@@ -83,7 +83,7 @@ def test_assigned_to_a_variable() -> None:
     )
 
 
-def test_what_nobody_reads() -> None:
+def test_an_unread_source_is_explained() -> None:
     (line,) = explained(lambda x: tf.constant(1.0) * 2.0)
     assert line.endswith("no operation that the tape recorded reads the source")
 
@@ -117,7 +117,7 @@ def outer(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(("function", "is_persistent"), [(inner, False), (inner, True), (outer, True)])
-def test_calls_are_opened_and_the_way_that_is_open_is_shown(function: Any, is_persistent: bool) -> None:
+def test_the_path_through_a_call_is_shown(function: Any, is_persistent: bool) -> None:
     x = tf.constant(3.0)
     with tf.GradientTape(persistent=is_persistent) as tape:
         tape.watch(x)

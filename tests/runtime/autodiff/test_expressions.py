@@ -33,7 +33,7 @@ WITHOUT_SECOND = {
 
 
 @pytest.mark.parametrize("text", [text for text in EXPRESSIONS if not any(part in text for part in LEFT_OUT)])
-def test_gradients_are_what_differences_say(text: str) -> None:
+def test_gradients_agree_with_finite_differences(text: str) -> None:
     for dtype in dtypes(text):
         wide = "float64" if dtype == "float32" else dtype
         arrays = inputs(text, wide)

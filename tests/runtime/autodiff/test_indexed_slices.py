@@ -31,7 +31,7 @@ def test_gather_gives_slices(x: Any, indices: Any) -> None:
     assert rows == ([[2.0] * 3] * 3, [1, 1, 0], [4, 3])
 
 
-def test_one_row_is_a_slice() -> None:
+def test_the_gradient_of_one_row_is_a_slice() -> None:
     assert parts(gradient(lambda x: tf.gather(x, 1))) == ([[1.0] * 3], [1], [4, 3])
 
 
@@ -52,7 +52,7 @@ def test_slices_and_a_tensor_make_a_tensor() -> None:
     assert total.numpy().tolist() == [[1.0] * 3, [3.0] * 3, [1.0] * 3, [1.0] * 3]
 
 
-def test_slices_become_dense_on_their_way() -> None:
+def test_slices_become_dense_in_other_operations() -> None:
     assert gradient(lambda x: tf.gather(x * 2.0, [1, 1])).numpy()[:2].tolist() == [[0.0] * 3, [4.0] * 3]
 
 
@@ -65,7 +65,7 @@ def test_embeddings_give_slices() -> None:
 
 
 @pytest.mark.parametrize("executor", ["plan", "interpret"])
-def test_slices_come_out_of_graphs(executor: str) -> None:
+def test_graphs_return_slices(executor: str) -> None:
     v = tf.Variable(X)
 
     @tf.function(experimental_executor=executor)
@@ -157,7 +157,7 @@ def test_steps_touch_only_the_rows(name: str, in_graph: bool) -> None:
     assert changed.tolist() == [False, True, False, False]
 
 
-def test_branches_give_slices_where_none_of_them_is_dense() -> None:
+def test_branches_return_slices_when_all_are_sparse() -> None:
     def of_branch(x: Any, pick: Any) -> Any:
         if pick > 1:
             y = tf.gather(x, [2, 0]) ** 2

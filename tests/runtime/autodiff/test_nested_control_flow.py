@@ -124,7 +124,7 @@ CASES = [nest for depth in range(1, 5) for nest in nests(depth)] if IS_LONG else
 
 
 @pytest.mark.parametrize("nest", CASES, ids="-".join)
-def test_derivatives_are_those_of_differences(nest: Nest, tmp_path: Path) -> None:
+def test_derivatives_agree_with_finite_differences(nest: Nest, tmp_path: Path) -> None:
     f = written(nest, tmp_path)
     x, n = np.array([0.4, 0.7]), tf.constant(2)
     by_plan = tf.function(f, jit_compile=False), tf.function(derived(f), jit_compile=False)

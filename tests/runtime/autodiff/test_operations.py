@@ -159,7 +159,7 @@ def declared(op: Op) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_operation_that_gives_fractions_says_what_its_gradient_is(name: str) -> None:
+def test_every_float_operation_declares_its_gradient(name: str) -> None:
     op = REGISTRY[name]
     if declared(op) or name in UNDIFFERENTIATED or not _takes_and_gives_fractions(name):
         return
@@ -329,7 +329,7 @@ def slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
-def test_gradients_are_what_differences_say(name: str) -> None:
+def test_gradients_agree_with_finite_differences(name: str) -> None:
     if name in NOT_BY_THEMSELVES or name.startswith(NO_TENSORS):
         return
     orders = [check(REGISTRY[name], arrays, attrs) for arrays, attrs in cases(REGISTRY[name])]

@@ -127,7 +127,7 @@ def test_gradients_of_programs(name: str) -> None:
                 np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-3, atol=1e-5)
 
 
-def test_what_only_decides_has_no_gradient() -> None:
+def test_values_used_only_in_conditions_have_no_gradient() -> None:
     coefficients, low, high, width = sloped(programs.load("bisection").entry)(
         tf.constant([1.0, 0.0, -2.0]), tf.constant(0.0), tf.constant(2.0), tf.constant(1e-3)
     )

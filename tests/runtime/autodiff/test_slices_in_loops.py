@@ -117,7 +117,7 @@ def test_unknown_shapes(shape: Any) -> None:
     np.testing.assert_allclose(f(value()).numpy(), slope(rows)(value()).numpy(), rtol=1e-9)
 
 
-def test_no_rounds() -> None:
+def test_a_loop_of_no_iterations() -> None:
     @tf.function
     def none(x: Any, n: Any) -> Any:
         total = x[0]
@@ -148,7 +148,7 @@ def operations(graph: Graph) -> Iterator[Operation]:
 
 
 @pytest.mark.parametrize("f", [rows, windows, lookups])
-def test_no_round_makes_anything_whole(f: Callable[[Any], Any]) -> None:
+def test_no_iteration_builds_a_full_size_gradient(f: Callable[[Any], Any]) -> None:
     graph = tf.function(slope(f)).get_concrete_function(tf.TensorSpec([1000, SIZE])).graph
     loops = [operation for operation in graph.operations if operation.type == "while"]
     assert len(loops) == 2
@@ -172,7 +172,7 @@ class _Whole:
         return [False] * len(inputs)
 
 
-def test_eager_rounds_make_nothing_whole() -> None:
+def test_eager_iterations_build_no_full_size_gradient() -> None:
     x = tf.ones([1000, 2])
     with tf.GradientTape() as tape:
         tape.watch(x)

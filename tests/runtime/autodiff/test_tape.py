@@ -17,7 +17,7 @@ def test_the_gradient_of_a_watched_tensor() -> None:
     assert tape.gradient(y, x).numpy() == 6.0
 
 
-def test_what_is_not_watched_or_not_connected_has_none() -> None:
+def test_unwatched_and_unconnected_sources_have_no_gradient() -> None:
     x, z = tf.constant(3.0), tf.constant(1.0)
     with tf.GradientTape(persistent=True) as tape:
         y = x * x
@@ -36,7 +36,7 @@ def test_what_is_not_watched_or_not_connected_has_none() -> None:
         tape.gradient(w, z, unconnected_gradients="some")
 
 
-def test_trainable_variables_are_watched_when_they_are_read() -> None:
+def test_reading_a_trainable_variable_watches_it() -> None:
     v, frozen = tf.Variable(2.0), tf.Variable(5.0, trainable=False)
     with tf.GradientTape() as tape:
         y = v * frozen * v
@@ -128,7 +128,7 @@ def test_integers_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     ]
 
 
-def test_integer_variables_that_are_only_read_are_no_matter(caplog: pytest.LogCaptureFixture) -> None:
+def test_reading_integer_variables_does_not_warn(caplog: pytest.LogCaptureFixture) -> None:
     """A counter beside the weights, in functions too: the tape passes it over, as in TensorFlow, without a word."""
     weight, count = tf.Variable(2.0), tf.Variable(3)
 
@@ -148,7 +148,7 @@ def test_integer_variables_that_are_only_read_are_no_matter(caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("wrong", [3.0, "a", None])
-def test_what_is_no_tensor_is_refused(wrong: Any) -> None:
+def test_a_source_that_is_no_tensor_is_refused(wrong: Any) -> None:
     x = tf.constant(3.0)
     with tf.GradientTape(persistent=True) as tape, pytest.raises(ValueError, match="Passed in object"):
         tape.watch(wrong)
@@ -173,7 +173,7 @@ def test_tapes_in_tapes_give_derivatives_of_higher_order() -> None:
     assert [d.numpy() for d in (first, second, third)] == [108.0, 108.0, 72.0]
 
 
-def test_a_tape_asked_inside_of_its_own_block() -> None:
+def test_a_gradient_requested_inside_the_tapes_block() -> None:
     x = tf.constant(3.0)
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
@@ -202,7 +202,7 @@ def test_stop_gradient_makes_a_constant() -> None:
     assert tape.gradient(y, x).numpy() == 3.0
 
 
-def test_an_operation_without_a_gradient_says_so() -> None:
+def test_an_operation_without_a_gradient_raises_lookup_error() -> None:
     from agc.runtime.ops.framework.op import Input, op
 
     @op

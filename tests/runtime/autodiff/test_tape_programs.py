@@ -10,7 +10,7 @@ RECORDED = tape_programs.read()
 
 
 @pytest.mark.parametrize("name", tape_programs.PROGRAMS)
-def test_the_answer_is_tensorflows(name: str) -> None:
+def test_answers_equal_tensorflows(name: str) -> None:
     got, expected = tape_programs.answer(tape_programs.PROGRAMS[name], tf), RECORDED[name]
     same = tape_programs.agree(got, expected)
     assert same is (name not in tape_programs.DIFFERENT), f"TensorFlow  {expected}\nagc         {got}"

@@ -41,7 +41,7 @@ def test_functions_with_other_parameters_take_those_of_tensorflow_1():
     assert wrong == {}
 
 
-def test_names_that_mean_something_else_are_not_there():
+def test_v1_names_with_another_meaning_are_absent():
     for path in ("image.resize", "summary.scalar", "losses", "metrics", "nn.ctc_loss"):
         with pytest.raises(
             AttributeError, match=f"tf.compat.v1.{path} is not in agc .in TensorFlow 1 it has another meaning"
@@ -58,7 +58,7 @@ class TestWhere:
             ([[T, F], [F, T]], [[1.0, -2.0], [-3.0, 4.0]]),
         ],
     )
-    def test_rows_all_or_elements_are_chosen(self, condition, expected):
+    def test_v1_where_selects_rows_or_elements(self, condition, expected):
         assert v1.where(condition, X, -X).numpy().tolist() == expected
         for spec in (tf.TensorSpec(np.shape(condition), tf.bool), tf.TensorSpec(None, tf.bool)):
             for of_x in (tf.TensorSpec([2, 2]), tf.TensorSpec([None, None]), tf.TensorSpec(None)):
@@ -69,14 +69,14 @@ class TestWhere:
         ("condition", "x", "y"),
         [([T, F, T], X, X), ([[T], [F]], X, X), ([T, F], X, [1.0, 2.0]), (T, X, 0.0), ([[[T]]], X, X)],
     )
-    def test_nothing_is_broadcast(self, condition, x, y):
+    def test_v1_where_does_not_broadcast(self, condition, x, y):
         with pytest.raises(tf.errors.InvalidArgumentError):
             v1.where(condition, x, y)
         specs = [tf.TensorSpec(None, tf.bool), tf.TensorSpec(None), tf.TensorSpec(None)]
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.function(v1.where, input_signature=specs)(condition, x, y)
 
-    def test_the_places_that_are_true(self):
+    def test_where_returns_the_coordinates_of_true_elements(self):
         assert v1.where([F, T]).numpy().tolist() == [[1]]
 
 
@@ -107,7 +107,7 @@ class TestParameters:
 
 
 class TestFunctionsOfAnotherMeaning:
-    def test_dropout_keeps(self):
+    def test_dropout_takes_keep_prob(self):
         assert v1.nn.dropout(X, 1.0).numpy().tolist() == X.numpy().tolist()
         with pytest.raises(ValueError, match="Cannot specify both"):
             v1.nn.dropout(X, keep_prob=0.5, rate=0.5)

@@ -86,7 +86,7 @@ def test_fields_are_converted_and_shown():
         (lambda: tf.add(masked(), 1), ValueError, "unsupported type"),
     ],
 )
-def test_what_is_refused(make, error, text):
+def test_invalid_extension_types_are_refused(make, error, text):
     with pytest.raises(error, match=text):
         make()
 

@@ -33,7 +33,7 @@ def test_no_tensor_without_a_dense_shape_or_of_another_dtype():
         tf.convert_to_tensor(rows(), tf.int32)
 
 
-def test_its_spec():
+def test_indexed_slices_have_a_spec():
     text = "IndexedSlicesSpec(TensorShape([3, 2]), tf.float32, tf.int32, tf.int32, TensorShape([1]))"
     assert repr(tf.type_spec_from_value(rows())) == text
     text = "IndexedSlicesSpec(TensorShape([None, 2]), tf.float32, tf.int32, None, TensorShape([1]))"
@@ -43,7 +43,7 @@ def test_its_spec():
     )
 
 
-def test_it_grows_in_a_loop():
+def test_indexed_slices_are_loop_state():
     @tf.function
     def doubled(slices, n):
         while n > 0:
@@ -58,7 +58,7 @@ def test_it_grows_in_a_loop():
     assert tf.convert_to_tensor(result).numpy().tolist() == [[0, 0], [8, 16], [0, 0]]
 
 
-def test_branches_give_one():
+def test_branches_return_indexed_slices():
     @tf.function
     def signed(slices, positive):
         return slices if positive else -slices

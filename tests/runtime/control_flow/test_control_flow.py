@@ -31,7 +31,7 @@ SCALAR = tf.TensorSpec([], tf.float32)
 
 
 class TestCond:
-    def test_runs_one_branch(self):
+    def test_cond_runs_one_branch(self):
         def f(x):
             return tf.cond(x > 0, lambda: x * 2, lambda: x - 1)
 
@@ -62,7 +62,7 @@ class TestCond:
         )
         assert result.dtype == tf.float32
 
-    def test_a_value_that_is_the_same_object_stays_python(self):
+    def test_an_identical_object_in_both_branches_stays_python(self):
         token = object()
         seen = []
 
@@ -83,7 +83,7 @@ class TestCond:
 
         assert [everywhere(f, value) for value in (20.0, 5.0, -1.0)] == [20.0, 10.0, 1.0]
 
-    def test_a_condition_that_is_a_number_is_true_when_it_is_not_zero(self):
+    def test_a_nonzero_number_is_a_true_condition(self):
         f = tf.function(lambda x: tf.cond(x, lambda: 1, lambda: 0), autograph=False)
         assert [f(tf.constant(value)).numpy() for value in (0, 3)] == [0, 1]
 
@@ -95,7 +95,7 @@ class TestCond:
             ("AGC203", lambda x: x, lambda x: None),
         ],
     )
-    def test_branches_that_do_not_fit(self, code, then, orelse):
+    def test_branches_of_different_structure_are_refused(self, code, then, orelse):
         with pytest.raises((TypeError, ValueError), match=code) as caught:
             graph_of(lambda x: tf.cond(x > 0, lambda: then(x), lambda: orelse(x)), SCALAR)
         assert "test_control_flow.py" in str(caught.value)
@@ -110,7 +110,7 @@ class TestCond:
 
 
 class TestWhileLoop:
-    def test_counts(self):
+    def test_while_loop_counts(self):
         assert everywhere(
             lambda n: tf.while_loop(lambda i, k: i < n, lambda i, k: (i + 1, k * 2), (0, 1)), 10
         ) == (10, 1024)
@@ -118,7 +118,7 @@ class TestWhileLoop:
     def test_zero_iterations(self):
         assert everywhere(lambda n: tf.while_loop(lambda i: i < n, lambda i: (i + 1,), (5,)), 0) == (5,)
 
-    def test_nested_loops_capture_what_they_need(self):
+    def test_nested_loops_capture_outer_values(self):
         def f(n):
             def outer(i, total):
                 _, total = tf.while_loop(lambda j, t: j < i, lambda j, t: (j + 1, t + i * j + n), (0, total))
@@ -129,7 +129,7 @@ class TestWhileLoop:
         expected = sum(i * j + 5 for i in range(5) for j in range(i))
         assert everywhere(f, 5) == expected
 
-    def test_python_numbers_adapt_to_what_the_body_makes_of_them(self):
+    def test_python_numbers_take_the_dtype_of_the_body(self):
         f = tf.function(lambda x: tf.while_loop(lambda s: s < 10, lambda s: (s + x,), (0,)), autograph=False)
         (result,) = f(tf.constant(2.5))
         assert (result.dtype, result.numpy()) == (tf.float32, 10.0)
@@ -164,7 +164,7 @@ class TestWhileLoop:
         assert everywhere(f, 10) == (3,)
         assert everywhere(f, 2) == (2,)
 
-    def test_one_variable_may_stand_alone(self):
+    def test_a_single_loop_variable_needs_no_tuple(self):
         assert everywhere(lambda n: tf.while_loop(lambda i: i < n, lambda i: i + 2, [0]), 5) == [6]
 
     def test_nests_as_state(self):
@@ -184,7 +184,7 @@ class TestWhileLoop:
             ("AGC204", lambda: None, lambda s: tf.constant(0)),
         ],
     )
-    def test_state_that_changes_its_type(self, code, start, step):
+    def test_state_with_a_changing_dtype_is_refused(self, code, start, step):
         def f(n):
             return tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, step(s)), (0, start()))
 
@@ -202,7 +202,7 @@ class TestWhileLoop:
 
 
 class TestSwitchAndCase:
-    def test_switch_takes_the_last_branch_for_unknown_numbers(self):
+    def test_switch_runs_the_last_branch_for_unknown_numbers(self):
         def f(i):
             return tf.switch_case(i, [lambda: 10, lambda: 20, lambda: 30])
 
@@ -210,7 +210,7 @@ class TestSwitchAndCase:
         for index, expected in ((0, 10), (1, 20), (2, 30), (7, 30), (-1, 30)):
             assert graph(tf.constant(index)).numpy() == f(tf.constant(index)) == expected
 
-    def test_switch_takes_the_default_when_there_is_one(self):
+    def test_switch_runs_the_default_for_unknown_numbers(self):
         def f(i):
             return tf.switch_case(i, {0: lambda: 10, 1: lambda: 20}, default=lambda: -1)
 
@@ -218,7 +218,7 @@ class TestSwitchAndCase:
         with pytest.raises(TypeError, match="'default' must be callable"):
             tf.switch_case(0, [lambda: 1], default=2)
 
-    def test_switch_wants_numbers_without_gaps(self):
+    def test_switch_requires_contiguous_branch_numbers(self):
         with pytest.raises(ValueError, match="contiguous range"):
             tf.switch_case(tf.constant(0), {0: lambda: 1, 2: lambda: 2})
 
@@ -229,7 +229,7 @@ class TestSwitchAndCase:
         assert [everywhere(f, value) for value in (1, 5, 10)] == [1, 50, 1000]
 
 
-def test_a_tensor_that_left_its_block_is_refused_where_it_is_used():
+def test_a_tensor_leaked_from_its_block_is_refused_at_its_use():
     leaked = []
 
     def f(x):
@@ -284,12 +284,12 @@ def test_eager_loops_give_tensors_for_numbers_of_numpy():
     assert (i.dtype, int(i), s.dtype, float(s)) == (tf.int64, 3, tf.float64, 2**0.5)
 
 
-def test_none_is_no_condition():
+def test_none_is_refused_as_a_condition():
     with pytest.raises(ValueError, match="None values not supported: 'pred'"):
         tf.cond(None, lambda: 1, lambda: 2)
 
 
-def test_bytes_decide_about_tensors_of_strings():
+def test_a_string_condition_is_true_unless_empty():
     def value(words):
         """Of an expression in postfix notation."""
         stack = []

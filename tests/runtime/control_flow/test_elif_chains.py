@@ -29,7 +29,7 @@ def chain(arms, test="x == {}", body="y = {0} * {0}", otherwise="y = -1"):
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("arms", [15, 16, 17, 40])
-def test_each_arm_and_none(run, arms):
+def test_every_arm_and_no_arm(run, arms):
     f = run(made(f"{arms}", chain(arms)))
     for x in (0, 1, arms // 2, arms - 2, arms - 1, arms, -5):
         assert f(tf.constant(x)) == (x * x if 0 <= x < arms else -1)
@@ -42,7 +42,7 @@ def test_two_hundred_arms(run):
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_test_behind_the_true_one_is_not_made(run):
+def test_tests_after_the_first_true_one_are_not_evaluated(run):
     text = chain(30, "passed(x, {0})") + (
         "def passed(x, i):\n    if i > 25:\n        tf.debugging.assert_greater(x, 25)\n    return x == i\n"
     )

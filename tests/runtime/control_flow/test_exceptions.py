@@ -64,7 +64,7 @@ def test_in_every_branch():
     agrees(f, -1, 5, 10)
 
 
-def test_between_branches_that_give_values():
+def test_a_raising_branch_between_branches_with_values():
     def f(x):
         if x < 0:
             y = 1
@@ -136,7 +136,7 @@ def test_in_functions_that_a_block_calls():
     agrees(f, (5, 0), (5, 3), (5, 7))
 
 
-def test_behind_an_effect_and_another_failure():
+def test_effects_and_failures_keep_program_order():
     """What comes first in the program fails first, and what was done before is done."""
     done = tf.Variable(0)
 
@@ -154,7 +154,7 @@ def test_behind_an_effect_and_another_failure():
     assert int(done) == 1 + 11 + 11
 
 
-def test_a_function_that_fails_for_pythons_reasons_is_traced_again():
+def test_a_python_failure_while_tracing_is_not_cached():
     ready = []
 
     @tf.function
@@ -219,7 +219,7 @@ def test_tensors_in_messages_are_written_as_in_eager_code():
     assert outcome(tf.function(f), tf.constant([1.5, 2.0]), tf.constant("ü"))[1] == "[1.5 2. ] 1.50 ü 'ü'"
 
 
-def test_exceptions_keep_what_they_carry():
+def test_exceptions_keep_attributes_cause_and_notes():
     @tf.function
     def f(x):
         if x > 0:
@@ -263,7 +263,7 @@ def test_runtime_errors_by_tensorflows_names():
     assert caught.value.message == "end at 4"
 
 
-def test_the_graph_reads_back():
+def test_a_graph_that_raises_can_be_parsed_back():
     def f(x):
         if x < 0:
             raise ValueError(f"bad value {x:3d}!")
@@ -299,7 +299,7 @@ def test_an_unreachable_assertion_is_not_reached():
     ]
 
 
-def test_pythons_own_complaint_says_that_a_graph_was_being_made():
+def test_a_python_error_while_tracing_mentions_the_trace():
     @tf.function
     def f(x):
         if x > 0:
@@ -414,7 +414,7 @@ def test_an_except_around_a_staged_branch_is_refused():
         assert diagnostic.notes[0].label.startswith("catches ")
 
 
-def test_an_except_for_something_else_is_none_of_its_business():
+def test_an_unrelated_except_clause_is_allowed():
     def f(x):
         try:
             x = checked(x)
@@ -431,7 +431,7 @@ def test_an_except_for_something_else_is_none_of_its_business():
     agrees(f, -1, 3, 9)
 
 
-def test_finally_runs_on_the_way_out(capsys):
+def test_finally_runs_when_a_block_is_left(capsys):
     def f(x):
         if x > 0:
             try:

@@ -94,7 +94,7 @@ MISSING = [value for value in list(globals().values()) if getattr(value, "__modu
 
 
 @pytest.mark.parametrize("f", MISSING, ids=lambda f: f.__name__)
-def test_the_message_speaks_of_what_is_returned(f):
+def test_the_message_names_the_returned_value(f):
     with pytest.raises(StagingError) as caught:
         tf.function(f)(tf.constant(-1.0))
     title, *shown = str(caught.value).splitlines()
@@ -116,7 +116,7 @@ def test_a_variable_named_result_keeps_its_name():
         tf.function(f)(tf.constant(-1.0))
 
 
-def test_parts_of_what_is_returned():
+def test_the_message_names_parts_of_the_returned_value():
     def f(x):
         if x > 0:
             return x, None

@@ -11,7 +11,7 @@ def call(staged, function, *args):
 
 
 @STAGED
-def test_without_a_default_one_predicate_must_be_true(staged):
+def test_case_without_default_requires_a_true_predicate(staged):
     def choose(x):
         return tf.case([(x < 3, lambda: 1), (x < 9, lambda: 2)])
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 
-def test_inside_and_outside():
+def test_init_scope_runs_outside_of_the_graph():
     seen = []
 
     @tf.function
@@ -21,7 +21,7 @@ def test_inside_and_outside():
     assert not tf.is_symbolic_tensor(tf.constant(1))
 
 
-def test_what_is_known_of_values():
+def test_get_static_value_returns_constants():
     assert tf.get_static_value(tf.constant([1, 2])).tolist() == [1, 2]
     assert tf.get_static_value(3) is None
     seen = []

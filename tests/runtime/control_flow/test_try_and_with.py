@@ -215,7 +215,7 @@ def outcome(f, argument):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_all_ways_out_are_pythons(program):
+def test_every_exit_behaves_as_in_python(program):
     converted = autograph.convert(program)
     graphs = [tf.function(program, experimental_executor=executor) for executor in ("plan", "interpret")]
     for argument in (-7, 0, 1, 2, 3, 4, 5, 6, 7, 9, 20):

@@ -40,7 +40,7 @@ def test_every_way_to_call(way: str) -> None:
     assert [float(WAYS[way](f)) for _ in range(3)] == [4.0] * 3
 
 
-def test_errors_of_calls_that_do_not_fit() -> None:
+def test_calls_with_wrong_arguments_raise_type_error() -> None:
     f = doubled()
     with pytest.raises(TypeError, match=r"missing .*'x'"):
         f()
@@ -76,7 +76,7 @@ def test_methods() -> None:
         assert [float(model(TWO)) for model in models] == [6.0, 10.0]
 
 
-def test_what_stands_in_the_slot_is_called() -> None:
+def test_the_callable_in_the_slot_is_called() -> None:
     f = doubled()
     before = f.__call__
     for other in (lambda x: "Python", len, before):
@@ -111,7 +111,7 @@ def test_a_function_that_replaces_itself_while_it_runs() -> None:
     assert int(f(tf.constant(3))) == 6
 
 
-def test_functions_are_freed_with_what_they_hold() -> None:
+def test_functions_and_their_attributes_are_freed() -> None:
     f = doubled()
     f.itself = f  # a cycle, for the collector
     gone = weakref.ref(f)
@@ -142,7 +142,7 @@ def test_several_threads() -> None:
 
 
 class TestClasses:
-    def test_one_that_calls_differently_stays_as_it_is(self) -> None:
+    def test_a_subclass_that_overrides_call_is_unchanged(self) -> None:
         class Counted(Function):  # type: ignore[type-arg]
             def __call__(self, *args: Any) -> Any:
                 return "counted", super().__call__(*args)

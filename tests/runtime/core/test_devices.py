@@ -34,7 +34,7 @@ class TestNames:
         assert str(devices.parsed(name)) == full
 
     @pytest.mark.parametrize("name", ["xyz", "/blah:0", "/gpu:a", "/cpu:0:1", "/task:x"])
-    def test_what_is_no_name(self, name):
+    def test_an_invalid_device_name_is_refused(self, name):
         with pytest.raises(ValueError, match="device spec: '"), tf.device(name):
             pass
 
@@ -51,7 +51,7 @@ class TestPlacement:
             x = tf.constant([1.0]) + 1
         assert x.device == CPU == tf.Variable(x).device
 
-    def test_unless_placement_is_hard(self, hard):
+    def test_hard_placement_refuses_a_missing_gpu(self, hard):
         assert not tf.config.get_soft_device_placement()
         refused = pytest.raises(
             tf.errors.InvalidArgumentError, match="Could not satisfy device specification"
@@ -65,7 +65,7 @@ class TestPlacement:
         with pytest.raises(tf.errors.InvalidArgumentError, match="unknown device"), tf.device("/job:worker"):
             pass
 
-    def test_in_a_graph_tensors_say_what_was_asked_for(self):
+    def test_in_a_graph_tensors_have_the_requested_device(self):
         seen = []
 
         @tf.function
@@ -95,7 +95,7 @@ class TestPlacement:
         assert f(tf.constant(1))[0] == "/device:CPU:0"
         assert devices.wanted() == ""
 
-    def test_a_block_belongs_to_its_thread(self):
+    def test_a_device_block_belongs_to_its_thread(self):
         seen = []
         with tf.device("CPU:0"):
             thread = threading.Thread(target=lambda: seen.append(devices.wanted()))
@@ -105,7 +105,7 @@ class TestPlacement:
 
 
 class TestLists:
-    def test_one_cpu(self):
+    def test_one_cpu_is_listed(self):
         (physical,) = tf.config.list_physical_devices()
         (logical,) = tf.config.list_logical_devices()
         assert repr(physical) == "PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')"
@@ -148,7 +148,7 @@ class TestLists:
             tf.config.experimental.set_memory_growth(cpu, True)
         assert tf.config.experimental.get_device_details(cpu) == {}
 
-    def test_what_programs_ask(self):
+    def test_queries_about_gpus_and_builds(self):
         assert not tf.test.is_gpu_available() and not tf.test.is_built_with_cuda()
         assert tf.test.gpu_device_name() == ""
         assert tf.__version__ == tf.version.VERSION

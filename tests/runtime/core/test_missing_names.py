@@ -28,7 +28,7 @@ def public_modules():
     return list(found.values())
 
 
-def test_every_name_says_why_it_is_not_there_and_what_to_use():
+def test_every_missing_name_has_a_reason_and_a_replacement():
     for path in NAMES:
         with pytest.raises(AttributeError, match=r"^tf\.\S+ is not in agc \(.+\)\.") as raised:
             places.found(tf, f"tf.{path}")
@@ -36,7 +36,7 @@ def test_every_name_says_why_it_is_not_there_and_what_to_use():
     assert len(NAMES) > 1000
 
 
-def test_each_recorded_name_of_tensorflow_is_there_or_has_a_reason():
+def test_every_recorded_tensorflow_name_exists_or_has_a_reason():
     for path in signatures.read():
         parent = path.rpartition(".")[0]
         if not signatures.has(tf, path) and signatures.has(tf, parent):
@@ -44,14 +44,14 @@ def test_each_recorded_name_of_tensorflow_is_there_or_has_a_reason():
             assert path.removeprefix("tf.") in NAMES or not is_of_module
 
 
-def test_replacements_are_there():
+def test_replacements_exist():
     for path, (_, new) in NAMES.items():
         if new.startswith("tf.") and new.replace(".", "").replace("_", "").isalnum() and new.count(" ") == 0:
             assert signatures.has(tf, new), path
 
 
 @pytest.mark.parametrize(("path", "module"), public_modules())
-def test_every_public_module_names_the_nearest(path, module):
+def test_every_public_module_suggests_the_nearest_name(path, module):
     known = next(name for name in module.__all__ if len(name) > 3) if hasattr(module, "__all__") else ""
     with pytest.raises(AttributeError, match=r"module 'agc.runtime\S*' has no attribute"):
         _ = module.no_such_name_anywhere
@@ -61,17 +61,17 @@ def test_every_public_module_names_the_nearest(path, module):
 
 
 class TestImports:
-    def test_a_missing_name_says_why(self):
+    def test_the_error_for_a_missing_name_has_the_reason(self):
         with pytest.raises(ImportError, match=r"tf\.lookup is not in agc \(tables .*Use a dict"):
             from agc.runtime import lookup  # noqa: F401
         with pytest.raises(ImportError, match=r"tf\.image\.decode_jpeg is not in agc"):
             from agc.runtime.image import decode_jpeg  # noqa: F401
 
-    def test_a_misspelled_name_has_the_nearest(self):
+    def test_the_error_for_a_misspelled_name_suggests_the_nearest(self):
         with pytest.raises(ImportError, match=r"no attribute 'reduce_sun'\. Did you mean 'reduce_sum'"):
             from agc.runtime import reduce_sun  # noqa: F401
 
-    def test_the_data_are_read_when_a_name_is_missed(self):
+    def test_missing_names_are_read_lazily(self):
         program = (
             "import agc.runtime as tf\nfrom agc.runtime.core import missing_names as m\ntf.linalg, tf.math\n"
             "assert m.names.cache_info().currsize == 0\n"
@@ -81,7 +81,7 @@ class TestImports:
 
 
 class TestWhatLooksAtModules:
-    def test_goes_on_working(self):
+    def test_introspection_and_copies_still_work(self):
         assert not hasattr(tf, "lookup")
         assert getattr(tf.linalg, "LinearOperator", None) is None
         assert "reduce_sum" in dir(tf)

@@ -79,7 +79,7 @@ def two_choices_meet(x):
         two_choices_meet,
     ],
 )
-def test_choices_between_numbers_give_what_python_gives(program, x, executor):
+def test_choices_between_numbers_equal_pythons(program, x, executor):
     staged = tf.function(program, experimental_executor=executor)
     result = staged(tf.constant(x))
     assert result.dtype is tf.float32
@@ -105,7 +105,7 @@ def test_a_choice_that_would_lose_digits_is_refused():
         scaled(tf.constant(3.0, tf.float64), tf.constant(True))
 
 
-def test_a_choice_between_tensors_insists_on_its_dtype():
+def test_a_choice_between_tensors_keeps_its_dtype():
     @tf.function
     def mixed(x):
         if x > 3:
@@ -120,7 +120,7 @@ def test_a_choice_between_tensors_insists_on_its_dtype():
         mixed(tf.constant(1))
 
 
-def test_truth_values_are_no_numbers_there():
+def test_booleans_are_no_numbers_in_choices():
     @tf.function
     def mixed(x):
         if x > 3:

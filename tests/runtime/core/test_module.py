@@ -24,13 +24,13 @@ class Everything(tf.Module):
 
 
 class TestVariables:
-    def test_by_name_of_the_attribute_own_ones_first_each_once(self):
+    def test_variables_are_ordered_by_attribute_own_variables_first(self):
         module = Everything()
         assert names(module.variables) == ["a0", "k", "z", "t0", "q"]
         assert names(module.trainable_variables) == ["a0", "z", "t0", "q"]
         assert names(module.non_trainable_variables) == ["k"]
 
-    def test_keys_in_their_order_lists_in_theirs(self):
+    def test_variables_in_dicts_and_lists_are_in_order(self):
         module = tf.Module()
         module.x = {1: tf.Variable(1.0, name="one"), 0: tf.Variable(1.0, name="zero")}
         assert names(module.variables) == ["zero", "one"]
@@ -74,7 +74,7 @@ class TestVariables:
 
 
 class TestSubmodules:
-    def test_close_ones_first(self):
+    def test_submodules_are_listed_breadth_first(self):
         module = tf.Module()
         module.m2, module.m1 = tf.Module("m2"), tf.Module("m1")
         module.m1.n = tf.Module("deep")
@@ -120,11 +120,11 @@ class TestNames:
     @pytest.mark.parametrize(
         ("kind", "name"), [("MyDense2D", "my_dense2_d"), ("D", "d"), ("HTTPServer", "http_server")]
     )
-    def test_of_the_class_in_snake_case(self, kind, name):
+    def test_the_default_name_is_the_class_in_snake_case(self, kind, name):
         assert type(kind, (tf.Module,), {})().name == name
 
     @pytest.mark.parametrize("name", ["a b", "1a", ""])
-    def test_what_is_no_name(self, name):
+    def test_an_invalid_module_name_is_refused(self, name):
         with pytest.raises(ValueError, match="is not a valid module name"):
             tf.Module(name=name)
 

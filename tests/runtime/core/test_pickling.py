@@ -98,7 +98,7 @@ def test_a_shallow_copy_of_a_variable_is_the_variable():
 
 
 @AGAIN
-def test_modules_keep_what_they_share(again):
+def test_copied_modules_keep_shared_variables(again):
     module = Scale()
     module(tf.ones(2)), module.step(tf.ones(2))  # traced
     other = again(module)
@@ -111,7 +111,7 @@ def test_modules_keep_what_they_share(again):
 
 
 @AGAIN
-def test_operations_are_themselves(again):
+def test_operations_are_pickled_by_reference(again):
     for operation in (tf.add, tf.nn.relu, tf.reduce_sum, tf.linalg.cholesky):
         assert again(operation) is operation
 
@@ -142,7 +142,7 @@ def test_metrics_keep_their_state(again):
 
 @AGAIN
 @pytest.mark.parametrize("functional", [False, True])
-def test_trained_models_go_on_by_themselves(again, functional):
+def test_copies_of_trained_models_train_independently(again, functional):
     layers = [
         tf.keras.layers.Dense(2, kernel_initializer="ones"),
         tf.keras.layers.Dense(1, activation=tf.nn.relu),
@@ -191,7 +191,7 @@ def test_functions_are_traced_again(again):
     ],
 )
 @AGAIN
-def test_what_belongs_to_one_process_is_refused(again, make, message):
+def test_objects_bound_to_the_process_cannot_be_pickled(again, make, message):
     with pytest.raises(TypeError, match=message):
         again(make())
 

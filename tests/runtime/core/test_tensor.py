@@ -125,14 +125,14 @@ def test_numpy_functions_take_tensors() -> None:
     assert np.array(tf.constant([1, 2]), dtype=np.float64).tolist() == [1.0, 2.0]
 
 
-def test_the_shape_of_a_value_is_known() -> None:
+def test_set_shape_checks_the_shape_of_a_value() -> None:
     x = tf.zeros([2, 3])
     x.set_shape([None, 3])
     with pytest.raises(ValueError, match=r"shape \(2, 3\) is not compatible with supplied shape \(2, 2\)"):
         x.set_shape([2, 2])
 
 
-def test_what_is_asked_of_shapes():
+def test_queries_of_tensor_shape():
     shape, unknown = tf.TensorShape([1, None]), tf.TensorShape(None)
     assert shape.with_rank_at_least(2) == shape == shape.with_rank_at_most(2)
     assert unknown.with_rank_at_least(1) == unknown == unknown.with_rank_at_most(1)
@@ -152,7 +152,7 @@ def test_what_is_asked_of_shapes():
             question()
 
 
-def test_where_tensors_are():
+def test_the_device_of_a_tensor():
     x = tf.constant(1.0)
     assert x.backing_device == x.device and x.cpu() is x
     with pytest.raises(RuntimeError, match="GPU:0 unknown device"):
@@ -160,7 +160,7 @@ def test_where_tensors_are():
 
 
 @pytest.mark.parametrize("attribute", ["name", "op", "graph", "value_index"])
-def test_an_eager_tensor_lacks_attributes_of_tensors_in_graphs(attribute):
+def test_an_eager_tensor_has_no_graph_attributes(attribute):
     tensor = tf.constant(1.0)
     assert getattr(tensor, attribute, "default") == "default"
     with pytest.raises(

@@ -90,7 +90,7 @@ def test_counting_up_to_a_limit(executor):
 
 
 @pytest.mark.parametrize("value, message", [(1.0, "int32 and int64"), ([1], "scalar variables")])
-def test_what_cannot_count(value, message):
+def test_count_up_to_refuses_other_variables(value, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.Variable(value).count_up_to(4)
 
@@ -169,7 +169,7 @@ class TestCreation:
         with pytest.raises(ValueError, match="not compatible"):
             v.set_shape([2])
 
-    def test_in_a_function_the_line_that_makes_it_again_is_named(self):
+    def test_creating_a_variable_again_names_the_line(self):
         @tf.function
         def f():
             return tf.Variable(1.0)
@@ -212,7 +212,7 @@ class TestWhatAssigningGives:
             y = v.assign_add(1.0) * v
         assert tape.gradient(y, v).numpy() == 8.0
 
-    def test_it_keeps_the_variable_alive_and_nothing_else_does(self):
+    def test_only_a_reference_keeps_the_variable_alive(self):
         v = tf.Variable(1)
         alive = weakref.ref(v)
         x = v.assign(2)
@@ -241,7 +241,7 @@ class TestOperatorsAndNames:
         assert {v.ref(): 1}[v.ref()] == 1
         assert v.ref().deref() is v
 
-    def test_of_sessions_only(self):
+    def test_session_attributes_are_refused(self):
         v = tf.Variable(2.0)
         assert v.initializer is None
         assert v.is_initialized().numpy()
@@ -260,7 +260,7 @@ class TestOperatorsAndNames:
             assert v.numpy().tolist() == [2.0]
 
     @pytest.mark.parametrize("dtype", [tf.bool, tf.string])
-    def test_sums_of_what_has_none(self, dtype):
+    def test_assign_add_refuses_dtypes_without_addition(self, dtype):
         value = "a" if dtype is tf.string else True
         v = tf.Variable(value)
         with pytest.raises(tf.errors.InvalidArgumentError, match="assign_add does not take"):

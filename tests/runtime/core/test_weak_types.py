@@ -61,7 +61,7 @@ def several(x: Any) -> Any:
 @pytest.mark.parametrize(
     "f", [halved_until_small, met_in_the_test, changed_in_branches, changed_in_a_loop_within, several]
 )
-def test_what_is_computed_from_a_number_meets_float64(f: Any, executor: str) -> None:
+def test_values_computed_from_a_number_become_float64(f: Any, executor: str) -> None:
     x = np.array([1.0, 2.0])
     expected = f(tf.constant(x))
     result = tf.function(f, experimental_executor=executor)(tf.constant(x))
@@ -69,7 +69,7 @@ def test_what_is_computed_from_a_number_meets_float64(f: Any, executor: str) -> 
     np.testing.assert_allclose(result.numpy(), np.asarray(expected), rtol=1e-14)
 
 
-def test_an_integer_that_was_computed_with_stays_one() -> None:
+def test_an_integer_used_in_integer_division_stays_an_integer() -> None:
     """`k // 2` is another number for a float, so only a loop's number itself becomes one."""
 
     @tf.function
@@ -84,7 +84,7 @@ def test_an_integer_that_was_computed_with_stays_one() -> None:
         f(tf.constant([1.0, 2.0], tf.float64))
 
 
-def test_int64_meets_what_is_counted() -> None:
+def test_a_counter_becomes_int64() -> None:
     @tf.function
     def f(n: Any, xs: Any) -> Any:
         k = 0
@@ -97,7 +97,7 @@ def test_int64_meets_what_is_counted() -> None:
     assert (n.numpy(), k.numpy()) == (2**40 * 3 * 5 * 7, 3)
 
 
-def test_a_cast_is_firm() -> None:
+def test_a_cast_fixes_the_dtype() -> None:
     @tf.function
     def f(x: Any) -> Any:
         step = 1.0

@@ -17,14 +17,14 @@ def numbers(ds):
     return [int(x) for x in ds]
 
 
-def test_every_walk_begins_anew():
+def test_every_iteration_restarts_the_dataset():
     ds = D.range(3)
     first, second = iter(ds), iter(ds)
     assert [int(next(first)), int(next(first)), int(next(second))] == [0, 1, 0]
     assert numbers(ds) == numbers(ds) == [0, 1, 2]
 
 
-def test_a_generator_function_is_called_for_every_walk():
+def test_a_generator_function_is_called_for_every_iterator():
     calls = []
 
     def elements():
@@ -141,7 +141,7 @@ def test_slices_are_shuffled_in_blocks_in_the_same_order():
     assert [e.shape for e in dropped] == [[8]] * 6
 
 
-def test_random_operations_give_the_same_numbers_in_every_walk(global_seed):
+def test_random_operations_repeat_their_numbers_in_every_iteration(global_seed):
     ds = D.range(3).map(lambda x: tf.random.uniform([]))
     expected = [0.12736404, 0.8580158, 0.88987064]
     assert np.allclose([list(ds.as_numpy_iterator()), list(ds.as_numpy_iterator())], [expected] * 2)

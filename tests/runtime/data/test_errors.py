@@ -45,7 +45,7 @@ def test_the_error_names_the_line_the_transformation_and_the_element():
         lambda ds: ds.map(tenth).with_options(tf.data.Options()),
     ],
 )
-def test_the_elements_behind_the_error_are_there(change):
+def test_elements_after_an_error_are_produced(change):
     *before, error, one, two = outcomes(change(D.range(6)))
     assert (before, one, two) == ([-4, -5, -10], 10, 5)
     assert "in element 3 of map" in error.message
@@ -75,7 +75,7 @@ def test_a_loop_in_a_graph_names_the_element_and_both_lines():
     assert "in tenth" in message and "in element 3 of map" in message and "in total" in message
 
 
-def test_what_a_generator_raises_comes_with_its_text_and_cause():
+def test_an_exception_of_a_generator_keeps_its_text_and_cause():
     def numbers():
         yield 1
         raise KeyError("lost")
@@ -119,7 +119,7 @@ def test_elements_of_other_shapes_cannot_be_batched():
     assert "First element had shape [1] and element 1 had shape [2]" in str(caught.value)
 
 
-def test_values_that_a_graph_decides_on_are_checked_when_it_runs():
+def test_values_computed_in_a_graph_are_checked_at_run_time():
     @tf.function
     def first(size):
         return next(iter(D.range(5).batch(size)))
@@ -129,7 +129,7 @@ def test_values_that_a_graph_decides_on_are_checked_when_it_runs():
         first(tf.constant(0, tf.int64))
 
 
-def test_a_dataset_of_a_graph_is_of_no_use_outside():
+def test_a_dataset_of_a_graph_cannot_be_used_outside():
     kept = []
 
     @tf.function

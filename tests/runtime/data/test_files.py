@@ -42,7 +42,7 @@ def test_compressed_lines(tmp_path):
         texts(tf.data.TextLineDataset(str(tmp_path / "z"), compression_type="GZIP"))
 
 
-def test_a_file_that_is_not_there_is_an_error_when_it_is_read(tmp_path):
+def test_a_missing_file_is_an_error_when_it_is_read(tmp_path):
     ds = tf.data.TextLineDataset(str(tmp_path / "none"))
     with pytest.raises(tf.errors.NotFoundError, match="No such file"):
         texts(ds)
@@ -56,7 +56,7 @@ def test_records_of_a_fixed_length(tmp_path):
         texts(tf.data.FixedLengthRecordDataset(name, 4))
 
 
-def test_records_are_framed_as_tensorflow_frames_them(tmp_path):
+def test_records_are_framed_as_in_tensorflow(tmp_path):
     name = str(tmp_path / "r")
     with tf.io.TFRecordWriter(name) as writer:
         writer.write(b"abc")
@@ -116,7 +116,7 @@ EXPECTED = [(0, [], b"text 0"), (1, [1.0], b"text 1"), (2, [2.0, 2.0], b"text 2"
 
 
 @pytest.mark.parametrize("keeping", ["memory", "file", "snapshot"])
-def test_a_cache_is_filled_by_the_first_complete_walk(tmp_path, keeping):
+def test_a_cache_is_filled_by_the_first_complete_iteration(tmp_path, keeping):
     ds, calls = counted()
     place = str(tmp_path / "kept")
     kept = ds.cache() if keeping == "memory" else ds.cache(place) if keeping == "file" else ds.snapshot(place)
@@ -223,7 +223,7 @@ def records_of_csv(path, text):
 
 
 @pytest.mark.parametrize("text", RECORDS_OF_CSV)
-def test_csv_is_read_as_tensorflow_reads_it(text, tmp_path):
+def test_csv_is_read_as_in_tensorflow(text, tmp_path):
     assert records_of_csv(tmp_path / "a.csv", text) == RECORDS_OF_CSV[text]
 
 
@@ -244,7 +244,7 @@ def test_columns_are_not_inferred_from_records_of_other_widths(row, count, tmp_p
 
 @pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
 @pytest.mark.parametrize("header, footer", [(0, 0), (3, 0), (0, 100_000), (70_000, 3)])
-def test_records_of_a_fixed_length_go_on_over_the_pieces_that_are_read(compression, header, footer, tmp_path):
+def test_fixed_length_records_may_cross_read_buffers(compression, header, footer, tmp_path):
     path = tmp_path / "a"
     rows = [b"%07d" % number for number in range(12_000)]
     content = b"h" * header + b"".join(rows) + b"f" * footer
@@ -263,7 +263,7 @@ def test_records_of_a_fixed_length_go_on_over_the_pieces_that_are_read(compressi
     ({"column_defaults": [1]}, "1 column_defaults do not fit 2"), ({"field_delim": ",,"}, "only 1 char"),
     ({"column_names": ["a"]}, "has 2 number of fields. Expected: 1"),
 ])  # fmt: skip
-def test_columns_that_there_are_not(options, said, tmp_path):
+def test_missing_columns_are_refused(options, said, tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=said):
         tf.data.experimental.make_csv_dataset(str(tmp_path / "a.csv"), 1, **options)

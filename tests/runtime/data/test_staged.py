@@ -27,7 +27,7 @@ def test_a_dataset_is_an_argument(function):
     assert int(function(total)(D.range(5))) == 10
 
 
-def test_datasets_of_one_spec_share_a_graph():
+def test_datasets_with_equal_specs_share_a_graph():
     f = tf.function(total)
     assert [int(f(ds)) for ds in (D.range(5), D.range(3).map(lambda x: x + 1), D.range(9).filter(lambda x: x > 6))] == [
         10, 6, 15,
@@ -147,7 +147,7 @@ def test_enumerate_zip_map_and_filter(function):
     assert int(function(weighted)(D.range(1, 5))) == 1 * 2 * 3 + 2 * 3 * 4
 
 
-def test_an_iterator_goes_on_where_it_was_left(function):
+def test_an_iterator_continues_in_a_second_loop(function):
     def two_loops(ds):
         it = iter(ds)
         first = next(it)
@@ -163,7 +163,7 @@ def test_an_iterator_goes_on_where_it_was_left(function):
     assert [int(x) for x in function(two_loops)(D.range(1, 7))] == [1, 5, 15]
 
 
-def test_an_iterator_from_outside_moves_on():
+def test_an_iterator_from_outside_is_advanced():
     it = iter(D.range(5))
 
     @tf.function
@@ -275,7 +275,7 @@ def collected(ds):
     return out.stack()
 
 
-def test_a_loop_runs_so_many_rounds_at_most():
+def test_maximum_iterations_bounds_a_loop_over_a_dataset():
     @tf.function
     def some(ds):
         result = tf.constant(0, tf.int64)
@@ -288,7 +288,7 @@ def test_a_loop_runs_so_many_rounds_at_most():
     assert int(some(D.counter())) == 3
 
 
-def test_what_a_function_makes_is_made_anew_in_each_call():
+def test_a_dataset_made_in_a_function_restarts_in_each_call():
     """Numbers as TensorFlow's: a shuffle goes on within a call only, a cache is of one call."""
 
     @tf.function
@@ -307,7 +307,7 @@ def test_what_a_function_makes_is_made_anew_in_each_call():
     assert sorted(called(3)[3]) == [0, 1, 2]
 
 
-def test_what_a_function_only_uses_goes_on():
+def test_a_captured_dataset_continues_across_calls():
     ds = D.range(5).shuffle(5, seed=1)
 
     @tf.function
@@ -335,7 +335,7 @@ def test_elements_are_ragged_and_sparse_tensors(function):
     assert [int(x) for x in function(sums)(ragged, sparse)] == [4, 40]
 
 
-def test_python_cannot_walk_over_an_iterator_of_a_graph():
+def test_python_cannot_iterate_over_an_iterator_of_a_graph():
     @tf.function(autograph=False)
     def f(ds):
         return sum(x for x in ds)

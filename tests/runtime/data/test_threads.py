@@ -31,7 +31,7 @@ def no_thread_is_left():
     assert not threads()
 
 
-def test_calls_that_wait_wait_together_and_in_order():
+def test_blocking_calls_overlap_and_keep_their_order():
     together = threading.Barrier(5)  # lets nobody pass before five calls wait at a time
 
     def meet(x):
@@ -43,7 +43,7 @@ def test_calls_that_wait_wait_together_and_in_order():
     assert found == list(range(40))
 
 
-def test_without_an_order_all_elements_come():
+def test_a_nondeterministic_map_yields_all_elements():
     found = [int(x) for x in D.range(30).map(waiting, num_parallel_calls=8, deterministic=False)]
     assert sorted(found) == list(range(30))
 
@@ -53,7 +53,7 @@ def test_quick_functions_need_no_threads():
         assert not threads()
 
 
-def test_prefetch_works_ahead_of_its_user_but_not_further_than_its_buffer():
+def test_prefetch_stays_within_its_buffer():
     made = []
 
     def numbers():
@@ -93,7 +93,7 @@ def test_interleaved_datasets_are_fetched_ahead_in_the_same_order():
     assert [int(x) for x in ahead] == [int(x) for x in plain]
 
 
-def test_several_threads_may_pull_from_one_iterator():
+def test_several_threads_can_share_one_iterator():
     iterator, found = iter(D.range(2000)), []
 
     def pull():

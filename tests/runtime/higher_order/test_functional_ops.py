@@ -14,7 +14,7 @@ def run(way, call, *args):
 
 
 @WAYS
-def test_map_fn_goes_row_by_row(way):
+def test_map_fn_maps_rows(way):
     xs, ys = tf.constant([1, 2, 3]), tf.constant([[1.0], [2.0], [3.0]])
     assert run(way, lambda x: tf.map_fn(lambda row: row * row, x), xs) == [1, 4, 9]
     like = {"s": tf.int32, "t": (tf.float32,)}

@@ -57,7 +57,7 @@ FUNCTIONS = {
 
 @WAYS
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_results_are_those_of_one_row_after_the_other(way, name):
+def test_results_equal_those_of_map_fn(way, name):
     f = FUNCTIONS[name]
     results = tf.nest.flatten(run(way, lambda x: tf.vectorized_map(f, x), ROWS))
     one_by_one = [tf.nest.flatten(f(row)) for row in tf.unstack(ROWS)]
@@ -84,7 +84,7 @@ def test_control_flow_is_done_row_by_row(way):
 
 
 @WAYS
-def test_one_row_stands_for_all(way):
+def test_arguments_of_one_row_are_broadcast(way):
     sums = run(
         way, lambda x, y: tf.vectorized_map(lambda p: p[0] + p[1], (x, y)), tf.range(3), tf.constant([5])
     )
@@ -104,7 +104,7 @@ def test_an_unknown_number_of_rows():
         assert [part.shape[0] for part in f(tf.ones([count, 3]))] == [count] * 3
 
 
-def test_the_graph_has_one_operation_for_all_rows():
+def test_the_graph_has_one_batched_operation():
     f = tf.function(lambda x: tf.vectorized_map(lambda row: tf.nn.relu(W @ row) + 1.0, x))
     kinds = [operation.type for operation in f.get_concrete_function(ROWS).graph.walk()]
     assert kinds == ["matmul", "relu", "add"]
@@ -164,7 +164,7 @@ def test_refused(call, error, message, staged):
         (tf.function(call) if staged else call)()
 
 
-def test_rows_are_mapped_in_a_graph_also_where_functions_run_eagerly() -> None:
+def test_vectorized_map_traces_under_run_functions_eagerly() -> None:
     tf.config.run_functions_eagerly(True)
     try:
         assert tf.vectorized_map(lambda x: x * 2, tf.constant([1, 2])).numpy().tolist() == [2, 4]

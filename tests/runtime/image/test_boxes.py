@@ -19,7 +19,7 @@ def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.ravel(found), np.ravel(expected), rtol=1e-5, atol=1e-6)
 
 
-def test_the_best_of_those_that_overlap() -> None:
+def test_non_max_suppression_keeps_the_best_boxes() -> None:
     assert tf.image.non_max_suppression(BOXES, SCORES, 3).numpy().tolist() == [3, 0, 5]
     assert tf.image.non_max_suppression(BOXES[:, [2, 3, 0, 1]], SCORES, 3).numpy().tolist() == [3, 0, 5]
     assert tf.image.non_max_suppression(BOXES, SCORES, 30, score_threshold=0.4).numpy().tolist() == [3, 0]
@@ -53,7 +53,7 @@ def test_classes_together() -> None:
     assert padded.nmsed_scores.shape == (1, 2)
 
 
-def test_graphs_whose_sizes_are_unknown() -> None:
+def test_boxes_in_graphs_of_unknown_size() -> None:
     @tf.function(
         input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
     )
@@ -73,7 +73,7 @@ def test_graphs_whose_sizes_are_unknown() -> None:
         tf.image.non_max_suppression(BOXES, SCORES, 3, iou_threshold=1.5)
 
 
-def test_what_is_in_boxes() -> None:
+def test_crop_and_resize() -> None:
     image = np.arange(12, dtype="f").reshape(1, 3, 4, 1)
     boxes = [[0.0, 0.0, 1.0, 1.0], [0.25, 0.5, 0.75, 1.5]]
     found = tf.image.crop_and_resize(image, boxes, [0, 0], [2, 3], extrapolation_value=-1.0)

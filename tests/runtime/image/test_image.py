@@ -56,7 +56,7 @@ def test_the_gradient_of_resize_is_its_transpose(method: str, size: Any) -> None
     close(np.sum(dy * y.numpy()), np.sum(gradient.numpy() * x), 1e-4)
 
 
-def test_sizes_that_only_the_run_knows() -> None:
+def test_images_of_dynamic_size() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None, None, 3]), tf.TensorSpec([2], tf.int32)])
     def traced(image: Any, size: Any) -> Any:
         return (
@@ -88,7 +88,7 @@ def test_sizes_that_only_the_run_knows() -> None:
         traced(image, [0, 4])
 
 
-def test_parts_and_margins() -> None:
+def test_crops_and_padding() -> None:
     image = np.arange(24).reshape(4, 6, 1)
     assert tf.image.crop_to_bounding_box(image, 1, 2, 2, 3).numpy()[..., 0].tolist() == [
         [8, 9, 10],
@@ -112,7 +112,7 @@ def test_parts_and_margins() -> None:
             call()
 
 
-def test_turning_is_that_of_numpy() -> None:
+def test_rotation_equals_numpys() -> None:
     image = RANDOM.random((2, 3, 4, 2))
     for k in range(-2, 5):
         np.testing.assert_array_equal(tf.image.rot90(image, k), np.rot90(image, k, (1, 2)))
@@ -135,7 +135,7 @@ def test_numbers_of_other_dtypes() -> None:
         tf.image.convert_image_dtype(bytes_, tf.bool)
 
 
-def test_colors_there_and_back() -> None:
+def test_color_conversions_are_inverse() -> None:
     image = RANDOM.random((3, 4, 3))
     close(tf.image.hsv_to_rgb(tf.image.rgb_to_hsv(image)), image)
     close(tf.image.yiq_to_rgb(tf.image.rgb_to_yiq(image)), image, 1e-4)
@@ -170,7 +170,7 @@ def test_adjustments() -> None:
             call()
 
 
-def test_chance_has_tensorflows_numbers() -> None:
+def test_random_adjustments_equal_tensorflows() -> None:
     image = tf.reshape(tf.range(12.0), [1, 4, 3]) / 12
     close(tf.image.stateless_random_brightness(image, 0.3, [1, 2])[0, 0, 0], 0.206436)
     close(tf.image.stateless_random_contrast(image, 0.3, 0.9, [1, 2])[0, 0, 0], 0.072586)

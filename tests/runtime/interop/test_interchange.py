@@ -18,7 +18,7 @@ def test_arrays_share_the_memory_of_a_tensor_and_cannot_write_to_it():
         array[0, 0] = 9.0
 
 
-def test_those_who_cannot_be_told_not_to_write_get_a_copy():
+def test_consumers_without_read_only_support_get_a_copy():
     class Old:
         def __dlpack__(self, stream=None):
             return X.__dlpack__(stream=stream)
@@ -38,7 +38,7 @@ def test_a_tensor_from_another_library_is_a_copy():
     assert tensor.numpy().tolist() == [0.0, 1.0, 2.0]
 
 
-def test_capsules_go_there_and_back():
+def test_capsules_round_trip():
     capsule = tf.experimental.dlpack.to_dlpack(X)
     assert tf.experimental.dlpack.from_dlpack(capsule).numpy().tolist() == X.numpy().tolist()
     assert X.__dlpack_device__() == (1, 0)
@@ -137,7 +137,7 @@ def test_notebooks_show_functions_and_graphs():
     ("name", "advice"),
     [("T", r"tf\.transpose\(x\)"), ("astype", r"tf\.cast"), ("tolist", r"x\.numpy\(\)\.tolist")],
 )
-def test_attributes_that_only_arrays_have_name_what_to_write(name, advice):
+def test_array_only_attributes_name_their_replacement(name, advice):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': write {advice}"):
         getattr(X, name)
     assert name not in dir(X) and not hasattr(tf.Tensor, name)
@@ -145,7 +145,7 @@ def test_attributes_that_only_arrays_have_name_what_to_write(name, advice):
         tf.function(lambda x: getattr(x, name), autograph=False)(X)
 
 
-def test_objects_that_say_how_they_are_arrays_become_tensors():
+def test_objects_with_array_method_become_tensors():
     class Column:
         def __array__(self, dtype=None, copy=None):
             return np.array([1, 2], dtype=dtype or np.int64)
@@ -154,7 +154,7 @@ def test_objects_that_say_how_they_are_arrays_become_tensors():
     assert tf.add(X[0], Column()).numpy().tolist() == [2.0, 4.0]
 
 
-def test_arrays_that_know_dlpack_only_become_tensors():
+def test_dlpack_only_arrays_become_tensors():
     class Foreign:
         def __init__(self, array):
             self.array = array

@@ -9,7 +9,7 @@ EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])
 
 
 @STAGED
-def test_tensors_in_tensors_out(staged):
+def test_py_function_passes_tensors(staged):
     def both(x):
         kind = tf.py_function(lambda t: type(t).__name__, [x], tf.string)
         total, difference = tf.py_function(lambda a, b: (a + b, a - b), [x, 1], [tf.int32, tf.int32])
@@ -35,7 +35,7 @@ def test_effects_happen_at_each_run_in_order(executor):
 
 
 @EXECUTORS
-def test_arrays_in_arrays_out(executor):
+def test_numpy_function_passes_arrays(executor):
     @tf.function(experimental_executor=executor)
     def f(x, text):
         sinh = tf.numpy_function(np.sinh, [x], tf.float32)
@@ -59,7 +59,7 @@ def test_the_arrays_belong_to_the_function():
     assert x.numpy().tolist() == [1, 2]
 
 
-def test_without_effects_it_is_called_when_something_needs_it():
+def test_a_stateless_call_runs_only_if_needed():
     calls = []
 
     @tf.function
@@ -88,7 +88,7 @@ def test_as_decorators(staged):
     assert [float(y) for y in (tf.function(f) if staged else f)(tf.constant(3))] == [6.0, 1.5]
 
 
-def test_shapes_are_unknown_unless_they_are_said():
+def test_shapes_are_unknown_unless_declared():
     @tf.function
     def f(x):
         a = tf.py_function(lambda x: x, [x], tf.int32)
@@ -147,7 +147,7 @@ def test_exceptions_become_the_runtimes(staged, error, kind):
         (lambda x: tf.numpy_function(lambda x: 3.0, [x], tf.float32), "is float64, but expects float32"),
     ],
 )
-def test_results_that_are_not_as_said(call, message):
+def test_results_of_another_dtype_than_declared(call, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.function(call)(tf.constant(1))
 
@@ -161,7 +161,7 @@ def test_refused(staged, make):
         (tf.function if staged else lambda f: f)(lambda: make(3, [1], tf.int32))()
 
 
-def test_what_numpy_function_gives_in_eager_code_is_taken_as_it_is():
+def test_eager_numpy_function_ignores_the_declared_dtype():
     assert tf.numpy_function(lambda x: x.astype(np.float64), [[1.0]], tf.float32).dtype == tf.float64
     with pytest.raises(KeyError):
         tf.numpy_function(raising(KeyError("oh")), [1], tf.int32)

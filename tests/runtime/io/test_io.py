@@ -205,7 +205,7 @@ def test_directories(tmp_path):
         (lambda path: gfile.copy(gfile.join(path, "q"), gfile.join(path, "z")), tf.errors.NotFoundError),
     ],
 )
-def test_what_is_not_there(tmp_path, call, error):
+def test_missing_files_are_refused(tmp_path, call, error):
     with pytest.raises(error):
         call(str(tmp_path))
 

@@ -18,7 +18,7 @@ from agc.runtime.ir.parser import parse
     ],
     ids=["scalars", "array", "unknown size", "constant array", "variable"],
 )
-def test_a_graph_of_scalars_says_so(body: str, is_scalar: bool) -> None:
+def test_a_graph_of_scalars_is_marked(body: str, is_scalar: bool) -> None:
     assert parse(f"graph g{body}\n").is_scalar is is_scalar
 
 

@@ -120,7 +120,7 @@ class TestWhatIsRefused:
             ),
         ],
     )
-    def test_what_the_declaration_does_not_allow(self, change: Any, words: str) -> None:
+    def test_undeclared_attributes_and_types_are_refused(self, change: Any, words: str) -> None:
         def f(x: Any) -> Any:
             return tf.reduce_sum(x, axis=0)
 
@@ -128,7 +128,7 @@ class TestWhatIsRefused:
         assert words in text
         assert "test_hostile_graphs.py" in text or "unknown" in words
 
-    def test_truth_values_that_are_neither(self) -> None:
+    def test_booleans_other_than_0_and_1_are_refused(self) -> None:
         data = serialize(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
         data["constants"].append({"dtype": "bool", "shape": [3], "data": "AAEC"})
         with pytest.raises(GraphFormatError, match="neither 0 nor 1"):
@@ -167,7 +167,7 @@ class TestWhatIsRefused:
             deserialize({**data, "graphs": [inner]})
 
 
-def test_what_a_user_knows_of_a_shape_is_checked_when_a_loaded_graph_runs() -> None:
+def test_declared_shapes_are_checked_when_a_loaded_graph_runs() -> None:
     def f(x: Any) -> Any:
         y = tf.exp(x)
         y.set_shape([2])
@@ -194,17 +194,17 @@ def test_formats_make_no_long_texts(form: str) -> None:
 
 class TestEmitters:
     @pytest.mark.parametrize("text", TEXTS)
-    def test_only_identifiers_come_of_names(self, text: str) -> None:
+    def test_names_become_identifiers(self, text: str) -> None:
         assert identifier(text).isidentifier()
         compile(f"def f({identifier(text)}_): pass", "<test>", "exec")
 
-    def test_letters_that_python_takes_for_one_are_one(self) -> None:
+    def test_names_with_equal_normal_forms_are_distinguished(self) -> None:
         x = [Value(name, TensorType(tf.float32, ())) for name in ("\uff58", "x")]
         graph = Graph("f", tuple(x), (), tuple(x))
         assert [float(y) for y in Plan(graph).run([np.float32(1.0), np.float32(2.0)])] == [1.0, 2.0]
 
     @pytest.mark.parametrize("value", [float("nan"), [1], {}, len, 1 << 5000, (1, [2]), np.float32(1)])
-    def test_only_literals_come_of_values(self, value: Any) -> None:
+    def test_only_literals_are_written_for_values(self, value: Any) -> None:
         with pytest.raises(InternalError, match="no literal"):
             literal(value)
 
@@ -236,7 +236,7 @@ class TestEmitters:
     @pytest.mark.parametrize(
         "field", ["operation's attribute", "value of an attribute", "value", "graph", "rounds"]
     )
-    def test_a_plan_of_a_graph_that_no_loader_has_seen_runs_no_text(self, field: str, text: str) -> None:
+    def test_a_plan_of_an_unchecked_graph_runs_no_text(self, field: str, text: str) -> None:
         x = Value(text if field == "value" else "x", TensorType(tf.float32, (2, 2)))
         y = Value(text if field == "value" else "y", x.spec)
         attrs: dict[str, Any] = {text: 1} if field == "operation's attribute" else {"axis": text}

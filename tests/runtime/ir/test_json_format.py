@@ -23,7 +23,7 @@ from support.random_graphs import graphs, many
 
 @settings(max_examples=many(30))
 @given(graphs())
-def test_what_is_written_reads_back(graph: Graph) -> None:
+def test_serialized_graphs_read_back(graph: Graph) -> None:
     data = json.loads(as_text(serialize(graph, portable=True)))
     again = deserialize(data)
     assert print_graph(again) == print_graph(graph)
@@ -89,7 +89,7 @@ def test_callees_are_shared() -> None:
     assert again == graph
 
 
-def test_what_lives_in_a_program_only_is_refused_where_it_must_be_read_back() -> None:
+def test_process_bound_values_are_refused_in_portable_graphs() -> None:
     x = Value("x", TensorType(tf.float32, ()))
     operation = Operation(REGISTRY["reduce_sum"], (x,), {"axis": len}, (Value("y", x.spec),))
     graph = Graph("main", (x,), (operation,), operation.outputs)
@@ -113,7 +113,7 @@ class TestDamage:
         with pytest.raises(GraphFormatError, match="version 99; this agc reads up to 1"):
             deserialize({**self.data(), "version": 99})
 
-    def test_an_operation_that_is_not_known(self) -> None:
+    def test_an_unknown_operation_is_refused(self) -> None:
         data = self.data()
         data["graphs"][0]["operations"][0]["op"] = "teleport"
         with pytest.raises(GraphFormatError, match="no operation 'teleport'"):
@@ -131,14 +131,14 @@ class TestDamage:
             lambda graph: graph["operations"][0].update(callees=[0]),
         ],
     )
-    def test_what_does_not_hang_together(self, change: Any) -> None:
+    def test_inconsistent_graphs_are_refused(self, change: Any) -> None:
         data = self.data()
         change(data["graphs"][0])
         with pytest.raises(GraphFormatError):
             deserialize(data)
 
 
-def test_the_text_is_made_for_reading() -> None:
+def test_the_json_text_is_readable() -> None:
     graph = tf.function(lambda x: x + 1.5).get_concrete_function(tf.constant(1.0)).graph
     text = str(graph.as_graph_def())
     assert '"inputs": ["x", {"value": 1.5, "dtype": "float32"}]' in text

@@ -71,7 +71,7 @@ def test_blank_lines_and_widths_are_free() -> None:
     assert parse(str(graph)) == graph
 
 
-def test_attributes_are_read_as_the_operation_reads_them() -> None:
+def test_attributes_are_parsed_by_their_operation() -> None:
     graph = parse("graph g(x: float32[3])\n  s = reduce_sum x [axis=0] : float32[]\n  return")
     assert graph.operations[0].attrs["axis"] == (0,)
 

@@ -69,7 +69,7 @@ def constant_graph(array: Any, name: str = "c") -> Graph:
 
 
 @pytest.mark.parametrize("text", [COLLATZ, CALLS], ids=["collatz", "calls"])
-def test_what_is_read_is_shown_again(text: str) -> None:
+def test_a_parsed_text_prints_the_same(text: str) -> None:
     assert print_graph(parse(text, check=False)) == text
 
 
@@ -145,7 +145,7 @@ def test_every_string_survives(items: list[bytes]) -> None:
     assert parse(print_graph(constant_graph(array))).outputs[0].value.tolist() == items
 
 
-def test_big_constants_stand_at_the_end_and_once() -> None:
+def test_large_constants_are_printed_once_at_the_end() -> None:
     big, same, other = np.zeros(100, np.float32), np.zeros(100, np.float32), np.ones(100, np.float32)
     graph = Graph("g", (), (), (Constant(big), Constant(same), Constant(other)))
     text = print_graph(graph)
@@ -154,7 +154,7 @@ def test_big_constants_stand_at_the_end_and_once() -> None:
     assert print_graph(graph, data=False).endswith("constants\n  $1: float32[100]\n  $2: float32[100]\n")
 
 
-def test_a_nan_of_its_own_is_no_literal() -> None:
+def test_a_nan_with_payload_is_no_literal() -> None:
     signalling = np.array(0x7F800001, np.uint32).view(np.float32)
     assert show_constant(signalling) is None
     assert show_constant(np.array(np.nan, np.float32)) == "nan"

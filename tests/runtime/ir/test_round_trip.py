@@ -12,7 +12,7 @@ from support.random_graphs import graphs, many
 
 @settings(max_examples=many(40))
 @given(graphs())
-def test_what_is_shown_reads_back(graph: Graph) -> None:
+def test_a_printed_graph_parses_back(graph: Graph) -> None:
     again = parse(print_graph(graph))
     assert print_graph(again) == print_graph(graph)
     assert again == graph

@@ -135,7 +135,7 @@ def test_the_lines_around_the_fault_are_shown() -> None:
     )
 
 
-def test_a_user_may_know_more_of_a_shape() -> None:
+def test_a_declared_shape_may_be_narrower_than_the_inferred() -> None:
     """What `set_shape` said stays; what contradicts the rule does not."""
     known = "graph g(x: float32[?]) -> float32[2]\n  y = negative x : float32[2]\n  return y"
     assert verify(parse(known, check=False)).outputs[0].spec == TensorType(dtypes.float32, (2,))

@@ -42,7 +42,7 @@ def test_samplers_draw_tensorflows_classes() -> None:
         candidate_sampling.uniform_candidate_sampler(TRUE, 2, 2, True, 4)
 
 
-def test_losses_over_all_classes_are_those_without_samples() -> None:
+def test_losses_over_all_classes_equal_the_full_losses() -> None:
     random = np.random.default_rng(1)
     weights, biases, x = (random.normal(size=shape).astype("f") for shape in ((6, 4), (6,), (3, 4)))
     drawn = tf.nn.all_candidate_sampler([[0], [2], [5]], 1, 6, True)

@@ -85,7 +85,7 @@ def test_the_three_operations_are_gradients_of_each_other(
     check(conv_backprop_filter, x, np.array(window), np.asarray(y), **setting)
 
 
-def test_sizes_that_only_the_run_knows() -> None:
+def test_convolutions_of_dynamic_size() -> None:
     x, w = RANDOM.normal(size=(2, 6, 5, 3)).astype("f"), RANDOM.normal(size=(3, 3, 3, 2)).astype("f")
     expected = tf.nn.conv2d(x, w, 2, "SAME").numpy()
 
@@ -136,7 +136,7 @@ def test_batches_of_any_rank_and_narrow_numbers() -> None:
         (lambda x, w: tf.nn.conv2d_transpose(x, w, [1, 9, 4, 3], 1), "out_backprop|divisible"),
     ],
 )
-def test_refusals_say_what_does_not_fit(call: Any, words: str) -> None:
+def test_refusals_name_the_mismatch(call: Any, words: str) -> None:
     x, w = np.ones((1, 4, 4, 3), "f"), np.ones((3, 3, 3, 3), "f")
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
         call(x, w)

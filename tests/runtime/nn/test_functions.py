@@ -47,7 +47,7 @@ def _normal(*shape: int) -> Any:
     return RANDOM.normal(size=shape)
 
 
-def test_cross_entropies_where_the_run_decides_on_sizes() -> None:
+def test_cross_entropies_of_dynamic_size() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec(None)])
     def sparse(labels: Any, logits: Any) -> Any:
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
@@ -116,7 +116,7 @@ def test_rectifiers() -> None:
     check(rectifiers.leaky, [-3.5, 0.5], alpha=0.3)
 
 
-def test_blocks_there_and_back() -> None:
+def test_space_to_depth_round_trips() -> None:
     x = _normal(2, 4, 6, 3)
     deep = tf.nn.space_to_depth(x, 2)
     assert deep.shape == (2, 2, 3, 12)

@@ -66,7 +66,7 @@ def test_gradients(padding: str) -> None:
     check(pool_primitive.avg_pool_grad, np.array(x.shape), y, **setting)
 
 
-def test_ties_go_to_the_first_element_and_their_places_are_known() -> None:
+def test_max_pooling_breaks_ties_by_the_first_element() -> None:
     # TensorFlow 2.21 gives these places and this gradient
     x = np.array([[[[2.0], [2.0], [1.0]], [[2.0], [0.0], [1.0]]]], "f")
     values, places = tf.nn.max_pool_with_argmax(x, 2, 1, "VALID")
@@ -105,6 +105,6 @@ def test_windows_with_holes_unknown_sizes_and_nothing() -> None:
         (lambda x: tf.nn.pool(x, [2, 2], "MAX", [2, 2], dilations=[2, 1]), "conjunction"),
     ],
 )
-def test_refusals_say_what_does_not_fit(call: Any, words: str) -> None:
+def test_refusals_name_the_mismatch(call: Any, words: str) -> None:
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
         call(np.ones((1, 4, 4, 1), "f"))

@@ -64,7 +64,7 @@ def test_the_gradient() -> None:
         np.testing.assert_allclose(found[place], (ends[0] - ends[1]) / 2e-5, rtol=1e-4, atol=1e-7)
 
 
-def test_sizes_that_only_the_run_knows_and_nothing() -> None:
+def test_ctc_losses_of_dynamic_and_empty_sizes() -> None:
     @tf.function(
         input_signature=[
             tf.TensorSpec([None, None], tf.int32),
@@ -131,6 +131,6 @@ def test_rows_of_labels() -> None:
         ((LABELS, LOGITS[0], [2, 2, 1], [5, 5, 4]), "rank 3"),
     ],
 )
-def test_refusals_say_what_does_not_fit(arguments: Any, words: str) -> None:
+def test_refusals_name_the_mismatch(arguments: Any, words: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):
         tf.nn.ctc_loss(*arguments)

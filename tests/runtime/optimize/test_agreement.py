@@ -59,5 +59,5 @@ def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
 
 @settings(max_examples=many(20))
 @given(doubled_graphs(), arguments())
-def test_what_is_said_twice(graph: Graph, values: list[Any]) -> None:
+def test_duplicated_subgraphs_agree_after_optimization(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimize(graph)), values)

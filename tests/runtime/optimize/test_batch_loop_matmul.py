@@ -38,7 +38,7 @@ def batched(function: object, *given: tf.Tensor) -> tuple[Graph, bool]:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_loop_reads_what_one_product_has_given(dtype: object) -> None:
+def test_the_loop_reads_rows_of_one_batched_product(dtype: object) -> None:
     given = arguments(dtype=dtype)
     graph, has_product = batched(states, *given)
     assert not has_product
@@ -49,7 +49,7 @@ def test_the_loop_reads_what_one_product_has_given(dtype: object) -> None:
     np.testing.assert_allclose(found, states(*given).numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_turned_matrix_stays_turned() -> None:
+def test_a_transposed_matrix_stays_transposed() -> None:
     def turned(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         return states(sequence, tf.transpose(kernel))
 
@@ -61,7 +61,7 @@ def test_a_turned_matrix_stays_turned() -> None:
     np.testing.assert_allclose(found, turned(*given).numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_a_row_that_is_read_elsewhere_is_still_there() -> None:
+def test_a_row_with_other_uses_is_kept() -> None:
     def program(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         total, largest = tf.zeros([ROWS, BIG]), tf.constant(0.0)
         for i in tf.range(STEPS):
@@ -111,12 +111,12 @@ def products(row: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]) -> obj
         pytest.param(products(lambda xs, k, i: xs[i] @ KNOWN), BIG, id="a matrix of the program's own"),
     ],
 )
-def test_it_is_not_done_for(program: object, columns: int) -> None:
+def test_unsuitable_loops_are_not_batched(program: object, columns: int) -> None:
     _, has_product = batched(program, *arguments(columns))
     assert has_product
 
 
-def test_options_forbid_it() -> None:
+def test_loop_optimization_false_disables_batching() -> None:
     graph = optimize(tf.function(states).get_concrete_function(*arguments()).graph)
     assert batch_loop_matmul.run(graph, Options(loop_optimization=False)) is graph
     assert batch_loop_matmul.run(graph, Options()) is not graph

@@ -45,7 +45,7 @@ graph f(x: float32[1000000]) -> float32[]
     )
 
 
-def test_what_is_read_elsewhere_is_a_result_too() -> None:
+def test_a_value_with_other_uses_is_an_extra_result() -> None:
     text = """\
 graph f(x: float32[100000], y: float32[]) -> float32[100000], float32[]
   a = multiply x, y                             : float32[100000]
@@ -58,20 +58,20 @@ graph f(x: float32[100000], y: float32[]) -> float32[100000], float32[]
     assert [value.name for value in graph.operations[0].outputs] == ["a", "b"]
 
 
-def test_small_tensors_stay_as_they_are() -> None:
+def test_small_tensors_are_not_fused() -> None:
     graph = parse(
         "graph f(x: float32[9]) -> float32[9]\n  a = exp x : float32[9]\n  b = exp a : float32[9]\n  return b"
     )
     assert fuse(graph) is graph
 
 
-def test_single_operations_are_fused_where_threads_pay() -> None:
+def test_single_operations_on_large_tensors_are_fused() -> None:
     text = "graph f(x: float32[{0}]) -> float32[{0}]\n  y = exp x : float32[{0}]\n  return y"
     assert names(fuse(parse(text.format(100_000)))) == ["exp"]
     assert names(fuse(parse(text.format(1_000_000)))) == ["fused"]
 
 
-def test_unknown_sizes_are_looked_at_when_they_are_there() -> None:
+def test_unknown_sizes_are_checked_at_run_time() -> None:
     text = """\
 graph f(x: float32[?, 3], y: float32[3]) -> float32[?, 3]
   a = add x, y                                  : float32[?, 3]
@@ -97,7 +97,7 @@ graph f(x: float32[100000]) -> float32[100000]
     assert names(fuse(parse(text, check=False))) == ["fused", "print", "exp"]
 
 
-def test_a_reduction_ends_its_group_for_those_who_read_it() -> None:
+def test_uses_of_a_reduction_start_a_new_group() -> None:
     text = """\
 graph f(x: float32[100000]) -> float32[100000]
   a = multiply x, x                             : float32[100000]
@@ -118,7 +118,7 @@ graph f(x: float32[100000]) -> float32[100000]
         pytest.param("gather a, 3 : float32[]", ["fused", "gather"], id="elements"),
     ],
 )
-def test_groups_that_become_one_end_for_those_who_read(last: str, kinds: list[str]) -> None:
+def test_uses_of_a_merged_reduction_start_a_new_group(last: str, kinds: list[str]) -> None:
     """Whatever is read of the smaller one, which has joined the other."""
     text = f"""\
 graph f(x: float32[40000], y: float32[40000]) -> float32[40000], {last.partition(": ")[2]}

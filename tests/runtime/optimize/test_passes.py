@@ -17,7 +17,7 @@ CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{eac
 
 
 @pytest.mark.parametrize(("each", "case"), CASES, ids=[f"{each.name}: {case.title}" for each, case in CASES])
-def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
+def test_pass_results_equal_the_golden_cases(each: object, case: golden.Case, update_golden: bool) -> None:
     name = each.name  # type: ignore[attr-defined]
     run = next(known.run for known in PASSES if known.name == name)
     graph = verify(run(verify(parse(case.source, check=False)), Options()))
@@ -34,7 +34,7 @@ def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
 
 
 @pytest.mark.parametrize("each", PASSES, ids=[each.name for each in PASSES])
-def test_a_pass_that_finds_nothing_gives_the_graph_itself(each: Pass) -> None:
+def test_a_pass_without_changes_returns_the_same_graph(each: Pass) -> None:
     for case in golden.read(FOLDER / f"{each.name}.txt"):
         graph = parse(case.result, check=False)
         for _ in range(3):
@@ -48,7 +48,7 @@ def test_every_pass_has_a_file_and_a_title_only_once() -> None:
     assert len(titles) == len(set(titles))
 
 
-def test_a_pass_looks_once_at_a_graph_that_it_leaves_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_is_not_repeated_on_an_unchanged_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the second round only those run that see something new."""
     seen = []
 

@@ -90,7 +90,7 @@ def columns(graph: Graph, numbers: list[Any] | None = None) -> list[Any]:
 
 
 @pytest.mark.parametrize(("law", "kind"), TABLE, ids=[f"{text(law.before)}-{kind}" for law, kind in TABLE])
-def test_a_law_is_used_and_exact(law: RewriteRule, kind: str) -> None:
+def test_every_exact_rule_is_used_and_exact(law: RewriteRule, kind: str) -> None:
     for dtype in KINDS[kind][0]:
         draft = Side(law, dtype, 1).graph
         given = columns(draft)
@@ -103,7 +103,7 @@ def test_a_law_is_used_and_exact(law: RewriteRule, kind: str) -> None:
 
 
 @pytest.mark.parametrize("law", FAST, ids=[text(law.before) for law in FAST])
-def test_a_fast_law_is_used_and_holds_for_real_numbers(law: RewriteRule) -> None:
+def test_every_fast_math_rule_is_used_and_holds_for_reals(law: RewriteRule) -> None:
     """Where the first side is a number; the other one may be so in more places."""
     given = columns(Side(law, dtypes.float64, 1).graph, ORDINARY)
     graph = verify(Side(law, dtypes.float64, len(given[0])).graph)
@@ -116,7 +116,7 @@ def test_a_fast_law_is_used_and_holds_for_real_numbers(law: RewriteRule) -> None
 
 
 @pytest.mark.parametrize("name", [name for name, op in REGISTRY.items() if op.has(COMMUTATIVE)])
-def test_operands_that_may_change_places(name: str) -> None:
+def test_commutative_operations_give_equal_bits(name: str) -> None:
     for kind, (kinds, numbers) in KINDS.items():
         if kind in FOR.get(name, "iufc"):
             for dtype in kinds:
@@ -126,7 +126,7 @@ def test_operands_that_may_change_places(name: str) -> None:
                     assert bits(REGISTRY[name].compute(x, y)) == bits(REGISTRY[name].compute(y, x)), dtype
 
 
-def test_only_what_is_known_comes_together() -> None:
+def test_only_constants_are_reassociated() -> None:
     graph = parse(
         "graph f(n: int32[3], m: int32[]) -> int32[3]\n"
         "  a = add n, 2                                  : int32[3]\n"
@@ -136,7 +136,7 @@ def test_only_what_is_known_comes_together() -> None:
     assert algebraic_simplify.run(graph, Options()) is graph
 
 
-def test_what_only_looks_like_a_law_stays() -> None:
+def test_near_matches_are_not_rewritten() -> None:
     """`x * [1.0]` has rank 1, even where x has none; and the result of a choice has the shapes of both."""
     for line in (
         "multiply x, [1.0] : float32[...]",
@@ -157,7 +157,7 @@ def test_what_only_looks_like_a_law_stays() -> None:
         assert algebraic_simplify.run(graph, Options()) is graph
 
 
-def test_fast_math_is_asked_for() -> None:
+def test_fast_math_rules_need_the_option() -> None:
     graph = parse("graph f(x: float32[]) -> float32[]\n  y = add x, 0.0 : float32[]\n  return y\n")
     assert algebraic_simplify.run(graph, Options()) is graph
     assert not algebraic_simplify.run(graph, Options(fast_math=True)).operations

@@ -42,7 +42,7 @@ def loop(test: str, start: int, step: int) -> str:
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
-def test_rounds_are_counted(name: str) -> None:
+def test_trip_counts_are_computed(name: str) -> None:
     mirrored = {"less": "greater", "less_equal": "greater_equal", "not_equal": "not_equal"}
     mirrored |= {after: before for before, after in mirrored.items()}
     for start, step, limit in itertools.product((-7, 0, 5), (-3, -1, 1, 2), (-7, -2, 0, 5, 6)):

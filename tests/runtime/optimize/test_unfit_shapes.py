@@ -51,7 +51,7 @@ def rows(x: Any) -> Any:
 
 @pytest.mark.parametrize("function", [pairs, squares, sums, rows], ids=["pairs", "squares", "sums", "rows"])
 @pytest.mark.parametrize("rounds", [0, 1])
-def test_what_does_not_fit_fails_where_it_runs(function: Any, rounds: int) -> None:
+def test_mismatched_shapes_fail_only_when_they_run(function: Any, rounds: int) -> None:
     def called(x: Any, more: Any) -> Any:
         y = function(x)
         for _ in tf.range(more):

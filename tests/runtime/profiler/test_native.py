@@ -53,7 +53,7 @@ def test_each_line_has_its_time_and_each_operation_its_calls(native: Any) -> Non
     }
 
 
-def test_parts_are_no_longer_than_the_whole(native: Any) -> None:
+def test_times_of_parts_sum_to_at_most_the_total(native: Any) -> None:
     report = tf.profiler.profile(native, X, W, tf.constant(ROUNDS))
     assert sum(row.own for row in report.rows) <= report.in_graphs <= report.wall
     for node in report.nodes():
@@ -67,7 +67,7 @@ def test_memory_is_that_of_the_buffers(native: Any) -> None:
     assert held["matmul"] >= 20 * 30 * 4
 
 
-def test_the_rounds_of_a_loop_are_one_event(native: Any) -> None:
+def test_the_iterations_of_a_loop_are_one_event(native: Any) -> None:
     report = tf.profiler.profile(native, X, W, tf.constant(ROUNDS))
     events = [event for event in report.trace()["traceEvents"] if event["ph"] == "X"]
     (whole,) = [event for event in events if event["cat"] == "native"]
@@ -91,7 +91,7 @@ def test_without_a_profile_nothing_is_measured(native: Any) -> None:
     assert runner.runner is before
 
 
-def test_where_programs_may_not_count_cycles_the_system_has_a_clock(
+def test_without_a_cycle_counter_the_system_clock_is_used(
     native: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(instrumentation, "has_cycles", lambda: False)

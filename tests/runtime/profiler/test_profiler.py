@@ -84,7 +84,7 @@ def test_rows_add_up(report):
     assert [row.own for row in report.rows] == sorted((row.own for row in report.rows), reverse=True)
 
 
-def test_bytes_are_those_of_new_arrays():
+def test_only_new_arrays_count_as_allocated_bytes():
     f = tf.function(lambda x: tf.reshape(x + 1, [6]))
     rows = {row.name: row.bytes for row in tf.profiler.profile(f, tf.zeros([2, 3])).rows}
     assert rows["add"] == 24
@@ -119,7 +119,7 @@ def test_the_trace_is_of_the_format(report, tmp_path):
         open_until.append(end)
 
 
-def test_the_page_stands_by_itself(report, tmp_path):
+def test_the_page_is_self_contained(report, tmp_path):
     report.write_page(str(tmp_path / "out.html"))
     page = (tmp_path / "out.html").read_text()
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
@@ -165,7 +165,7 @@ def test_calls_of_functions_gradients_and_threads():
     assert {row.name for row in report.rows} >= {"multiply", "square"}  # which a power of 2 is
 
 
-def test_what_is_no_plan_is_one_whole():
+def test_other_executors_are_profiled_as_one_event():
     f = tf.function(lambda x: x * 2 + 1, experimental_executor="interpret")
     x = tf.constant([0.5])
     before = f(x).numpy()
@@ -176,7 +176,7 @@ def test_what_is_no_plan_is_one_whole():
     assert f(x).numpy().tolist() == before.tolist()
 
 
-def test_results_and_errors_are_the_same_and_nothing_is_left_behind(settled):
+def test_profiling_changes_no_results_or_errors(settled):
     x, w = tf.ones([2, 3]), tf.eye(3)
     plain = settled(x, w)
     programs = {plan: plan.swap() for plan in plans}
@@ -214,7 +214,7 @@ class TestTensorFlowsNames:
         steps = [event["name"] for event in events if event.get("cat") == "trace"]
         assert steps == ["step → step_num=0, size=3", "step → step_num=1, size=3"]
 
-    def test_one_at_a_time(self, tmp_path):
+    def test_only_one_profiler_runs_at_a_time(self, tmp_path):
         experimental = tf.profiler.experimental
         with pytest.raises(tf.errors.UnavailableError, match="No profiler is running"):
             experimental.stop()

@@ -66,7 +66,7 @@ ON_VECTORS = {
 
 
 @pytest.mark.parametrize("name", ON_VECTORS)
-def test_of_a_vector(name: str) -> None:
+def test_builtins_of_a_vector(name: str) -> None:
     agrees(ON_VECTORS[name], V)
 
 
@@ -80,7 +80,7 @@ IN_LISTS = {
 
 
 @pytest.mark.parametrize("name", IN_LISTS)
-def test_lists_of_what_a_graph_goes_through(name: str) -> None:
+def test_lists_of_builtins(name: str) -> None:
     agrees(IN_LISTS[name], V)
 
 
@@ -122,7 +122,7 @@ def test_wide_numbers_are_not_cut() -> None:
 
 
 @pytest.mark.parametrize("f", [max, min], ids=["max", "min"])
-def test_the_largest_of_nothing(f: Callable[..., Any]) -> None:
+def test_max_of_an_empty_tensor(f: Callable[..., Any]) -> None:
     name = f.__name__
     text = rf"{name}\(\) arg is an empty sequence"
     with pytest.raises(ValueError, match=text):
@@ -135,7 +135,7 @@ def test_the_largest_of_nothing(f: Callable[..., Any]) -> None:
     assert [float(with_default(tf.zeros([n]))) for n in (0, 2)] == [5.0, 0.0]
 
 
-def test_any_stops_at_the_first_that_decides() -> None:
+def test_any_and_all_short_circuit() -> None:
     asked: list[int] = []
 
     def asks(x, number):
@@ -172,7 +172,7 @@ def test_rows_have_no_order() -> None:
     assert tf.function(lambda x: sum(x))(m).numpy().tolist() == [4, 6]
 
 
-def test_what_pow_cannot_do_is_said_when_the_graph_runs() -> None:
+def test_pow_reports_invalid_arguments_at_run_time() -> None:
     f = tf.function(lambda x, e, m: pow(x, e, m))
     assert int(f(tf.constant(7), tf.constant(123), tf.constant(1009))) == pow(7, 123, 1009)
     with pytest.raises(ValueError, match="cannot be 0"):
@@ -182,7 +182,7 @@ def test_what_pow_cannot_do_is_said_when_the_graph_runs() -> None:
 
 
 @pytest.mark.parametrize("x", [0, 2, 3, 5, -4])
-def test_in(x: int) -> None:
+def test_membership_in_a_tensor(x: int) -> None:
     def f(x, n):
         a = 1 if x in (1, 2, 3) else 0
         b = 1 if x not in [n, 5] else 0

@@ -33,7 +33,7 @@ def test_with_conditions() -> None:
     agrees(f, ([1, 5, 3, 10], 2), ([1], 5))
 
 
-def test_with_conditions_that_only_python_decides() -> None:
+def test_with_conditions_decided_in_python() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32)])
     def f(xs: Any, n: Any) -> Any:
         """The number of items is not known while tracing, whether they are taken is."""
@@ -61,7 +61,7 @@ def test_a_condition_on_tensors_over_pythons_items() -> None:
     agrees(f, (1, 2, 3), (0, 0, 0))
 
 
-def test_generators_that_are_used_up() -> None:
+def test_generators_in_reductions() -> None:
     def f(xs):
         return sum(x * x for x in xs), max(x + 1 for x in xs), min(-x for x in xs)
 
@@ -159,7 +159,7 @@ def test_generators_with_conditions() -> None:
         assert plainly(run(tf.constant([1, 3, 2]), tf.constant(1))) == [-3, -2]
 
 
-def test_a_number_of_rows_that_only_the_graph_knows() -> None:
+def test_a_dynamic_number_of_rows() -> None:
     signature = [tf.TensorSpec([None], tf.int32)]
 
     @tf.function(input_signature=signature)
@@ -170,7 +170,7 @@ def test_a_number_of_rows_that_only_the_graph_knows() -> None:
     assert plainly(f(tf.constant([1, 2]))) == ([1, 4], [2, 4], 3)
 
 
-def test_few_rows_make_a_list_of_pythons() -> None:
+def test_few_rows_make_a_python_list() -> None:
     @tf.function
     def f(xs):
         a, b = [x + 1 for x in xs]
@@ -201,7 +201,7 @@ def test_sets_and_dicts_are_refused() -> None:
     assert plainly(named(tf.constant([1, 2]))) == {"a": 2, "b": 4}
 
 
-def test_plain_python_does_not_notice() -> None:
+def test_plain_python_is_unaffected() -> None:
     log = []
 
     def note(x):

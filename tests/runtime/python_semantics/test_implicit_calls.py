@@ -377,7 +377,7 @@ def test_functions_that_libraries_call():
     agrees(lambda a: KEYS["relu"](a), 1, -1)
 
 
-def test_a_function_stays_the_object_that_it_was():
+def test_a_converted_function_keeps_its_identity():
     registry = {}
 
     @tf.function
@@ -445,7 +445,7 @@ def test_decorators_of_the_user_and_of_the_library():
     assert [tf.function(lambda x: cached_sign(Guard(x)))(tf.constant(x)).numpy() for x in (3, -3)] == [1, -1]
 
 
-def test_what_code_without_source_calls():
+def test_functions_called_by_code_without_source():
     namespace = {"relu": relu}
     exec("def f(x): return relu(x) + 1", namespace)
     assert [tf.function(namespace["f"])(tf.constant(x)).numpy() for x in (3, -3)] == [4, 1]
@@ -513,7 +513,7 @@ def test_code_without_source_and_code_that_cannot_be_converted():
     assert "it cannot be converted: " in refusal(lambda x: abs(Leaving(x)), tf.constant(1)).why
 
 
-def test_functions_that_are_traced_as_they_are():
+def test_functions_traced_without_autograph():
     assert "autograph=False" in refusal(relu_again, tf.constant(1), autograph=False).why
 
 
@@ -521,7 +521,7 @@ def relu_again(x):
     return x if x > 0 else 0
 
 
-def test_without_tracing_nothing_is_exchanged():
+def test_to_graph_outside_of_tracing_replaces_no_code():
     class Untouched:
         def __init__(self, x):
             self.x = x if x > 0 else 0

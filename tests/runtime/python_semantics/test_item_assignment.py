@@ -30,7 +30,7 @@ def assign(x: Any, key: Any, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
-def test_a_key_means_what_it_means_in_numpy(key: Any) -> None:
+def test_assignment_with_a_key_behaves_as_in_numpy(key: Any) -> None:
     expected = assign(ARRAY.copy(), key, -1)
     x = tf.constant(ARRAY)
     unknown = [tf.TensorSpec(None, tf.int32)]
@@ -216,7 +216,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("f", "message"), REFUSED)
-def test_what_does_not_fit_is_refused_in_graphs_and_outside(f: Any, message: str) -> None:
+def test_a_mismatched_value_is_refused_in_graphs_and_eagerly(f: Any, message: str) -> None:
     x = tf.constant([[1, 2, 3], [4, 5, 6]])
     for run in (autograph.convert(f), tf.function(f)):
         with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=message):
@@ -228,7 +228,7 @@ def test_an_index_out_of_bounds_is_found_when_the_graph_runs() -> None:
         tf.function(lambda x, i: assign(x, i, 0))(tf.constant([1, 2]), tf.constant(5))
 
 
-def test_deleting_an_item_says_what_to_write() -> None:
+def test_deleting_an_item_names_the_replacement() -> None:
     @tf.function
     def f(x):
         del x[0]

@@ -85,7 +85,7 @@ def test_enumerate_zip_and_reversed_in_each_other() -> None:
     agrees(f, (V, [1, 2, 3, 4]), (V, [5, 6]), (EMPTY, V))
 
 
-def test_zip_with_what_python_has() -> None:
+def test_zip_with_python_iterables() -> None:
     def f(xs):
         total = 0
         for x, k in zip(xs, [1, 10, 100]):  # noqa: B905
@@ -231,7 +231,7 @@ def test_iterators() -> None:
         unknown(tf.constant(EMPTY, tf.int32))
 
 
-def test_an_iterator_stays_where_the_graph_cannot_move_it() -> None:
+def test_an_iterator_advanced_by_a_graph_cannot_be_reused() -> None:
     @tf.function
     def f(xs, n):
         it = iter(xs)
@@ -258,7 +258,7 @@ def test_an_iterator_stays_where_the_graph_cannot_move_it() -> None:
         g(tf.constant(V))
 
 
-def test_what_a_filter_cannot_tell_is_refused() -> None:
+def test_unsupported_uses_of_a_filter_are_refused() -> None:
     uses: dict[str, Callable[[Any], Any]] = {
         "enumerate": lambda x: [i for i, _ in enumerate(filter(None, x))],
         "zip": lambda x: list(zip(filter(None, x), x)),  # noqa: B905
@@ -283,7 +283,7 @@ class Deck:
 staging.register(BACKEND, Deck)
 
 
-def test_objects_that_say_how_they_iterate() -> None:
+def test_objects_with_an_iter_method() -> None:
     @tf.function
     def f(n):
         deck = Deck(n, 3)

@@ -644,7 +644,7 @@ CASES = [value for name, value in list(globals().items()) if name.startswith("ca
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__.removeprefix("case_"))
-def test_it_gives_what_python_gives(f, run):
+def test_every_program_gives_pythons_result(f, run):
     for x in (3, -3):
         expected, found = f(x), RUNS[run](f)(x)
         tf.nest.map_structure(lambda e, g: np.testing.assert_array_equal(np.asarray(g), e), expected, found)

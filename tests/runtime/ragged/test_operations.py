@@ -244,7 +244,7 @@ def test_shapes_in_graphs(executor):
     assert rows_of(tf.ragged.constant(ROWS)).numpy() == 2
 
 
-def test_counts():
+def test_bincount_of_ragged_rows():
     x = tf.ragged.constant(ROWS)
     assert tf.math.bincount(x).numpy().tolist() == [0, 1, 1, 1]
     assert tf.math.bincount(x, axis=-1).numpy().tolist() == [[0, 1, 1, 0], [0, 0, 0, 1]]

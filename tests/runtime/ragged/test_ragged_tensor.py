@@ -219,7 +219,7 @@ def test_conversions(name, executor):
     assert plain(in_executor(convert, executor, (None, None, None))(nested())) == expected
 
 
-def test_its_spec():
+def test_ragged_tensors_have_a_spec():
     assert (
         repr(tf.type_spec_from_value(pairs()))
         == "RaggedTensorSpec(TensorShape([2, None, 2]), tf.int32, 1, tf.int64)"

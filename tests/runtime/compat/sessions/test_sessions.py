@@ -74,7 +74,7 @@ class TestGraphs:
         assert x == x
         assert x != y
 
-    def test_other_graphs_are_out_of_reach(self, graph):
+    def test_tensors_of_other_graphs_are_refused(self, graph):
         with tf.Graph().as_default():
             other = v1.placeholder(tf.float32)
         with pytest.raises(ValueError, match="must be from the same graph"):
@@ -83,7 +83,7 @@ class TestGraphs:
         with pytest.raises(ValueError, match="not an element of this graph"):
             v1.Session().run(other)
 
-    def test_known_shapes_and_axes(self, graph):
+    def test_static_shapes_follow_constant_arguments(self, graph):
         assert tf.reshape(tf.zeros([2]), tf.constant([1, 2])).shape == [1, 2]
         assert tf.reduce_sum([[1, 2]], axis=tf.constant(0)).shape == [2]
 
@@ -133,13 +133,13 @@ class TestRun:
         with pytest.raises(ValueError, match="feed all of them"):
             v1.Session().run(rows[0] + rows[1], {rows[0]: 1})
 
-    def test_a_default_that_may_be_fed(self, graph):
+    def test_placeholder_with_default_can_be_fed(self, graph):
         x = v1.placeholder_with_default([1, 2], [None])
         session = v1.Session()
         assert session.run(x + 1).tolist() == [2, 3]
         assert session.run(x + 1, {x: [5]}).tolist() == [6]
 
-    def test_only_what_is_needed_runs(self, graph):
+    def test_only_operations_needed_by_the_fetch_run(self, graph):
         x = v1.placeholder(tf.float32)
         tf.gather([1], 7)
         assert v1.Session().run(tf.constant(3)) == 3
@@ -176,7 +176,7 @@ class TestRun:
             ("tensor", TypeError, "The value of a feed cannot be a tf.Tensor object"),
         ],
     )
-    def test_feeds_that_do_not_fit(self, graph, value, error, message):
+    def test_feeds_of_the_wrong_shape_are_refused(self, graph, value, error, message):
         x = v1.placeholder(tf.float32, [2], name="x")
         with pytest.raises(error, match=message):
             v1.Session().run(x, {x: x if value == "tensor" else value})
@@ -186,12 +186,12 @@ class TestRun:
             v1.Session().run(x, {tf.constant(1): 1})
 
     @pytest.mark.parametrize("fetch", [None, 3, object()])
-    def test_what_cannot_be_fetched(self, graph, fetch):
+    def test_invalid_fetches_are_refused(self, graph, fetch):
         tf.constant(1)
         with pytest.raises(TypeError, match="has invalid type"):
             v1.Session().run(fetch)
 
-    def test_closed_and_empty(self, graph):
+    def test_closed_and_empty_sessions_are_refused(self, graph):
         with pytest.raises(RuntimeError, match="The Session graph is empty"):
             v1.Session().run([])
         x = tf.constant(1)
@@ -217,7 +217,7 @@ class TestRun:
 
 
 class TestOrder:
-    def test_operations_bring_others_along(self, graph):
+    def test_control_dependencies_run_with_their_operation(self, graph):
         v = tf.Variable(0)
         with tf.control_dependencies([v.assign_add(1)]):
             x = tf.identity(v)
@@ -231,7 +231,7 @@ class TestOrder:
 
 
 class TestVariables:
-    def test_values_belong_to_sessions(self, graph):
+    def test_variable_values_belong_to_sessions(self, graph):
         v, w = tf.Variable(1.0, name="v"), v1.Variable([1.0, 2.0])
         add = v.assign_add(2.0)
         init = v1.global_variables_initializer()
@@ -246,7 +246,7 @@ class TestVariables:
         assert repr(v) == "<tf.Variable 'v:0' shape=() dtype=float32>"
         assert v1.global_variables() == [v, w] or len(v1.global_variables()) == 2
 
-    def test_without_a_value(self, graph):
+    def test_uninitialized_variables_are_refused(self, graph):
         v = tf.Variable(1.0, name="v")
         session = v1.Session()
         for fetch in (v, v + 1):
@@ -270,7 +270,7 @@ class TestVariables:
             v.load(7.0)
             assert v.eval() == 7.0
 
-    def test_initial_values_that_depend_on_others(self, graph):
+    def test_initial_values_may_depend_on_other_variables(self, graph):
         v = tf.Variable(tf.random.uniform([]), name="v")
         w = tf.Variable(v.initialized_value() * 2)
         with v1.Session() as session:
@@ -302,7 +302,7 @@ class TestVariables:
 
 
 class TestScopes:
-    def test_variables_are_found_again(self, graph):
+    def test_get_variable_reuses_variables(self, graph):
         with v1.variable_scope("a"):
             v = v1.get_variable("w", [2], initializer=v1.zeros_initializer())
             with v1.variable_scope("b"):
@@ -390,7 +390,7 @@ def test_text_and_bytes():
             convert(3)
 
 
-def test_the_runtime_under_other_names():
+def test_importing_compat_v1_under_other_names():
     assert tf.compat.v2.identity is v1.identity is tf.identity
     assert v1.random_uniform is tf.random.uniform
     with pytest.raises(AttributeError, match="no attribute 'nothing_like_it'"):

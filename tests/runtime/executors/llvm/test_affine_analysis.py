@@ -37,12 +37,12 @@ def traced(program: Any, dtype: Any = tf.int32) -> tuple[list[Any], Any]:
         (lambda i, j: (i, tf.maximum(i, j)), None),
     ],
 )
-def test_integers_that_are_computed_from_the_same_ones(program: Any, wanted: int | None) -> None:
+def test_constant_differences_of_related_integers(program: Any, wanted: int | None) -> None:
     (first, last), makers = traced(program)
     assert constant_difference(first, last, makers) == wanted
 
 
-def test_what_is_doubled_again_and_again_is_looked_at_once() -> None:
+def test_shared_subexpressions_are_visited_once() -> None:
     def doubled(i: Any, j: Any) -> Any:
         for _ in range(60):
             i = i + i
@@ -88,14 +88,14 @@ def test_lengths_of_slices(start: Any, stop: Any, step: Any, wanted: int | None)
         (tf.int32, 1 << 40, None),
     ],
 )
-def test_integers_wrap_around_where_an_axis_has_more_places_than_they_have_numbers(
+def test_small_integers_may_wrap_around_on_long_axes(
     dtype: Any, rows: int | None, wanted: int | None
 ) -> None:
     (first, last), makers = traced(lambda i, j: (i, i + 3), dtype)
     assert list(selected_sizes((slice(first, last),), (rows,), makers)) == [wanted]
 
 
-def test_a_slice_whose_bounds_wrap_around_ends_where_they_say() -> None:
+def test_a_slice_with_wrapped_bounds_follows_numpy() -> None:
     rows = np.arange(300.0)
 
     @tf.function(jit_compile=True)
@@ -106,7 +106,7 @@ def test_a_slice_whose_bounds_wrap_around_ends_where_they_say() -> None:
         np.testing.assert_array_equal(part(tf.constant(rows), tf.constant(place, tf.int8)), wanted)
 
 
-def test_a_slice_may_begin_at_a_known_place_and_end_at_a_computed_one() -> None:
+def test_a_slice_from_a_constant_to_a_computed_end() -> None:
     @tf.function(jit_compile=True)
     def part(x: Any, i: Any) -> Any:
         return x[2 : i + 5 - i]

@@ -48,7 +48,7 @@ def outcome(executor: Any, graph: Graph, values: list[Any]) -> Any:
 
 @settings(max_examples=many(25))
 @given(graphs(), arguments())
-def test_on_random_graphs(graph: Graph, values: list[Any]) -> None:
+def test_native_code_agrees_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     wanted, found = (outcome(EXECUTORS[name], graph, values) for name in ("interpret", "native"))
     if isinstance(wanted, tuple) and found != wanted:
         wanted = outcome(lazily, graph, values)
@@ -72,7 +72,7 @@ COMPILED = {
 
 
 @pytest.mark.parametrize("name", sorted(COMPILED))
-def test_on_the_programs(name: str) -> None:
+def test_native_code_agrees_on_fixture_programs(name: str) -> None:
     program = programs.load(name)
     arguments = program.tensor_arguments(0, tf.constant)
     found = tf.function(program.entry, jit_compile=True)(*arguments)

@@ -230,7 +230,7 @@ def one_stacked_list_is_two_results(x: Any, n: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
-def test_what_is_still_read_stays(function: Program) -> None:
+def test_live_arrays_are_not_overwritten(function: Program) -> None:
     x = np.random.default_rng(0).standard_normal(24)
     graph = tf.function(function).get_concrete_function(tf.constant(x), tf.constant(0)).graph
     native = JitFunction(graph)
@@ -238,7 +238,7 @@ def test_what_is_still_read_stays(function: Program) -> None:
         agrees(native, graph, [x, np.array(n, np.int32)])
 
 
-def test_an_update_takes_the_memory_of_what_nobody_reads_again() -> None:
+def test_an_update_reuses_the_memory_of_a_dead_value() -> None:
     def again_and_again(x: Any) -> Any:
         x = tf.cumsum(x)
         for _ in tf.range(3):
@@ -252,7 +252,7 @@ def test_an_update_takes_the_memory_of_what_nobody_reads_again() -> None:
 
 @settings(max_examples=many(25))
 @given(matrix_graphs(exact=True))
-def test_on_random_graphs(graph: Graph) -> None:
+def test_native_code_agrees_on_random_graphs(graph: Graph) -> None:
     agrees(JitFunction(graph), graph, inputs())
 
 

@@ -16,7 +16,7 @@ from agc.runtime.executors.llvm.opt_levels import DONE
 from agc.runtime.executors.llvm.post_vectorize import fitting
 
 
-def test_results_are_computed_into_arrays_that_nobody_has_any_more() -> None:
+def test_unreferenced_result_arrays_are_reused() -> None:
     """A result that somebody still has, or a view of it, stays what it was."""
 
     def doubled(x: Any) -> Any:
@@ -66,7 +66,7 @@ def test_memory_is_kept_for_the_next_call() -> None:
         np.testing.assert_allclose(native.run([x])[0], wanted)
 
 
-def test_many_pieces_of_memory_are_taken_at_once() -> None:
+def test_many_blocks_are_allocated_at_once() -> None:
     """They are apart all the same, and some are too large to be one."""
 
     def products(x: Any) -> Any:
@@ -88,7 +88,7 @@ def test_many_pieces_of_memory_are_taken_at_once() -> None:
                 np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
 
 
-def test_memory_that_is_too_large_to_be_kept_is_no_part_of_another() -> None:
+def test_blocks_too_large_to_keep_are_separate() -> None:
     sizes = [LARGEST // 2, LARGEST // 3, LARGEST // 3, 100, 200, LARGEST * 2, 300]
     found = [[size for *_, size in some] for some in fitting([(None, None, size) for size in sizes])]
     assert found == [[LARGEST // 3, 100, 200]]
@@ -104,7 +104,7 @@ def test_too_large_a_result_is_the_plans_error() -> None:
         cube(tf.constant(100_000))
 
 
-def test_memory_that_there_is_not_is_the_plan_s_error() -> None:
+def test_running_out_of_memory_is_the_plans_error() -> None:
     """A pebibyte is more than any address reaches."""
     count = 1 << 24
 

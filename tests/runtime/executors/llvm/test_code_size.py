@@ -32,7 +32,7 @@ LARGE = tf.TensorSpec([1 << 20], tf.float32)
 INDEX = tf.TensorSpec([], tf.int32)
 
 
-def test_what_all_functions_share_is_in_none_of_them() -> None:
+def test_shared_functions_are_not_compiled_again() -> None:
     assert defined(text(lambda x: x * 2.0, VECTOR)) == ["kernel", "run"]
     assert defined(text(lambda x: x * 2.0, LARGE))[:2] == ["kernel", "run"]
     assert "agc_run_part" not in defined(text(lambda x: x * 2.0, LARGE))
@@ -57,7 +57,7 @@ def test_small_tensors_are_written_out_in_loops_only() -> None:
 
 
 @pytest.mark.parametrize("name", ["tanh", "sin", "pow"])
-def test_many_single_numbers_share_the_code_of_a_function(name: str) -> None:
+def test_many_scalars_share_the_code_of_a_function(name: str) -> None:
     """A few calls are inlined; beyond these each is a call, with the same result to the last bit."""
     x, function = tf.constant(0.7), getattr(tf, name)
 
@@ -91,25 +91,25 @@ def test_a_recurrent_network_copies_each_state_twice() -> None:
     assert sorted(map(int, sizes)) == [4 * 64 * 96] * 2
 
 
-def test_products_of_a_sequence_are_one_before_the_loop() -> None:
+def test_products_of_a_sequence_are_batched_before_the_loop() -> None:
     written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
     rows = re.findall(r'call void @"agc_product_float"\(.*@"product\.(?:\d+\.){5}(\d+)\.384\.96\.', written)
     assert sorted(map(int, rows)) == [64, 7 * 64]
 
 
-def test_zeros_take_no_loop() -> None:
+def test_zeros_need_no_loop() -> None:
     found = text(lambda x: tf.reduce_sum(x, axis=0), tf.TensorSpec([5, 64]))
     assert found.count("= phi ") == 2 + 1  # the loops of the sum, and the code that the kernel ends with
     assert found.count('@"llvm.memset.p0.i64"(ptr') == 2  # its call, and its declaration
 
 
 @pytest.mark.parametrize(("count", "told"), [(50, True), (5000, False)])
-def test_few_elements_that_are_looked_up_are_fetched_one_by_one(count: int, told: bool) -> None:
+def test_a_gather_of_few_elements_is_not_vectorized(count: int, told: bool) -> None:
     specs = tf.TensorSpec([100]), tf.TensorSpec([count], tf.int32)
     assert ('"llvm.loop.vectorize.width", i32 1' in text(tf.gather, *specs)) is told
 
 
-def test_what_a_product_reads_is_stored_by_the_nest_that_computes_it_first() -> None:
+def test_the_operand_of_a_product_is_computed_once() -> None:
     def body(x: Any, w: Any) -> Any:
         y = x * 2.0
         return tf.reduce_sum(y, 0), y @ w
@@ -117,11 +117,11 @@ def test_what_a_product_reads_is_stored_by_the_nest_that_computes_it_first() -> 
     assert text(body, tf.TensorSpec([30, 40]), tf.TensorSpec([40, 50])).count(" fmul ") == 1
 
 
-def test_a_product_reads_rows_of_an_input_where_they_stand() -> None:
+def test_a_product_reads_rows_of_an_input_in_place() -> None:
     found = text(lambda x, w, i: x[i] @ w, *map(tf.TensorSpec, ([5, 30, 40], [40, 50])), INDEX)
     assert found.count("= phi ") == 1  # the code that the kernel ends with
 
 
-def test_softmax_takes_exponentials_and_adds_them_up_in_one_nest() -> None:
+def test_softmax_fuses_exponentials_with_their_sum() -> None:
     found = text(tf.nn.softmax, tf.TensorSpec([30, 40]))
     assert found.count("= phi ") == 3 * 2 + 1  # the largest; exponentials and sums; quotients

@@ -58,7 +58,7 @@ def test_the_line_is_named_inside_of_loops() -> None:
 @pytest.mark.parametrize(
     "error", [KeyError("x"), NotImplementedError(), RuntimeError("LLVM IR parsing error\n1")]
 )
-def test_what_llvm_refuses_is_a_fault_of_agc(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_refused_by_llvm_is_a_fault_of_agc(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(text: str, level: int) -> bytes:
         raise error
 
@@ -76,7 +76,7 @@ def test_the_code_of_a_graph_is_not_shown_either() -> None:
 
 
 @pytest.mark.usefixtures("broken_tanh")
-def test_without_being_asked_the_plan_goes_on_and_the_fault_is_logged_once(
+def test_automatic_compilation_falls_back_and_logs_the_fault_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.constant([1.0])).graph
@@ -92,7 +92,7 @@ def test_without_being_asked_the_plan_goes_on_and_the_fault_is_logged_once(
 
 
 @pytest.mark.usefixtures("broken_tanh")
-def test_a_loop_that_cannot_be_compiled_for_a_fault_is_run_by_the_plan(
+def test_the_plan_runs_a_loop_whose_compilation_is_faulty(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def program(x: Any, text: Any, n: Any) -> Any:

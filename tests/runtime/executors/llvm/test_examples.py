@@ -98,7 +98,7 @@ def test_most_operations_are_compiled() -> None:
     assert sum(map(is_native, NAMES)) >= 280
 
 
-def test_what_has_no_rule_calls_the_kernels_of_the_interpreter() -> None:
+def test_operations_without_a_rule_call_kernels() -> None:
     operations, inputs, values = [], [], []
     for name in NAMES:
         if is_native(name):

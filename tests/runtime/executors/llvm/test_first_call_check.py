@@ -41,7 +41,7 @@ def ran(function: Callable[..., Any], *arguments: Any) -> tuple[tiering.TierStat
     return runner._only, results
 
 
-def test_what_differs_is_told_with_its_line_and_left(
+def test_a_difference_is_logged_with_its_line_and_native_code_dropped(
     hot: None, miswritten: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     def tripled(x: Any) -> Any:
@@ -65,7 +65,7 @@ def test_integers_are_the_same_to_the_last_bit(
     assert "differs in 1 elements" in caplog.text
 
 
-def test_loops_of_what_cannot_be_compiled_are_compared_too(
+def test_compiled_loops_of_other_programs_are_compared(
     hot: None, miswritten: None, caplog: pytest.LogCaptureFixture, capsys: Any
 ) -> None:
     def factorial(n: Any) -> Any:
@@ -80,7 +80,7 @@ def test_loops_of_what_cannot_be_compiled_are_compared_too(
     assert caplog.text.count("gave other results") == 1
 
 
-def test_what_agrees_is_trusted_without_a_word(hot: None, caplog: pytest.LogCaptureFixture) -> None:
+def test_agreeing_native_code_is_used_silently(hot: None, caplog: pytest.LogCaptureFixture) -> None:
     def steps(x: Any) -> Any:
         y = x
         while tf.reduce_sum(y) < 1000.0:
@@ -91,7 +91,7 @@ def test_what_agrees_is_trusted_without_a_word(hot: None, caplog: pytest.LogCapt
     assert trial.doubted is None and trial.chosen in (trial.native, trial._plan) and not caplog.records
 
 
-def test_variables_change_once_a_call_whichever_runs_it(hot: None, miswritten: None) -> None:
+def test_variables_change_once_per_call_in_either_executor(hot: None, miswritten: None) -> None:
     total = tf.Variable([1.0, 2.0])
     graph = (
         tf.function(lambda x: total.assign(total * 2.0 + x))
@@ -127,7 +127,7 @@ def unlike(found: Any, function: Callable[..., Any], *arrays: Any) -> str | None
     return compared(native, EXECUTORS["plan"](graph), list(arrays))[1]
 
 
-def test_what_rounding_explains_is_no_difference() -> None:
+def test_rounding_errors_are_no_difference() -> None:
     x = np.array([1.0, 1e-7, -1.0], np.float32)
     assert unlike(np.float32(1.1e-7), lambda x: tf.reduce_sum(x), x) == ""
     assert unlike(np.float32(2e-3), lambda x: tf.reduce_sum(x), x)
@@ -146,7 +146,7 @@ def test_kinds_of_numbers_are_compared() -> None:
     assert unlike(np.complex64(1 + 2j), lambda x: tf.complex(x, x)[2], x)
 
 
-def test_native_code_that_gives_up_each_time_is_left(hot: None) -> None:
+def test_native_code_that_always_falls_back_is_dropped(hot: None) -> None:
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
     for _ in range(3):

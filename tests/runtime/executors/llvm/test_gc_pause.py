@@ -21,7 +21,7 @@ def as_before() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("was_on", [True, False])
-def test_what_was_on_is_on_again_and_what_was_off_stays_off(was_on: bool) -> None:
+def test_the_state_of_the_collector_is_restored(was_on: bool) -> None:
     (gc.enable if was_on else gc.disable)()
     with Pause():
         with Pause():
@@ -30,14 +30,14 @@ def test_what_was_on_is_on_again_and_what_was_off_stays_off(was_on: bool) -> Non
     assert gc.isenabled() is was_on
 
 
-def test_an_error_ends_it() -> None:
+def test_an_error_ends_the_pause() -> None:
     gc.enable()
     with pytest.raises(ValueError, match="wrong"), Pause():
         raise ValueError("wrong")
     assert gc.isenabled()
 
 
-def test_what_was_written_is_let_go_of_but_for_what_all_share() -> None:
+def test_modules_are_freed_except_shared_functions() -> None:
     graph = tf.function(lambda x: tf.tanh(x) + 1.0).get_concrete_function(tf.TensorSpec([50])).graph
     unit = lowered(graph, [value.spec for value in graph.inputs])
     formula, kernel = unit.module.globals["agc.tanh.f32"], unit.kernel

@@ -97,7 +97,7 @@ def repeated(step: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_loops_over_sizes_that_only_the_call_knows(name: str) -> None:
+def test_gradients_of_loops_over_dynamic_sizes(name: str) -> None:
     """What rounds keep for the way back has one shape, and so do the shapes that gradients are summed to."""
 
     def gradient(x: Any, w: Any) -> Any:
@@ -110,7 +110,7 @@ def test_loops_over_sizes_that_only_the_call_knows(name: str) -> None:
     check(tf.function(gradient, input_signature=signature), X / 3, X[0] / 3)
 
 
-def test_forward_accumulators_go_through_loops() -> None:
+def test_forward_accumulators_work_through_loops() -> None:
     """They are the gradient of a gradient, most of whose state nobody needs; some of it has no shape."""
 
     def along(x: Any, rate: Any) -> Any:
@@ -151,7 +151,7 @@ def test_tapes_around_compiled_functions_with_loops():
     np.testing.assert_allclose(slope(waves), slope(waves.python_function), rtol=1e-12)
 
 
-def test_tapes_do_not_hide_what_cannot_be_compiled():
+def test_tapes_do_not_hide_uncompilable_operations():
     @tf.function(jit_compile=True)
     def timed(x):
         return tf.cast(tf.timestamp(), x.dtype) * x
@@ -195,7 +195,7 @@ MAPPED = {
 
 
 @pytest.mark.parametrize("name", MAPPED)
-def test_rows_are_mapped_whose_size_only_the_call_knows(name: str) -> None:
+def test_gradients_of_map_fn_over_dynamic_sizes(name: str) -> None:
     def gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
@@ -206,7 +206,7 @@ def test_rows_are_mapped_whose_size_only_the_call_knows(name: str) -> None:
     check(tf.function(gradient, input_signature=signature), X[:3, :4])
 
 
-def test_no_rows_at_all() -> None:
+def test_gradients_of_empty_tensors() -> None:
     """The way back of a loop over them would put something into nothing, if it ran."""
 
     @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([3, 2])], jit_compile=True)
@@ -223,7 +223,7 @@ def test_no_rows_at_all() -> None:
     assert d_w.numpy().tolist() == [[0, 0]] * 3
 
 
-def test_functions_with_gradients_of_their_own_may_read_and_be_near_variables() -> None:
+def test_custom_gradients_may_use_variables() -> None:
     """What says how gradients are taken is dropped, with the variables that it names."""
     weight, sums = tf.Variable([[0.5, -0.25], [0.125, 1.0]]), tf.Variable([0.0, 0.0])
 

@@ -11,7 +11,7 @@ from agc.runtime.executors import llvm
 from agc.runtime.executors.llvm import compile_graph, llvm_engine
 
 
-def test_it_computes_the_same() -> None:
+def test_jit_compile_computes_the_same() -> None:
     @tf.function(jit_compile=True)
     def power(x: Any, n: Any) -> Any:
         result = tf.ones_like(x)
@@ -22,12 +22,12 @@ def test_it_computes_the_same() -> None:
     assert power(tf.constant([2.0, 3.0]), tf.constant(3)).numpy().tolist() == [8.0, 27.0]
 
 
-def test_each_combination_of_shapes_is_compiled() -> None:
+def test_every_combination_of_shapes_is_compiled() -> None:
     total = tf.function(lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None])], jit_compile=True)
     assert [float(total(tf.ones([size]))) for size in (0, 1, 5, 5, 1)] == [0.0, 1.0, 5.0, 5.0, 1.0]
 
 
-def test_variables_are_assigned_when_all_went_well() -> None:
+def test_variables_are_assigned_after_success() -> None:
     v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
 
     @tf.function(jit_compile=True)
@@ -74,7 +74,7 @@ def test_a_rank_that_depends_on_values_is_refused() -> None:
         zeros(tf.constant([1, -2]))
 
 
-def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llvm_engine, "missing", lambda: f"llvmlite is not installed: {llvm_engine.INSTALL}")
     monkeypatch.setattr(llvm, "missing", llvm_engine.missing)
     with pytest.raises(
@@ -112,7 +112,7 @@ def test_threads_call_at_the_same_time() -> None:
     assert found == [50.0 * i for i in range(40)]
 
 
-def test_what_is_no_tensor_of_numbers_is_refused_at_the_ends_of_a_graph() -> None:
+def test_non_numeric_inputs_and_outputs_are_refused() -> None:
     for program, argument, reason in (
         (lambda x: x, "text", "`x` is string"),
         (lambda x: (x + 1, tf.constant("text")), 1, "a constant of string"),
@@ -126,7 +126,7 @@ def test_what_is_no_tensor_of_numbers_is_refused_at_the_ends_of_a_graph() -> Non
             tf.function(program, jit_compile=True)(tf.constant(argument))
 
 
-def test_code_without_variables_runs_without_anything_around_it() -> None:
+def test_code_without_variables_is_called_directly() -> None:
     double = tf.function(lambda x: x + x, jit_compile=True)
     pairs = double.get_concrete_function(tf.constant([1, 2]))
     assert pairs(tf.constant([1, 2])).numpy().tolist() == [2, 4]
@@ -138,7 +138,7 @@ def test_code_without_variables_runs_without_anything_around_it() -> None:
     assert pairs(np.array([1, 9, 2, 9], np.int32)[::2]).numpy().tolist() == [2, 4]
 
 
-def test_a_loop_that_ends_soon_keeps_pythons_lock_and_others_give_it_up() -> None:
+def test_only_long_loops_release_the_gil() -> None:
     def is_long(body: Any, *specs: Any) -> bool:
         graph = tf.function(body).get_concrete_function(*specs).graph
         return compile_graph.lowered(graph, [value.spec for value in graph.inputs]).is_long  # type: ignore[no-any-return]

@@ -60,7 +60,7 @@ def until_it_is_close(x: Any, w: Any) -> Any:
 @pytest.mark.parametrize(
     "program", [recurrent, collected, loops_in_loops, branches, until_it_is_close], ids=lambda x: x.__name__
 )
-def test_both_ways_of_a_compiled_function_are_native(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forward_and_backward_pass_are_native(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(JitFunction, "fail", lambda self, arguments: pytest.fail("the plan was asked"))
     found = []
     for jit_compile in (False, True):
@@ -83,7 +83,7 @@ def written(x: Any) -> Any:
     return rows
 
 
-def test_a_tensor_array_comes_out_and_goes_in_again() -> None:
+def test_a_tensor_array_is_returned_and_passed_back() -> None:
     @tf.function(jit_compile=True)
     def added(rows: Any, x: Any) -> Any:
         for i in tf.range(2):
@@ -98,14 +98,14 @@ def test_a_tensor_array_comes_out_and_goes_in_again() -> None:
     assert int(size) == 5
 
 
-def test_elements_outlive_the_call_that_made_them() -> None:
+def test_elements_outlive_their_call() -> None:
     compiled = tf.function(written, jit_compile=True)
     firsts = [compiled(STEPS + i).read(0) for i in range(20)]
     for i, first in enumerate(firsts):
         np.testing.assert_array_equal(first, (STEPS[0] + i) * 2)
 
 
-def test_a_tensor_array_that_grows_still_does() -> None:
+def test_a_growing_tensor_array_still_grows() -> None:
     @tf.function(jit_compile=True)
     def grown(n: Any) -> Any:
         rows = tf.TensorArray(tf.int32, 0, dynamic_size=True, element_shape=[])

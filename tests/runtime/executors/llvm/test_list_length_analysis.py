@@ -57,7 +57,7 @@ def counts(least: int, most: int) -> Any:
         (counts(6, 5), (5,)),
     ],
 )
-def test_how_many_elements_there_are(program: Any, shape: Any) -> None:
+def test_list_lengths_are_inferred(program: Any, shape: Any) -> None:
     assert result(program).spec.shape == shape
 
 
@@ -83,7 +83,7 @@ def program(*, first: int, second: int, behind: int | None = None) -> Any:
     return tf.autograph.to_graph(taken)
 
 
-def test_what_users_take_from_a_list_may_not_be_there() -> None:
+def test_popping_an_empty_list_is_still_an_error() -> None:
     """Though there is but one number that it can be."""
     graph = tf.function(program(first=3, second=3)).get_concrete_function(*[tf.TensorSpec([], tf.int32)] * 2)
     native = JitFunction(graph.graph)
@@ -93,7 +93,7 @@ def test_what_users_take_from_a_list_may_not_be_there() -> None:
 
 
 @pytest.mark.parametrize(("n", "p"), [(1, 1), (3, 0)])
-def test_numbers_that_are_not_all_the_same(n: int, p: int) -> None:
+def test_lists_of_different_constants(n: int, p: int) -> None:
     @tf.function(jit_compile=True)
     def both(n: Any, p: Any) -> Any:
         return program(first=3, second=4)(n, p), program(first=3, second=3, behind=5)(n, p)

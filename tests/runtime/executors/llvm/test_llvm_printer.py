@@ -55,7 +55,7 @@ def read(text: str) -> str:
 
 
 @pytest.mark.parametrize("program", [elements, places, jumps], ids=lambda each: str(each.__name__))
-def test_modules(program: Callable[[Any], Any]) -> None:
+def test_modules_print_as_in_llvmlite(program: Callable[[Any], Any]) -> None:
     module = module_of(program)
     assert read(printed(module)) == read(distinct(str(module)))
 
@@ -65,13 +65,13 @@ def test_shared_functions() -> None:
     assert read(printed(module)) == read(str(module))
 
 
-def test_loops_in_lanes() -> None:
+def test_loops_are_printed_with_vectors() -> None:
     module = module_of(lambda x: tf.tanh(x) + tf.reduce_sum(x, -1, keepdims=True))
     assert vectorize(module)
     assert read(printed(module)) == read(distinct(str(module)))
 
 
-def test_what_is_noted_about_loops_can_be_left_out() -> None:
+def test_loop_metadata_can_be_left_out() -> None:
     module = module_of(lambda x: tf.gather(tf.exp(x), tf.cast(x[:, 0], tf.int32)))
     text = printed(module, with_loops=False)
     assert "llvm.loop" in printed(module) and "llvm." not in read(text).partition("!0 =")[2]

@@ -14,7 +14,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "native"
 
 
-def test_what_was_written_is_read(folder: Path) -> None:
+def test_a_written_entry_is_read_back(folder: Path) -> None:
     assert object_cache.read("key") is None
     object_cache.write("key", b"code")
     assert object_cache.read("key") == b"code"
@@ -30,7 +30,7 @@ def test_a_damaged_file_counts_as_none_and_is_replaced(folder: Path, content: by
     assert object_cache.read("key") == b"code"
 
 
-def test_the_oldest_go_when_the_folder_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_entries_are_evicted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 
     monkeypatch.setattr(object_cache._STORE, "size", 300)

@@ -125,7 +125,7 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arguments: tuple[
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
-def test_sums_of_sizes_whose_parts_fit_on_the_stack_run_in_threads():
+def test_large_sums_run_in_threads():
     total = tf.function(lambda x: tf.reduce_sum(x * 2.0), jit_compile=True)
     for size in (262_144, 300_000, 409_600, 600_000):
         x = np.arange(size, dtype=np.float32) % 7

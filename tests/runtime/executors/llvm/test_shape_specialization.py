@@ -14,12 +14,12 @@ def specs_of(graph):
     return [value.spec for value in graph.inputs]
 
 
-def test_a_graph_whose_shapes_are_known_is_its_own():
+def test_a_graph_of_known_shapes_is_unchanged():
     graph = graph_of(lambda x: tf.tanh(x * x) + 1.0, tf.TensorSpec([3]))
     assert specialized(graph, specs_of(graph)) is graph
 
 
-def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
+def test_only_operations_on_unknown_shapes_are_rebuilt():
     graph = graph_of(
         lambda x, y: (tf.exp(x), tf.abs(y), tf.exp(x) * tf.reduce_sum(y)),
         tf.TensorSpec([3]),
@@ -31,19 +31,19 @@ def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
     assert [value.spec.shape for value in found.outputs] == [(3,), (5,), (3,)]
 
 
-def test_sizes_and_constants_are_computed_although_all_is_known():
+def test_sizes_are_folded_even_in_a_graph_of_known_shapes():
     graph = graph_of(lambda x: x * tf.cast(tf.size(x), tf.float32), tf.TensorSpec([2, 3]))
     assert "size" not in {operation.type for operation in specialized(graph, specs_of(graph)).operations}
 
 
-def test_a_known_input_goes_into_what_reads_it():
+def test_a_constant_input_is_folded_into_its_uses():
     graph = graph_of(lambda n: (n + 1) * 2, tf.TensorSpec([], tf.int32))
     found = specialized(graph, [Constant(np.array(4, np.int32))])
     assert not found.operations
     assert int(found.outputs[0].value) == 10
 
 
-def test_regions_are_written_again_for_their_own_inputs():
+def test_regions_are_rebuilt_for_their_own_inputs():
     def counted(x):
         total = x
         for _ in tf.range(3):

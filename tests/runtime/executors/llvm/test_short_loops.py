@@ -41,21 +41,21 @@ def returning(n: Any) -> Any:
     return -i
 
 
-def test_a_loop_ends_in_any_of_its_rounds() -> None:
+def test_an_unrolled_loop_ends_in_any_iteration() -> None:
     native, plan = (tf.function(collatz, jit_compile=mode) for mode in (True, False))
     for n in range(1, 13):
         assert int(native(tf.constant(n, tf.int64))) == int(plan(tf.constant(n, tf.int64)))
 
 
 @pytest.mark.parametrize("program", [jumps, returning], ids=lambda program: str(program.__name__))
-def test_jumps_out_of_any_round(program: Any) -> None:
+def test_jumps_out_of_any_iteration(program: Any) -> None:
     native, plan = (tf.function(program, jit_compile=mode) for mode in (True, False))
     for n in COUNTS:
         found, expected = native(tf.constant(n, tf.int64)), plan(tf.constant(n, tf.int64))
         assert tf.nest.map_structure(int, found) == tf.nest.map_structure(int, expected)
 
 
-def test_an_error_in_any_round() -> None:
+def test_an_error_in_any_iteration() -> None:
     @tf.function(jit_compile=True)
     def summed(x: Any, i: Any, n: Any) -> Any:
         total = tf.constant(0)
@@ -73,7 +73,7 @@ def test_an_error_in_any_round() -> None:
             summed(x, tf.constant(first), tf.constant(8))
 
 
-def test_the_most_rounds() -> None:
+def test_maximum_iterations_of_an_unrolled_loop() -> None:
     @tf.function(jit_compile=True)
     def counted(n: Any) -> Any:
         return tf.while_loop(lambda i: i < n, lambda i: (i + 1,), [tf.constant(0)], maximum_iterations=6)
@@ -97,7 +97,7 @@ def test_gradients_of_loops_of_any_length() -> None:
         assert float(slope(tf.constant(2.0), tf.constant(n))) == (n + 1) * 2.0**n
 
 
-def test_of_the_rounds_that_are_written_down_one_looks_at_whether_to_stop() -> None:
+def test_one_unrolled_iteration_checks_for_interrupts() -> None:
     def short(x: Any) -> Any:
         while x < 10.0:
             x += 1.5
@@ -115,7 +115,7 @@ def test_of_the_rounds_that_are_written_down_one_looks_at_whether_to_stop() -> N
         assert text.count("call i32 @agc_interrupted") == 1
 
 
-def test_rounds_that_depend_on_how_many_there_were() -> None:
+def test_nested_loops_with_a_dependent_trip_count() -> None:
     @tf.function(jit_compile=True)
     def pairs(n: Any) -> Any:
         count = tf.constant(0)
@@ -130,7 +130,7 @@ def test_rounds_that_depend_on_how_many_there_were() -> None:
         assert int(pairs(tf.constant(n))) == expected
 
 
-def test_numbers_of_all_kinds() -> None:
+def test_every_dtype_in_an_unrolled_loop() -> None:
     @tf.function(jit_compile=True)
     def sums(n: Any) -> Any:
         small, flag, z = tf.constant(0, tf.int8), tf.constant(False), tf.constant(0.0, tf.complex64)

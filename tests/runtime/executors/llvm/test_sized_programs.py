@@ -13,6 +13,6 @@ def test_executors_agree(seed: int) -> None:
     assert list(sized_programs.differences(seed)) == []
 
 
-def test_a_program_takes_its_first_inputs() -> None:
+def test_a_random_program_accepts_its_first_inputs() -> None:
     steps, many = sized_programs.program(sized_programs.random.Random(64))
     assert len(sized_programs.run(steps, *map(sized_programs.tf.constant, many[0]))) == len(steps) >= 5

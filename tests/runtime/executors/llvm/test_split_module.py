@@ -63,7 +63,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "program", [several, in_turns, looked_up, shared], ids=lambda each: str(each.__name__)
 )
-def test_what_is_set_apart_does_the_same(
+def test_a_split_module_computes_the_same(
     program: Callable[..., Any], part: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(split_module, "_PART", part)
@@ -85,7 +85,7 @@ def test_one_module_declares_what_the_other_defines() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_failure_in_a_loop_is_noted_where_it_is_looked_at() -> None:
+def test_a_failure_in_a_split_loop_is_raised() -> None:
     graph = graph_of(looked_up)
     outside = np.full([40, 50], 20, np.float32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
@@ -98,7 +98,7 @@ def test_small_modules_stay_whole() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_one_processor_compiles_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_processor_does_not_split_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_module, "count_of_threads", lambda: 1)
     graph = graph_of(several)
     assert lowered(graph, [value.spec for value in graph.inputs]).code_apart() is None
@@ -111,7 +111,7 @@ def test_another_thread_makes_the_same_object_file(monkeypatch: pytest.MonkeyPat
         assert assembly.data() == llvm_engine.assembled(ADDITION.replace("@add", f"@f{i}"), NONE)
 
 
-def test_a_llvmlite_that_is_made_in_another_way_is_called_as_it_wants(
+def test_another_build_of_llvmlite_uses_its_public_interface(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AGC_CACHE", "0")
@@ -120,7 +120,7 @@ def test_a_llvmlite_that_is_made_in_another_way_is_called_as_it_wants(
     assert llvm_engine.Assembly(ADDITION, NONE).begin().data() == expected
 
 
-def test_where_no_thread_can_be_started_this_one_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_threads_the_caller_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -130,7 +130,7 @@ def test_where_no_thread_can_be_started_this_one_does_it(monkeypatch: pytest.Mon
     assert llvm_engine.Assembly(ADDITION, NONE).begin().data() == expected
 
 
-def test_what_goes_wrong_in_another_thread_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_the_compile_thread_is_raised_in_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     def emit(*_: Any) -> int:
         raise RuntimeError("no room for code")
 
@@ -141,7 +141,7 @@ def test_what_goes_wrong_in_another_thread_is_raised_here(monkeypatch: pytest.Mo
         assembly.data()
 
 
-def test_what_llvm_complains_of_may_become_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_llvm_error_may_be_garbage_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGC_CACHE", "0")
     found = []
     for text in (ADDITION.replace("%y\n", "%q\n"), ADDITION.replace("ret i32 %z", "ret i32 1.0")):

@@ -53,9 +53,7 @@ def made(
     return tiering.TieredRunner(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
 
 
-def test_what_has_run_for_long_is_compiled_and_kept_where_it_is_faster(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hot_code_is_compiled_and_kept_if_faster(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.001, monkeypatch)
     results = [found.run([tf.constant([i, 2]).numpy()])[0].tolist() for i in range(30)]
     assert results == [[2 * i + 1, 5] for i in range(30)]
@@ -63,7 +61,7 @@ def test_what_has_run_for_long_is_compiled_and_kept_where_it_is_faster(
     assert trial is not None and trial.native is not None and trial.chosen is trial.native
 
 
-def test_native_code_that_is_slower_is_left(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slower_native_code_is_dropped(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.03, monkeypatch)
     for _ in range(30):
         found.run([tf.constant([1, 2]).numpy()])
@@ -74,7 +72,7 @@ def test_native_code_that_is_slower_is_left(clock: Clock, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("plan", "native", "calls"), [(0.1, 0.01, 3), (0.02, 0.3, 3), (0.02, 0.01, 2 * tiering.TRIALS)]
 )
-def test_the_clearer_the_difference_the_sooner_one_is_chosen(
+def test_a_clear_difference_decides_early(
     plan: float, native: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, plan, native, monkeypatch)
@@ -86,14 +84,14 @@ def test_the_clearer_the_difference_the_sooner_one_is_chosen(
     assert found._only.chosen is (found._only.native if native < plan else found._only._plan)
 
 
-def test_what_takes_no_time_is_never_compiled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cheap_graphs_are_never_compiled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x + 1, tf.constant(1), clock, 0.0001, 0.0, monkeypatch)
     for _ in range(400):
         found.run([tf.constant(1).numpy()])
     assert found._only is not None and found._only.native is None and found._only.chosen is None
 
 
-def test_a_loop_is_compiled_where_the_whole_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_is_compiled_when_the_graph_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     def distinct(x: Any) -> Any:
         total = 0
         for i in tf.range(100):
@@ -117,7 +115,7 @@ def test_variables_change_once_a_call(clock: Clock, monkeypatch: pytest.MonkeyPa
     assert int(count) == 25
 
 
-def test_it_can_be_switched_off(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_automatic_compilation_can_be_disabled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimizer, "_jit", dict(optimizer._jit))
     assert tiering.is_wanted()
     tf.config.optimizer.set_jit(False)
@@ -127,7 +125,7 @@ def test_it_can_be_switched_off(clock: Clock, monkeypatch: pytest.MonkeyPatch) -
     assert not tiering.is_wanted()
 
 
-def test_values_that_shapes_depend_on_are_decided_about_one_by_one(
+def test_every_value_that_shapes_depend_on_has_its_own_trial(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = made(lambda n: tf.range(n) * 2, tf.constant(3), clock, 0.02, 0.001, monkeypatch)
@@ -141,7 +139,7 @@ def test_values_that_shapes_depend_on_are_decided_about_one_by_one(
     assert len(found._trials) == tiering.MOST_VALUES
 
 
-def test_loops_within_branches_and_within_loops_that_print_are_parts(capsys: Any) -> None:
+def test_loops_inside_uncompilable_regions_are_compiled(capsys: Any) -> None:
     def totals(n: Any, flag: Any) -> Any:
         total = 0
         if flag:

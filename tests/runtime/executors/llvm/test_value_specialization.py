@@ -37,7 +37,7 @@ def test_integers_that_reach_shapes(program: Any, argument: Any) -> None:
     assert native._plan is None and native.by_value == (1,)
 
 
-def test_only_what_shapes_depend_on_is_known_by_its_value() -> None:
+def test_only_integers_that_shapes_depend_on_are_specialized() -> None:
     def program(x: Any, n: Any, k: Any) -> Any:
         return tf.reduce_sum(x[:n]) * tf.cast(k, tf.float32)
 
@@ -50,7 +50,7 @@ def test_only_what_shapes_depend_on_is_known_by_its_value() -> None:
     assert native.by_value == (1,) and len(native._code) == 2
 
 
-def test_what_shapes_ask_of_a_tensor_is_known() -> None:
+def test_shape_queries_are_constants() -> None:
     @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None])])
     def asked(x: Any) -> Any:
         return tf.range(tf.size(x)), tf.zeros([tf.shape(x)[0] * tf.rank(x)]), tf.reshape(x, [-1, 2])
@@ -85,7 +85,7 @@ def test_a_size_that_follows_from_the_others_is_checked(shape: Any, size: int) -
         reshaped(tf.constant(5))
 
 
-def test_a_variable_is_not_known_by_its_value() -> None:
+def test_variables_are_not_specialized_by_value() -> None:
     size = tf.Variable(2)
 
     @tf.function(jit_compile=True)
@@ -101,7 +101,7 @@ def test_a_variable_is_not_known_by_its_value() -> None:
     assert int(size) == 3
 
 
-def test_what_cannot_be_compiled_with_values_either_says_why() -> None:
+def test_the_reason_is_that_of_the_specialized_graph() -> None:
     @tf.function(jit_compile=True)
     def printed(n: Any) -> Any:
         tf.print(n)

@@ -50,22 +50,22 @@ def all_rounds(threads: int, rounds: int = 10) -> list[int]:
 
 class TestParts:
     @pytest.mark.parametrize("threads", [1, 2, 3, thread_pool_ir.MOST])
-    def test_each_round_runs_once(self, threads: int) -> None:
+    def test_every_iteration_runs_once(self, threads: int) -> None:
         assert all_rounds(threads) == list(range(10))
 
     @pytest.mark.parametrize("rounds", [0, 1, 7, 16, 17, 1000])
-    def test_more_parts_than_threads_and_no_more_than_rounds(self, rounds: int) -> None:
+    def test_the_number_of_parts_is_bounded_by_the_iterations(self, rounds: int) -> None:
         parts: list[range] = []
         run_part(lambda begin, end: parts.append(range(begin, end)), rounds, 2)
         assert len(parts) == min(max(rounds, 1), 16)
         assert sorted(i for part in parts for i in part) == list(range(rounds))
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
-    def test_many_times(self) -> None:
+    def test_many_parallel_loops_in_a_row(self) -> None:
         for _ in range(300):
             assert all_rounds(3) == list(range(10))
 
-    def test_threads_of_python_ask_at_the_same_time(self) -> None:
+    def test_python_threads_share_the_pool(self) -> None:
         """More of them than there are slots: who finds none does it alone."""
         wrong: list[Any] = []
 
@@ -81,7 +81,7 @@ class TestParts:
             each.join()
         assert not wrong
 
-    def test_a_part_asks_itself(self) -> None:
+    def test_parallel_loops_can_be_nested(self) -> None:
         found: list[Any] = []
 
         def outer(begin: int, end: int) -> None:
@@ -91,7 +91,7 @@ class TestParts:
         run_part(outer, 6, 3)
         assert sorted(found) == [(i, j) for i in range(6) for j in range(4)]
 
-    def test_without_threads_who_asks_does_it_all(self, workers: Pool) -> None:
+    def test_without_threads_the_caller_runs_every_part(self, workers: Pool) -> None:
         workers.end_threads()
         here: list[bool] = []
         run_part(lambda begin, end: here.append(threading.current_thread() is self.me), 8, 3)
@@ -129,7 +129,7 @@ class TestResults:
         alone, *others = (self.results(threads, monkeypatch) for threads in (1, 2, 5))
         assert others == [alone] * 2
 
-    def test_one_thread_is_asked_for(self) -> None:
+    def test_intra_op_parallelism_of_one_is_respected(self) -> None:
         graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([1 << 19])).graph
         tf.config.threading.set_intra_op_parallelism_threads(1)
         alone = text(graph)
@@ -139,7 +139,7 @@ class TestResults:
         assert ("agc_run_part" in alone, "agc_run_part" in shared) == (False, True)
 
     @pytest.mark.parametrize(("elements", "wakes"), [(1 << 14, []), (1 << 16, ["0"]), (1 << 18, ["1"])])
-    def test_threads_that_sleep_are_woken_for_much(
+    def test_sleeping_threads_are_woken_for_large_loops(
         self, elements: int, wakes: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The last number that the pool is given says so; those that are awake have a share before."""

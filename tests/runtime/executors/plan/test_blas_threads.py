@@ -32,7 +32,7 @@ graph f(x: float32[{rows}, {inner}], y: float32[{inner}, {columns}]) -> float32[
         (("?", "128", "128"), False),
     ],
 )
-def test_plans_with_small_products_want_one_thread(sizes: tuple[str, str, str], wanted: bool) -> None:
+def test_plans_with_small_products_use_one_thread(sizes: tuple[str, str, str], wanted: bool) -> None:
     assert blas_threads.wants_one_thread(parse(product(*sizes))) is wanted
 
 
@@ -45,7 +45,7 @@ def test_plans_with_small_products_want_one_thread(sizes: tuple[str, str, str], 
         (None, False),
     ],  # 10 thousand multiplications, half a million, 300 million
 )
-def test_so_do_plans_with_small_convolutions(size: int | None, wanted: bool) -> None:
+def test_plans_with_small_convolutions_use_one_thread(size: int | None, wanted: bool) -> None:
     def convolution(x: tf.Tensor, filter: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
             tape.watch([x, filter])
@@ -71,7 +71,7 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("text", PRODUCTS)
-def test_the_multiplications_of_products_and_of_their_gradients_are_known(text: str) -> None:
+def test_multiplications_of_products_and_gradients_are_counted(text: str) -> None:
     def f(a: tf.Tensor, b: tf.Tensor) -> list[tf.Tensor]:
         with tf.GradientTape() as tape:
             tape.watch([a, b])
@@ -85,7 +85,7 @@ def test_the_multiplications_of_products_and_of_their_gradients_are_known(text: 
     assert {blas_threads._multiplications(each) for each in products} == {count}
 
 
-def test_every_product_is_among_them() -> None:
+def test_every_product_uses_blas() -> None:
     graphs = [
         tf.function(lambda a, b, text=text: eval(text))
         .get_concrete_function(*map(tf.TensorSpec, shapes))
@@ -125,7 +125,7 @@ graph f(x: float32[32, 512], y: float32[512, 2048], z: float32[2048, 8]) -> floa
 """
 
 
-def test_a_big_product_beside_a_small_one_is_made_in_parts(
+def test_a_large_product_in_a_small_plan_is_split(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads = [4]
@@ -157,7 +157,7 @@ def test_a_product_in_parts_does_not_depend_on_the_number_of_threads(turned: boo
     np.testing.assert_allclose(found[0], left @ right, rtol=1e-12, atol=1e-12)
 
 
-def test_plans_run_where_there_is_no_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_run_without_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blas_threads, "_switch", lambda: None)
     plan = Plan(parse(product("32", "128", "128")))
     found = plan.run([np.ones((32, 128), np.float32), np.ones((128, 128), np.float32)])
@@ -193,7 +193,7 @@ def test_threads_that_overlap_in_any_order_share_the_limit(monkeypatch: pytest.M
     assert numbers == [4, 1, 4]
 
 
-def test_plans_of_many_threads_leave_the_number_as_it_was() -> None:
+def test_concurrent_plans_restore_the_number_of_threads() -> None:
     switch = blas_threads._switch()
     before = None if switch is None else switch[0]()
     plan = Plan(parse(product("32", "128", "128")))

@@ -26,7 +26,7 @@ def planned(*arguments: np.ndarray) -> tuple[Plan, list[np.ndarray]]:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-def test_a_row_is_repeated_once_for_all_that_read_it(dtype: object) -> None:
+def test_a_row_is_broadcast_once_for_all_its_uses(dtype: object) -> None:
     random = np.random.default_rng(1)
     x, row = (random.integers(-5, 5, shape).astype(dtype) for shape in ((20, 8), (8,)))
     plan, (_, given, _) = planned(x, row)
@@ -45,6 +45,6 @@ def test_a_row_is_repeated_once_for_all_that_read_it(dtype: object) -> None:
         pytest.param((20, 8), (), id="a number"),
     ],
 )
-def test_it_is_not_done_for(shape: tuple[int, ...], row: tuple[int, ...]) -> None:
+def test_unsuitable_shapes_are_not_broadcast_early(shape: tuple[int, ...], row: tuple[int, ...]) -> None:
     plan, _ = planned(np.ones(shape, np.float32), np.full(row, 0.5, np.float32))
     assert "broadcast_to" not in plan.source

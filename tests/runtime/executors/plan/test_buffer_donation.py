@@ -39,7 +39,7 @@ def source(text: str) -> list[str]:
     return [line.strip() for line in Plan(verify(parse(text))).source.splitlines()]
 
 
-def test_a_result_takes_the_array_of_what_dies() -> None:
+def test_a_result_reuses_the_array_of_a_dead_value() -> None:
     lines = source("""\
 graph f(x: float32[4, 4]) -> float32[4, 4]
   a = exp x                                     : float32[4, 4]
@@ -56,7 +56,7 @@ graph f(x: float32[4, 4]) -> float32[4, 4]
     ]
 
 
-def test_rows_that_were_put_together_are_an_array_of_their_own() -> None:
+def test_stacked_rows_own_their_array() -> None:
     lines = source("""\
 graph f(x: float32[4], y: float32[4]) -> float32[2, 4]
   a = stack x, y [axis=0]                       : float32[2, 4]
@@ -74,7 +74,7 @@ graph f(x: float32[4], y: float32[4]) -> float32[2, 4]
         "v = getitem a [key='::-1']                    : float32[4, 4]",
     ],
 )
-def test_what_has_a_view_is_left_alone(other: str) -> None:
+def test_an_array_with_a_view_is_not_reused(other: str) -> None:
     text = f"""\
 graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
   a = exp x                                     : float32[4, 4]
@@ -102,7 +102,7 @@ _MAY_BE_THEIR_OPERAND = {
 
 @pytest.mark.parametrize("of_what", ["an input", "a new array"])
 @pytest.mark.parametrize("view", _MAY_BE_THEIR_OPERAND.values(), ids=_MAY_BE_THEIR_OPERAND)
-def test_an_array_under_two_names_is_written_to_under_neither(view: Any, of_what: str) -> None:
+def test_an_aliased_array_is_not_reused(view: Any, of_what: str) -> None:
     @tf.function(jit_compile=False)
     def both(x: Any) -> Any:
         x = x if of_what == "an input" else tf.sqrt(x)
@@ -122,7 +122,7 @@ def test_an_array_under_two_names_is_written_to_under_neither(view: Any, of_what
     "name, dtype, other",
     [("round", "int32", "int32"), ("real", "complex64", "float32"), ("imag", "complex64", "float32")],
 )
-def test_what_may_be_its_operand_is_no_array_of_its_own(name: str, dtype: str, other: str) -> None:
+def test_a_result_that_may_alias_its_operand_is_not_reused(name: str, dtype: str, other: str) -> None:
     graph = verify(
         parse(f"""\
 graph f(x: {dtype}[4, 4]) -> {dtype}[4, 4], {other}[4, 4]
@@ -184,7 +184,7 @@ def test_loops_work_in_one_array_and_keep_their_buffers() -> None:
     ]
 
 
-def test_the_operands_of_a_loop_stay_as_they_are() -> None:
+def test_the_operands_of_a_loop_are_not_overwritten() -> None:
     plan, x = Plan(parse(LOOP)), np.full((4, 4), 0.1, np.float32)
     first = plan.run([x, np.array(3, np.int32)])[0]
     kept = first.copy()
@@ -232,7 +232,7 @@ graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
         pytest.param(TWO_RESULTS, id="two results in one place"),
     ],
 )
-def test_one_array_becomes_one_other(text: str, is_fused: bool, in_small_blocks: None) -> None:
+def test_an_array_is_reused_at_most_once(text: str, is_fused: bool, in_small_blocks: None) -> None:
     graph = verify(parse(text))
     x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
     found = Plan(fusion.run(graph) if is_fused else graph).run([x])
@@ -240,7 +240,7 @@ def test_one_array_becomes_one_other(text: str, is_fused: bool, in_small_blocks:
         np.testing.assert_array_equal(one, other)
 
 
-def test_state_that_is_collected_is_new_in_each_round() -> None:
+def test_collected_state_is_a_new_array_in_each_iteration() -> None:
     text = """\
 graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
   l = array_new n [dtype=float32, dynamic=False, element_shape=None] : array float32[4, 4]
@@ -291,7 +291,7 @@ graph f(v: ref float32[4, 4], x: float32[4, 4]) -> float32[4, 4]
 """
 
 
-def test_a_variable_takes_the_array_of_what_is_added_to_it() -> None:
+def test_a_variable_takes_the_array_of_its_update() -> None:
     """What was in it before is left alone, for others may have it."""
     lines = source(UPDATE)
     assert "new = op_update_into(v, np.subtract, a, a)" in lines
@@ -313,7 +313,7 @@ def test_a_variable_takes_the_array_of_what_is_added_to_it() -> None:
         ("  c = read_variable v                         : float32[4, 4]", "return new, a"),
     ],
 )
-def test_a_variable_takes_no_array_that_somebody_needs(line: str, other: str) -> None:
+def test_a_variable_takes_no_array_that_is_still_needed(line: str, other: str) -> None:
     text = UPDATE.replace("  b = multiply", f"{line}\n  b = multiply").replace("return new", other)
     text = text.replace("-> float32[4, 4]", "-> float32[4, 4], float32[4, 4]")
     assert "new = op_update_into(v, np.subtract, a, a)" not in source(text)

@@ -22,7 +22,7 @@ NEW = "array_new 3 [dtype=float32, element_shape=(), dynamic=False] : array floa
 STACK = "array_stack {} [dtype=float32, element_shape=()] : float32[?]"
 
 
-def test_a_write_changes_a_list_that_nobody_else_reads() -> None:
+def test_a_write_changes_an_unshared_list_in_place() -> None:
     assert in_place(f"""\
 graph f(x: float32[]) -> float32[?]
   a = {NEW}
@@ -33,7 +33,7 @@ graph f(x: float32[]) -> float32[?]
 """) == 2  # fmt: skip
 
 
-def test_it_does_not_where_the_old_version_is_read_later() -> None:
+def test_a_write_copies_a_list_that_is_read_later() -> None:
     text = f"""\
 graph f(x: float32[]) -> float32[?], float32[?]
   a = {NEW}
@@ -64,13 +64,13 @@ graph f(n: int32[], x: float32[]) -> {results}
 """
 
 
-def test_a_loop_writes_to_the_list_that_it_begins_with() -> None:
+def test_a_loop_writes_in_place_to_its_initial_list() -> None:
     text = LOOP.format(results="float32[?]", NEW=NEW, Y=STACK.format("b"), more="return y")
     assert in_place(text) == 1
     assert Plan(parse(text))(np.array(2, np.int32), np.array(1.0, np.float32))[0].tolist() == [1, 1, 0]
 
 
-def test_but_not_if_that_is_read_afterwards() -> None:
+def test_a_loop_copies_an_initial_list_that_is_read_later() -> None:
     more = f"z = {STACK.format('a')}\n  return y, z"
     text = LOOP.format(results="float32[?], float32[?]", NEW=NEW, Y=STACK.format("b"), more=more)
     assert in_place(text) == 0
@@ -134,13 +134,13 @@ def test_a_list_that_a_loop_keeps_an_old_version_of() -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_what_else_may_read_a_list(program: object) -> None:
+def test_other_uses_of_a_list_prevent_in_place_writes(program: object) -> None:
     assert both(program, tf.constant(3)) == PROGRAMS[program]
 
 
 @given(st.lists(st.sampled_from(["write", "branch", "keep", "back", "read", "swap"]), min_size=1, max_size=6))
 @settings(max_examples=25)
-def test_whatever_a_loop_does_with_its_lists(steps: list[str]) -> None:
+def test_random_list_loops_agree_with_the_interpreter(steps: list[str]) -> None:
     def program(n: tf.Tensor) -> list[tf.Tensor]:
         a, b = (tf.TensorArray(tf.int32, n, element_shape=[]) for _ in range(2))
         total = n * 0
@@ -164,7 +164,7 @@ def test_whatever_a_loop_does_with_its_lists(steps: list[str]) -> None:
     both(program, tf.constant(4))
 
 
-def test_the_way_back_through_a_loop_reads_each_list_before_it_changes_it() -> None:
+def test_the_backward_loop_reads_each_list_before_it_changes_it() -> None:
     def program(x: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
             tape.watch(x)

@@ -35,7 +35,7 @@ def arguments() -> list[Any]:
     return [random.standard_normal(n, np.float32) for n in (50_000, 40_000)] + [np.array(0, np.int32)]
 
 
-def test_operations_that_do_not_need_each_other_are_written_together() -> None:
+def test_independent_sorts_run_in_parallel() -> None:
     """The second one moves up to the first; what needs one of them stays behind."""
     lines = [line.strip() for line in Plan(parse(TEXT)).source.splitlines()]
     assert lines[2:] == [
@@ -58,7 +58,7 @@ def test_results_do_not_depend_on_the_number_of_threads(threads: int) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_one_thread_is_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_caller_runs_one_of_the_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
     def with_help(work: Any, threads: int) -> None:
@@ -73,7 +73,7 @@ def test_one_thread_is_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_first_that_fails_is_the_one_that_is_told_of(threads: int) -> None:
+def test_the_first_failure_in_order_is_raised(threads: int) -> None:
     def fails(message: str) -> Any:
         def work() -> None:
             raise errors.InvalidArgumentError(message)
@@ -97,7 +97,7 @@ def test_failures_are_those_of_the_interpreter() -> None:
     assert messages[0] == messages[1]
 
 
-def test_what_may_fail_between_them_keeps_them_apart() -> None:
+def test_a_possible_failure_in_between_prevents_parallel_sorts() -> None:
     """Which of two failures a program shows does not depend on what runs beside what."""
     apart = TEXT.replace(
         "  b = sort", "  t = floordiv 7, n                             : int32[]\n  b = sort"
@@ -107,7 +107,7 @@ def test_what_may_fail_between_them_keeps_them_apart() -> None:
     assert "op_beside" in Plan(parse(apart.replace("floordiv", "add"))).source
 
 
-def test_small_and_unknown_tensors_are_not_worth_it() -> None:
+def test_small_and_unknown_sizes_are_sorted_serially() -> None:
     for size in ("100", "?"):
         text = TEXT.replace("40000", size)
         assert "op_beside" not in Plan(parse(text)).source

@@ -49,7 +49,7 @@ graph total(n: int32[], x: float32[]) -> float32[]
 """
 
 
-def test_a_loop_reads_as_one_would_write_it() -> None:
+def test_a_loop_becomes_readable_python() -> None:
     assert (
         source(COUNT)
         == """\
@@ -71,7 +71,7 @@ def total(n, x):
     assert run_both(parse(COUNT), np.int32(5), np.float32(2.5)) == [2.5]
 
 
-def test_a_new_state_waits_while_the_old_one_is_read() -> None:
+def test_new_state_is_assigned_after_the_last_read_of_the_old() -> None:
     """Fibonacci's pair: `b` goes where `a` was only after the sum is made."""
     text = """\
 graph fibonacci(n: int32[]) -> int32[]
@@ -123,7 +123,7 @@ graph g(x: float32[?], n: int32[]) -> float32[]
     run_both(parse(text), np.ones(3, np.float32), np.int32(2))
 
 
-def test_what_nothing_needs_does_not_run() -> None:
+def test_dead_operations_do_not_run() -> None:
     """Non-strict, as TensorFlow's guide promises: the gather would fail, were it needed."""
     text = """\
 graph g(x: float32[2]) -> float32[2]
@@ -165,7 +165,7 @@ def test_switch_runs_the_last_branch_for_unknown_numbers(index: int, result: int
     assert run_both(graph, np.int32(index)) == [result]
 
 
-def test_small_callees_are_written_in_place_and_big_ones_once() -> None:
+def test_small_callees_are_inlined_and_large_ones_shared() -> None:
     operations = "".join(f"  y.{i + 1} = negative y{f'.{i}' if i else ''} : float32[]\n" for i in range(20))
     calls = "  a = call @f x : float32[]\n  b = call @f a : float32[]\n  return b\n\n"
     main = f"graph g(x: float32[]) -> float32[]\n{calls}graph f(y: float32[]) -> float32[]\n"
@@ -207,7 +207,7 @@ def nested(depth: int, kind: str) -> Graph:
 
 
 @pytest.mark.parametrize("kind", ["cond", "while"])
-def test_a_hundred_regions_within_each_other(kind: str) -> None:
+def test_a_hundred_nested_regions(kind: str) -> None:
     assert run_both(nested(100, kind), np.float32(2)) == [-2.0]
 
 
@@ -287,7 +287,7 @@ def test_plans_are_plain_functions() -> None:
     assert list(plan(*arguments)) == list(plan.run(arguments)) == interpret(plan.graph, arguments)
 
 
-def test_small_blanks_are_there_before() -> None:
+def test_small_constant_buffers_are_preallocated() -> None:
     text = """\
 graph f(x: float32[2, 3], y: float32[64, 64], z: int32[]) -> float32[2, 3], float32[64, 64], int32[]
   a = zeros_like x [dtype=None]                 : float32[2, 3]

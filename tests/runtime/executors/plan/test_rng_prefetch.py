@@ -35,26 +35,26 @@ class Recorder:
         assert [self.ahead.draw(seed) for seed in seeds] == seeds
 
 
-def test_more_and_more_is_drawn_ahead() -> None:
+def test_the_prefetch_size_grows() -> None:
     recorder = Recorder()
     recorder.draw([(5 - i, 3 * i) for i in range(400)])
     assert recorder.calls == [1, 1, 8, 32, 128, 128, 128]
 
 
-def test_a_loop_that_begins_again_is_followed_again() -> None:
+def test_a_restarted_loop_is_prefetched_again() -> None:
     recorder = Recorder(most=20)
     for _ in range(3):
         recorder.draw([(7, i) for i in range(30)])
     assert recorder.calls == [1, 1, 8, 20] * 3
 
 
-def test_nothing_is_drawn_ahead_where_seeds_have_no_steps() -> None:
+def test_irregular_seeds_are_not_prefetched() -> None:
     recorder = Recorder()
     recorder.draw([(0, 0), (0, 0), (0, 0), (1, 2), (3, 5), (8, 13), (8, 13), (21, 34)])
     assert set(recorder.calls) == {1}
 
 
-def test_what_was_for_nothing_is_not_done_again() -> None:
+def test_a_useless_prefetch_is_not_repeated() -> None:
     recorder = Recorder()
     for start in range(0, 1000, 10):
         recorder.draw([(start, i) for i in range(3)])
@@ -63,7 +63,7 @@ def test_what_was_for_nothing_is_not_done_again() -> None:
 
 @pytest.mark.parametrize("each", [1, 2, 40])
 @pytest.mark.parametrize("count", [1, 8, 128])
-def test_blocks_of_many_seeds_are_those_of_each(count: int, each: int) -> None:
+def test_vectorized_seed_blocks_equal_single_ones(count: int, each: int) -> None:
     seed, step = (-3, (1 << 63) - 5), (2, 1)  # goes beyond 64 bits
     many = seed_hash.blocks(seed, step, count, each)
     for i in {0, count // 2, count - 1}:
@@ -93,7 +93,9 @@ def any_integers(shape: Any, seed: Any) -> Any:
 
 @pytest.mark.parametrize("draw", [normal, wide_normal, half, integers, any_integers])
 @pytest.mark.parametrize("shape", [(), (7,), (2, 3), (30, 9)])
-def test_numbers_drawn_ahead_are_those_of_the_seeds(draw: Callable[..., Any], shape: tuple[int, ...]) -> None:
+def test_prefetched_numbers_equal_those_of_the_seeds(
+    draw: Callable[..., Any], shape: tuple[int, ...]
+) -> None:
     def program(seed: Any, start: Any, step: Any) -> Any:
         drawn = tf.TensorArray(draw(shape, [1, 2]).dtype, 45)
         for i in tf.range(45):
@@ -109,7 +111,7 @@ def test_numbers_drawn_ahead_are_those_of_the_seeds(draw: Callable[..., Any], sh
         assert wanted.tobytes() == found.tobytes()
 
 
-def test_a_seed_of_two_numbers_is_a_pair_where_nothing_else_reads_it() -> None:
+def test_a_seed_of_two_numbers_is_a_tuple_without_other_uses() -> None:
     @tf.function
     def program(n: Any) -> Any:
         total = 0.0
@@ -127,7 +129,7 @@ def test_a_seed_of_two_numbers_is_a_pair_where_nothing_else_reads_it() -> None:
     assert list(Plan(graph)(np.array(30))) == list(interpret(graph, [np.array(30, np.int32)]))
 
 
-def test_orders_and_categories_are_those_of_the_seeds() -> None:
+def test_shuffles_and_categories_equal_those_of_the_seeds() -> None:
     def program(x: Any, logits: Any, n: Any) -> Any:
         orders = tf.TensorArray(tf.float32, n)
         picks = tf.TensorArray(tf.int64, n)
@@ -147,7 +149,7 @@ def test_orders_and_categories_are_those_of_the_seeds() -> None:
         assert wanted.tolist() == found.tolist()
 
 
-def test_seeds_that_are_arrays_draw_ahead_as_well() -> None:
+def test_array_seeds_are_prefetched() -> None:
     @tf.function(jit_compile=False)
     def program(seed: Any) -> Any:
         return R.stateless_normal([2], seed)
@@ -157,7 +159,7 @@ def test_seeds_that_are_arrays_draw_ahead_as_well() -> None:
         assert program(tf.constant(seed)).numpy().tolist() == R.stateless_normal([2], seed).numpy().tolist()
 
 
-def test_bounds_that_do_not_fit_are_refused_as_ever() -> None:
+def test_invalid_bounds_are_refused_as_in_the_interpreter() -> None:
     @tf.function(jit_compile=False)
     def program(seed: Any, high: Any) -> Any:
         return R.stateless_uniform([2], tf.stack([seed, 1]), 3, high, tf.int32)

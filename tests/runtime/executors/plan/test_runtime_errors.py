@@ -61,7 +61,7 @@ def test_the_operation_and_the_line(executor: str) -> None:
     assert error.op_type == "gather"
 
 
-def test_numpy_does_not_speak_to_users(executor: str) -> None:
+def test_numpy_warnings_are_not_shown(executor: str) -> None:
     """The operation's own rule gives the reason, once the shapes are known."""
     graph = "graph g(x: float32[?], y: float32[?]) -> float32[?]\n  z = add x, y : float32[?]\n  return z"
     error = failure(executor, placed(parse(graph)), np.zeros(2, np.float32), np.zeros(3, np.float32))
@@ -137,7 +137,7 @@ graph g(x: int32[]) -> float32[]
         ),
     ],
 )
-def test_what_kernels_raise(
+def test_kernel_exceptions_become_runtime_errors(
     failing: Any, executor: str, raised: type[Exception], reason: str, kind: type, message: str
 ) -> None:
     failing.compute = lambda x: _raise(raised(reason))
@@ -146,7 +146,7 @@ def test_what_kernels_raise(
     assert error.message == message
 
 
-def test_what_is_no_failure_of_an_operation_keeps_its_class(failing: Any, executor: str) -> None:
+def test_other_exceptions_keep_their_class(failing: Any, executor: str) -> None:
     """A defect, or an exception of a user's callback, is told its place in a note."""
     failing.compute = lambda x: _raise(KeyError("mine"))
     graph = placed(parse(RETURN_FAILING))
@@ -165,7 +165,7 @@ def test_wrong_numbers_of_arguments_are_the_callers_mistake(executor: str) -> No
         EXECUTORS[executor](parse(GATHER))([1])
 
 
-def test_a_plan_knows_the_operation_of_each_line() -> None:
+def test_a_plan_maps_each_line_to_its_operation() -> None:
     plan = Plan(parse(GATHER.replace("float32[?]", "float32[...]"), check=False))
     lines = plan.source.splitlines()
     found = {}

@@ -19,7 +19,7 @@ def test_tensors_lead_to_their_namespace():
         X.__array_namespace__(api_version="2050.12")
 
 
-def test_a_library_that_knows_the_standard_works_in_a_graph():
+def test_a_library_written_for_the_standard_works_in_a_graph():
     def normalized(x):
         space = x.__array_namespace__()
         return x / space.linalg.vector_norm(x, axis=-1, keepdims=True)
@@ -42,7 +42,7 @@ def test_all_names_exist(module):
     assert len({*module.__all__}) == len(module.__all__)
 
 
-def test_what_the_namespace_tells():
+def test_the_namespace_describes_its_capabilities():
     info = xp.__array_namespace_info__()
     assert info.capabilities() == {
         "boolean indexing": True,
@@ -127,7 +127,7 @@ def test_promotion(given, promoted):
         (xp.bool, 1),
     ],
 )
-def test_what_the_standard_leaves_open_is_refused(given):
+def test_promotion_left_open_by_the_standard_is_refused(given):
     with pytest.raises(TypeError, match="use astype"):
         xp.result_type(*given)
 
@@ -140,7 +140,7 @@ def test_casts():
         xp.astype(of("complex64"), xp.float32)
 
 
-def test_bfloat16_is_a_float_here_too():
+def test_bfloat16_is_a_floating_dtype():
     x = tf.constant([1.0, 2.0], tf.bfloat16)
     assert xp.add(x, 1).dtype is xp.exp(x).dtype is tf.bfloat16
     assert xp.result_type(x, xp.float32) is tf.float32
@@ -168,7 +168,7 @@ def test_exchange_with_numpy():
     assert copied.numpy().tolist() == [0, 1, 2]
 
 
-def test_every_nan_is_an_element_of_its_own():
+def test_every_nan_counts_as_a_unique_element():
     found = xp.unique_all(xp.asarray([np.nan, 1.0, np.nan, 1.0]))
     assert found.counts.numpy().tolist() == [2, 1, 1]
     assert found.indices.numpy().tolist() == [1, 0, 2]
@@ -226,7 +226,7 @@ def test_refusals(call, error, message):
         call()
 
 
-def test_a_function_that_has_to_know_the_rank_says_so():
+def test_a_function_that_needs_the_rank_names_ensure_shape():
     with pytest.raises(ValueError, match=r"flip needs an array of known rank: set it with tf\.ensure_shape"):
         tf.function(xp.flip, input_signature=[tf.TensorSpec(None)])(X)
 

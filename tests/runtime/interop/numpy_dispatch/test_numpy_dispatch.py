@@ -78,7 +78,7 @@ def check(call, *arrays):
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("array", [MATRIX, COUNTS], ids=["float32", "int32"])
-def test_functions_do_to_traced_tensors_what_they_do_to_arrays(name, array):
+def test_functions_on_traced_tensors_agree_with_numpy(name, array):
     check(CALLS[name], array)
 
 
@@ -108,7 +108,7 @@ def test_universal_functions_compute_with_numpys_dtypes(ufunc):
             check(ufunc, *[array] * ufunc.nin)
 
 
-def test_an_array_beside_a_tensor_takes_its_dtype():
+def test_an_array_next_to_a_tensor_takes_its_dtype():
     @tf.function
     def f(x):
         return (
@@ -135,7 +135,7 @@ def test_complex_numbers():
     check(lambda x: (np.real(x), np.imag(x)), MATRIX)
 
 
-def test_functions_that_never_saw_tensors_can_be_traced():
+def test_functions_written_for_arrays_can_be_traced():
     def standardized(x):
         return (x - np.mean(x, axis=0)) / np.std(x, axis=0)
 
@@ -152,7 +152,7 @@ def test_control_flow_around_numpys_functions():
     assert halved(tf.constant([3.0, -5.0])).numpy().tolist() == [0.375, -0.625]
 
 
-def test_dtypes_can_be_said():
+def test_dtype_arguments_are_respected():
     check(
         lambda x: (np.sum(x, dtype=np.float64), np.mean(x, dtype=np.float64), np.add(x, x, dtype=np.float64)),
         MATRIX,
@@ -170,7 +170,7 @@ def test_dtypes_can_be_said():
     ],
     ids=["function in a module", "function", "universal function", "method", "option"],
 )
-def test_what_has_no_operation_is_refused_with_a_way_to_do_it(call, what):
+def test_an_unsupported_function_is_refused_with_an_alternative(call, what):
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=rf"{what} cannot.*tf\.numpy_function"):
         tf.function(lambda x: call(x), autograph=False)(tf.constant([1.0, 2.0, 3.0]))
 
@@ -180,7 +180,7 @@ def test_an_option_that_is_not_taken_is_named():
         tf.function(lambda x: np.sum(x, where=[True]), autograph=False)(tf.constant([1.0]))
 
 
-def test_every_function_of_the_table_is_checked_here():
+def test_every_function_of_the_table_has_a_case():
     called = {
         "sum", "prod", "max", "min", "amax", "amin", "mean", "var", "std", "all", "any", "argmax", "argmin", "cumsum",
         "cumprod", "count_nonzero", "concatenate", "stack", "vstack", "hstack", "column_stack", "reshape", "ravel",

@@ -25,7 +25,7 @@ def traced_shapes(operation: Any, *specs: tf.TensorSpec) -> list[Any]:
     return found
 
 
-def test_concat_joins_along_an_axis_that_is_there() -> None:
+def test_concat_joins_along_an_existing_axis() -> None:
     assert tf.concat([[1], [2, 3]], 0).numpy().tolist() == [1, 2, 3]
     assert tf.concat([x, x[:, :1]], axis=-1).numpy().tolist() == [[0, 1, 2, 0], [3, 4, 5, 3]]
     assert tf.concat([["a"], ["b"]], 0).numpy().tolist() == [b"a", b"b"]
@@ -49,7 +49,7 @@ def test_concat_joins_along_an_axis_that_is_there() -> None:
         ([x, tf.zeros([2, 3])], 0, "was expected to be a int32 tensor but is a float32 tensor"),
     ],
 )
-def test_concat_says_what_does_not_fit(values: Any, axis: int, message: str) -> None:
+def test_concat_names_the_mismatch(values: Any, axis: int, message: str) -> None:
     with refuses(message):
         tf.concat(values, axis)
 
@@ -66,7 +66,7 @@ def test_stack_and_unstack_are_inverse() -> None:
         tf.stack([x, x], 3)
 
 
-def test_unstack_needs_to_know_how_many() -> None:
+def test_unstack_needs_a_known_number() -> None:
     rows = tf.TensorSpec([None, 2])
     with pytest.raises(ValueError, match=r"Cannot infer argument `num` from shape \(None, 2\)"):
         traced_shapes(tf.unstack, rows)
@@ -91,7 +91,7 @@ def test_split() -> None:
         tf.split(x, [1, 1], axis=1)
 
 
-def test_what_is_known_of_shapes_in_a_graph() -> None:
+def test_static_shapes_in_a_graph() -> None:
     wide, rows = tf.TensorSpec([None, 3]), tf.TensorSpec([4, None])
     assert traced_shapes(lambda a, b: tf.concat([a, b], 0), wide, rows) == [[None, 3]]
     assert traced_shapes(lambda a, b: tf.stack([a, b]), wide, rows) == [[2, 4, 3]]

@@ -21,7 +21,7 @@ def test_a_constant_takes_the_dtype_of_its_value() -> None:
     assert tf.constant(np.float64(1)).dtype is tf.float64
 
 
-def test_a_wide_constant_is_not_rounded_to_float32_on_its_way() -> None:
+def test_a_wide_constant_is_not_rounded_to_float32() -> None:
     assert tf.constant(0.1, tf.float64).numpy() == 0.1
     assert tf.constant([0.1, 1 / 3], tf.float64).numpy().tolist() == [0.1, 1 / 3]
 
@@ -40,7 +40,7 @@ def test_a_constant_does_not_change_dtype_silently() -> None:
         tf.constant(tf.constant(1), tf.float32)
 
 
-def test_a_constant_of_a_graph_is_known_while_it_is_traced() -> None:
+def test_a_constant_is_eager_while_tracing() -> None:
     @tf.function
     def f(x: Any) -> Any:
         one = tf.constant(1)
@@ -94,7 +94,7 @@ def test_range_rounds_every_number_by_itself() -> None:
         ((0, 3, 0), "Requires delta != 0: 0"),
     ],
 )
-def test_range_refuses_to_go_nowhere(arguments: Any, message: str) -> None:
+def test_range_refuses_invalid_steps(arguments: Any, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.range(*arguments)
 
@@ -135,7 +135,7 @@ def test_a_size_that_is_none_is_named() -> None:
         tf.constant([1, "a"])
 
 
-def test_what_is_known_of_a_shape_is_a_constant_in_a_graph() -> None:
+def test_known_shapes_are_constants_in_a_graph() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([2, 3]), tf.TensorSpec(None)])
     def f(part: Any, known: Any, unknown: Any) -> Any:
         assert isinstance(tf.shape(known), EagerTensor)

@@ -32,7 +32,7 @@ def test_stitches() -> None:
         tf.dynamic_stitch([[-1]], [[1]])
 
 
-def test_there_and_back() -> None:
+def test_stitch_inverts_partition() -> None:
     def back(x: tf.Tensor, p: tf.Tensor) -> tf.Tensor:
         places = tf.dynamic_partition(tf.range(tf.size(p)), p, 3)
         return tf.dynamic_stitch(places, tf.dynamic_partition(x, p, 3))

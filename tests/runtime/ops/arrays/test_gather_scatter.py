@@ -67,7 +67,7 @@ def test_gather_nd_takes_coordinates() -> None:
         tf.gather_nd(x, [[0, 0, 0]])
 
 
-def test_where_chooses_with_broadcasting() -> None:
+def test_where_selects_with_broadcasting() -> None:
     assert tf.where([[True], [False]], x, 0).numpy().tolist() == [[0, 1, 2], [0, 0, 0]]
     assert tf.where(x > 2, 1.5, 0).dtype is tf.float32
     assert tf.where([True, False], ["a", "b"], "-").numpy().tolist() == [b"a", b"-"]
@@ -77,7 +77,7 @@ def test_where_chooses_with_broadcasting() -> None:
         tf.where(x > 1, x, tf.zeros([2, 3]))
 
 
-def test_where_with_a_condition_alone_gives_coordinates() -> None:
+def test_where_of_a_condition_alone_returns_coordinates() -> None:
     found = tf.where(x > 3)
     assert found.dtype is tf.int64
     assert found.numpy().tolist() == [[1, 1], [1, 2]]
@@ -101,7 +101,7 @@ def test_boolean_mask_covers_axes_from_a_given_one_on() -> None:
         (lambda t: tf.gather_nd(t, [[0]]), [[None, 3]], [1, 3]),
     ],
 )
-def test_what_is_known_of_the_shape_in_a_graph(operation: Any, shapes: Any, expected: Any) -> None:
+def test_static_shapes_in_a_graph(operation: Any, shapes: Any, expected: Any) -> None:
     found = []
 
     def traced(*tensors: Any) -> Any:
@@ -113,7 +113,7 @@ def test_what_is_known_of_the_shape_in_a_graph(operation: Any, shapes: Any, expe
     assert found == [expected]
 
 
-def test_scatter_nd_adds_up_what_falls_on_one_place() -> None:
+def test_scatter_nd_adds_duplicate_indices() -> None:
     assert tf.scatter_nd([[2], [0], [2]], [1, 2, 3], [4]).numpy().tolist() == [2, 0, 4, 0]
     assert tf.scatter_nd([[1]], [[1, 2]], [2, 2]).numpy().tolist() == [[0, 0], [1, 2]]
     with refuses(r"indices\[0\] = \[5\] does not index into shape \[3\]"):
@@ -139,7 +139,7 @@ def test_tensor_scatter_makes_a_changed_copy(operation: Any, expected: list[int]
 @pytest.mark.parametrize(
     "index", [[2], [[2]], [[1, 2]], [[[0]]], [[1], [2]], [[0, 1], [2, 2], [0, 1]]], ids=str
 )
-def test_one_place_is_a_case_of_many(index: Any) -> None:
+def test_single_and_batched_indices_agree(index: Any) -> None:
     tensor, places = np.arange(9).reshape(3, 3), np.array(index)
     depth = places.shape[-1]
     updates = np.arange(20, 20 + 3 ** (2 - depth) * places.size // depth).reshape(
@@ -167,7 +167,7 @@ def test_tensor_scatter_checks_shapes_and_places() -> None:
 
 @pytest.mark.parametrize("dtype", [tf.int32, tf.int64], ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("size", [0, 2])
-def test_each_index_is_looked_at_even_where_there_is_nothing_to_take(size: int, dtype: tf.DType) -> None:
+def test_indices_are_checked_even_for_empty_results(size: int, dtype: tf.DType) -> None:
     x = np.zeros((size, 3))
     assert tf.gather(x, tf.constant([2, 0], dtype), axis=1).shape == (size, 2)
     for wrong in (-1, 3):

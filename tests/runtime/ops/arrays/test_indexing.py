@@ -23,7 +23,7 @@ def refuses(message: str) -> Any:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
-def test_a_key_means_what_it_means_in_numpy(key: Any) -> None:
+def test_a_key_behaves_as_in_numpy(key: Any) -> None:
     @tf.function
     def traced(tensor: Any) -> Any:
         result = tensor[key]
@@ -111,12 +111,12 @@ def test_a_traced_index_out_of_range_fails_when_the_graph_runs() -> None:
 @pytest.mark.parametrize(
     "key", [1.5, "a", tf.constant(1.0), tf.constant([0, 1]), np.array([0, 1]), slice(0, 1.5)]
 )
-def test_what_is_no_index(key: Any) -> None:
+def test_an_invalid_index_is_refused(key: Any) -> None:
     with pytest.raises(TypeError, match="Only integers, slices"):
         x[key]
 
 
-def test_the_graph_shows_the_key_as_it_was_written() -> None:
+def test_the_printed_graph_shows_the_key_as_written() -> None:
     concrete = tf.function(lambda t, i: t[i, ::-1, ..., None]).get_concrete_function(z, tf.constant(0))
     assert "key='_, ::-1, ..., None'" in str(concrete.graph)
 

@@ -79,7 +79,7 @@ def test_reshape_says_why_a_shape_does_not_fit(shape: list[int], message: str) -
         (lambda t: tf.reverse(t, [0]), [[None, 3]], [None, 3]),
     ],
 )
-def test_what_is_known_of_the_shape_in_a_graph(operation: Any, shapes: Any, expected: Any) -> None:
+def test_static_shapes_in_a_graph(operation: Any, shapes: Any, expected: Any) -> None:
     assert static_shape(operation, *shapes) == expected
 
 
@@ -152,7 +152,7 @@ def test_pad() -> None:
 
 
 @pytest.mark.parametrize("mode", ["CONSTANT", "REFLECT", "SYMMETRIC"])
-def test_pads_are_those_of_numpy(mode: str) -> None:
+def test_pads_equal_numpys(mode: str) -> None:
     x = np.arange(24).reshape(2, 3, 4)
     for pads in ([[0, 0], [1, 2], [3, 0]], [[1, 1], [0, 0], [0, 3]], [[0, 1], [2, 2], [1, 1]]):
         wanted = np.pad(x, pads, mode.lower())  # type: ignore[call-overload]

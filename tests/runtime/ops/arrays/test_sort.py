@@ -4,7 +4,7 @@ import agc.runtime as tf
 import pytest
 
 
-def test_sort_goes_up_or_down_along_an_axis() -> None:
+def test_sort_orders_along_an_axis() -> None:
     x = tf.constant([[3, 1], [2, 4]])
     assert tf.sort(x).numpy().tolist() == [[1, 3], [2, 4]]
     assert tf.sort(x, axis=0, direction="DESCENDING").numpy().tolist() == [[3, 4], [2, 1]]
@@ -12,7 +12,7 @@ def test_sort_goes_up_or_down_along_an_axis() -> None:
         tf.sort(x, direction="foo")
 
 
-def test_of_equal_elements_the_first_comes_first_in_both_directions() -> None:
+def test_argsort_is_stable_in_both_directions() -> None:
     assert tf.argsort([1, 0, 1, 0]).numpy().tolist() == [1, 3, 0, 2]
     assert tf.argsort([1, 0, 1, 0], direction="DESCENDING").numpy().tolist() == [0, 2, 1, 3]
     assert tf.math.top_k([1, 3, 3, 2], 2).indices.numpy().tolist() == [1, 2]

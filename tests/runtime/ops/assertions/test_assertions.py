@@ -15,7 +15,7 @@ def message_of(call, kind=tf.errors.InvalidArgumentError):
     return str(raised.value)
 
 
-def test_where_two_tensors_differ():
+def test_the_message_lists_the_differing_elements():
     text = message_of(lambda: debugging.assert_equal([1, 2], [1, 3], message="my msg"))
     assert text == (
         "my msg\nCondition x == y did not hold.\nIndices of first 1 different values:\n[[1]]\n"
@@ -58,7 +58,7 @@ def test_in_a_graph_the_message_shows_the_first_elements(executor):
     assert "test_assertions.py" in text
 
 
-def test_what_is_known_is_checked_while_tracing():
+def test_static_values_are_checked_while_tracing():
     runs = []
 
     @tf.function
@@ -165,7 +165,7 @@ def test_kinds_that_hold():
         (lambda x: debugging.assert_shapes([(x, ("N", 3))]), r"must have rank\] \[2\]"),
     ],
 )  # fmt: skip
-def test_a_rank_that_only_the_run_knows(check, text):
+def test_a_dynamic_rank_is_checked_at_run_time(check, text):
     @tf.function(input_signature=[ANY])
     def f(x):
         check(x)
@@ -208,7 +208,7 @@ def test_shapes_that_do_not_fit(staged, shapes, text):
         (tf.function(check) if staged else check)(tf.constant([[1, 2]]))
 
 
-def test_sizes_that_only_the_run_knows():
+def test_assertions_of_dynamic_shape():
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
     def f(x):
         debugging.assert_shapes([(x, ("N", "N"))], message="square")

@@ -43,7 +43,7 @@ def law(check: Callable[[str], None]) -> Callable[[str], None]:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_print_what_the_manual_says(name: str) -> None:
+def test_docstring_examples_print_their_results(name: str) -> None:
     assert "".join(examples().failures[name]) == ""
 
 

@@ -35,7 +35,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_one_axis(name: str) -> None:
+def test_one_dynamic_axis(name: str) -> None:
     call = CALLS[name]
     for executor in ("plan", "interpret"):
         late = tf.function(call, experimental_executor=executor)
@@ -48,7 +48,7 @@ def test_one_axis(name: str) -> None:
 
 @pytest.mark.parametrize("axes", [[0, 2], [-1, 0], [1], [], [2, 0, 1]])
 @pytest.mark.parametrize("keepdims", [False, True])
-def test_several_axes(axes: list[int], keepdims: bool) -> None:
+def test_several_dynamic_axes(axes: list[int], keepdims: bool) -> None:
     def call(x: Any, axis: Any) -> Any:
         return tf.reduce_sum(x, axis, keepdims)
 
@@ -78,7 +78,7 @@ def test_gradients(name: str) -> None:
         assert gradient(X, tf.constant(axis)).numpy() == pytest.approx(expected, rel=1e-5)
 
 
-def test_what_is_known_of_the_shape() -> None:
+def test_static_shapes_with_dynamic_axes() -> None:
     shapes = []
 
     @tf.function(
@@ -102,7 +102,7 @@ def test_what_is_known_of_the_shape() -> None:
     ("axis", "message"),
     [(3, "axis 3 is out of range for a tensor of rank 3"), ([0, -3], r"duplicate dimension: \(0, -3\)")],
 )
-def test_axes_that_are_not_there(axis: Any, message: str) -> None:
+def test_dynamic_axes_out_of_range(axis: Any, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.function(tf.reduce_sum)(X, tf.constant(axis))
 

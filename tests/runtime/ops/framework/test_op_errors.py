@@ -133,7 +133,7 @@ def by_family(name: str, kind: str) -> bool:
 
 
 @pytest.mark.parametrize("name", TESTED)
-def test_a_wrong_call_is_refused_in_the_terms_of_the_call(name: str) -> None:
+def test_a_wrong_call_is_refused_with_operation_and_argument(name: str) -> None:
     assert calls(name), f"no example calls {name} with tensors alone"
     kinds = set()
     for wrong, error in refused(name):
@@ -148,7 +148,7 @@ def test_a_wrong_call_is_refused_in_the_terms_of_the_call(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERRING)
-def test_what_is_no_variable_and_no_tensor_array_is_refused(name: str) -> None:
+def test_wrong_resource_arguments_are_refused(name: str) -> None:
     op = REGISTRY[name]
     with pytest.raises(TypeError, match=rf"{name}, argument `\w+`: expected a (variable|TensorArray), got 3"):
         op(*[3] * len(op.parameters))
@@ -170,7 +170,7 @@ def test_an_index_that_is_out_of_range() -> None:
 
 @pytest.mark.parametrize("executor", ["plan", "interpret"])
 @pytest.mark.parametrize("name", TESTED)
-def test_a_graph_refuses_what_is_refused_at_once_and_names_the_line(name: str, executor: str) -> None:
+def test_a_graph_refuses_wrong_calls_like_eager_code_with_the_line(name: str, executor: str) -> None:
     op = REGISTRY[name]
     first = {wrong.kind: wrong for wrong, _ in reversed(refused(name)) if wrong.parameter in op.input_names}
     for wrong in first.values():

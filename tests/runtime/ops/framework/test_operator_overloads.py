@@ -23,7 +23,7 @@ BINARY = [
 @pytest.mark.parametrize(
     "other", [2, [2, 5], np.array([2, 5]), np.int32(2)], ids=["int", "list", "array", "scalar"]
 )
-def test_they_agree_with_numpy_from_both_sides(function: Callable[[Any, Any], Any], other: Any) -> None:
+def test_operators_agree_with_numpy_from_both_sides(function: Callable[[Any, Any], Any], other: Any) -> None:
     values = np.array([7, 3], np.int32)
     tensor = tf.constant(values)
     for got, expected in (
@@ -75,7 +75,7 @@ def test_two_tensors_are_never_promoted() -> None:
         tf.constant(1) + tf.constant(1.0)
 
 
-def test_objects_that_know_tensors_have_their_turn() -> None:
+def test_reflected_operators_of_other_objects_are_tried() -> None:
     class Marker:
         def __radd__(self, other: Any) -> str:
             return "reflected"
@@ -85,14 +85,14 @@ def test_objects_that_know_tensors_have_their_turn() -> None:
         tf.constant(1) - object()
 
 
-def test_variables_have_them_too() -> None:
+def test_variables_have_the_operators() -> None:
     v = tf.Variable([1.0, 2.0])
     assert (2 * v + 1).numpy().tolist() == [3.0, 5.0]
     assert (v > 1.5).numpy().tolist() == [False, True]
     assert all(hasattr(tf.Variable, name) for name in OPERATORS)
 
 
-def test_in_a_graph_they_record_operations() -> None:
+def test_operators_record_operations_in_a_graph() -> None:
     with Builder("f") as builder:
         x = builder.input_tensor("x", TensorType(tf.float32, (None, 3)))
         n = builder.input_tensor("n", TensorType(tf.int32, (None,)))
@@ -111,7 +111,7 @@ def test_in_a_graph_they_record_operations() -> None:
     assert {"floordiv", "cast", "realdiv", "equal_or_false", "not_equal_or_true"} <= set(kinds)
 
 
-def test_the_short_way_and_the_long_way_agree() -> None:
+def test_the_fast_path_and_the_slow_path_agree() -> None:
     """A dtype that was seen before goes straight to the kernel: the results and refusals stay the same."""
     for dtype in (tf.float32, tf.int32, tf.uint8, tf.complex64):
         x = tf.cast(tf.constant([1, 2, 3]), dtype)

@@ -40,7 +40,7 @@ def test_sizes_of_matrices() -> None:
     assert outside == [[0], [0], [1]]  # of diagonal -3 there is nothing in three rows
 
 
-def test_one_diagonal_in_many_ways() -> None:
+def test_every_spelling_of_one_diagonal() -> None:
     for k in (1, (1,), (1, 1), [1], np.array([1]), tf.constant(1), tf.constant([1, 1])):
         assert L.diag_part(MATRIX, k=k).numpy().tolist() == [1, 6, 11]
     assert L.diag_part(MATRIX, k=tf.constant([0, 1])).numpy().tolist() == [[1, 6, 11], [0, 5, 10]]
@@ -49,7 +49,7 @@ def test_one_diagonal_in_many_ways() -> None:
 
 
 @pytest.mark.parametrize("executor", ["plan", "interpret"])
-def test_a_range_that_is_known_when_the_graph_runs(executor: str) -> None:
+def test_a_dynamic_range_of_diagonals(executor: str) -> None:
     def work(k: Any) -> Any:
         part = L.diag_part(MATRIX, k=k)
         return part, L.diag(part, k=k, num_rows=3), L.set_diag(MATRIX, part * 2, k=k)
@@ -60,7 +60,7 @@ def test_a_range_that_is_known_when_the_graph_runs(executor: str) -> None:
             assert one.numpy().tolist() == other.numpy().tolist()
 
 
-def test_shapes_that_are_known_while_tracing() -> None:
+def test_static_shapes_of_diagonals() -> None:
     def shape(function: Any, dims: Any) -> Any:
         traced = tf.function(function, input_signature=[tf.TensorSpec(dims, tf.int32)])
         return traced.get_concrete_function().structured_outputs.shape

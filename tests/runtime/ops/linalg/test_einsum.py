@@ -26,7 +26,7 @@ EQUATIONS = {
 
 
 @pytest.mark.parametrize("name", EQUATIONS)
-def test_the_sum_is_numpys(name, monkeypatch):
+def test_einsum_equals_numpys(name, monkeypatch):
     equation, *shapes = EQUATIONS[name]
     monkeypatch.setattr(einsum, "SMALL", 0)
     einsum._steps.cache_clear()

@@ -37,7 +37,7 @@ def test_inverses_and_solutions(dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("rows", "columns"), [(4, 2), (2, 4), (3, 3)])
 @pytest.mark.parametrize("full", [False, True])
-def test_factors_make_up_the_matrix(dtype: Any, rows: int, columns: int, full: bool) -> None:
+def test_factors_multiply_to_the_matrix(dtype: Any, rows: int, columns: int, full: bool) -> None:
     a = matrices(dtype, 2, rows, columns)
     q, r = tf.linalg.qr(a, full_matrices=full)
     close(q @ r, a)
@@ -126,7 +126,7 @@ def test_shapes_of_einsum(equation: str, shapes: list[Any], result: Any) -> None
         lambda m: tf.nn.softmax(m([])),
     ],
 )
-def test_what_does_not_fit_is_refused_at_once_and_when_tracing(call: Any) -> None:
+def test_mismatched_shapes_are_refused_eagerly_and_in_graphs(call: Any) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError):
         call(lambda shape: tf.zeros(shape))
     with Builder("f") as builder, pytest.raises(ValueError, match="op "):

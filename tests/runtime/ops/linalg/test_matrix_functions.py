@@ -114,7 +114,7 @@ def test_diagonals_of_tensors() -> None:
         L.tensor_diag_part([1, 2])
 
 
-def test_solutions_of_one_system_for_many_right_sides_and_the_other_way_round() -> None:
+def test_lu_solve_broadcasts_matrices_and_right_sides() -> None:
     a, b = matrices(np.float64, 2, 3, 3), matrices(np.float64, 3, 2)
     found = everywhere(lambda m, r: L.lu_solve(*L.lu(m), r), a, b)
     close(a @ found, np.broadcast_to(b, (2, 3, 2)))

@@ -36,7 +36,7 @@ def test_products_and_solutions(dtype: Any, size: int) -> None:
     np.testing.assert_allclose(vector, given[..., 0], rtol=1e-5)
 
 
-def test_a_pivot_of_zero_is_no_obstacle_but_a_singular_matrix_is() -> None:
+def test_a_zero_pivot_is_solved_and_a_singular_matrix_refused() -> None:
     rows = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
     assert L.tridiagonal_solve(rows, [3.0, 4.0]).numpy().tolist() == [4.0, 3.0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):

@@ -69,7 +69,7 @@ def test_graphs_join_no_elements(executor: str, element: Any) -> None:
 
 @EXECUTORS
 @pytest.mark.parametrize("is_list", [False, True])
-def test_graphs_take_the_shape_that_a_loop_without_rounds_would_write(executor: str, is_list: bool) -> None:
+def test_graphs_infer_the_element_shape_of_a_loop_without_iterations(executor: str, is_list: bool) -> None:
     """A graph knows the shapes of what the loop writes as far as it knows those of its inputs."""
     for columns, shapes in ((3, ((0, 3), (0,))), (None, GRAPHS[(None,)])):
         for method in METHODS[: 2 if is_list else 3]:

@@ -60,7 +60,7 @@ def test_versions_in_any_order_of_reading():
     assert base.items() == [0, 0, 0]
 
 
-def test_the_shape_of_elements_is_learned_from_what_is_written():
+def test_the_element_shape_is_inferred_from_writes():
     @tf.function
     def f(n):
         ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
@@ -71,7 +71,7 @@ def test_the_shape_of_elements_is_learned_from_what_is_written():
     assert f.get_concrete_function(tf.constant(1)).structured_outputs.shape == [None, 3]
 
 
-def test_the_number_of_elements_is_known_where_nothing_changes_it():
+def test_the_static_size_survives_loops_and_branches():
     """Through loops and branches as well; what may grow, or is one of two arrays, has an unknown number."""
     known = {}
 
@@ -161,7 +161,7 @@ def test_refused(mistake, message):
         mistake()
 
 
-def test_an_eager_array_used_in_a_graph_is_copied_into_it():
+def test_an_eager_array_is_copied_into_a_graph():
     ta = tf.TensorArray(tf.int32, size=2).write(0, 1).write(1, 2)
 
     @tf.function
@@ -207,7 +207,7 @@ def test_gradients_through_parts():
     assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [5.0, 28.0, 42.0]
 
 
-def test_rows_are_scattered_whose_number_only_the_graph_knows():
+def test_a_dynamic_number_of_rows_is_scattered():
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.float32)])
     def scattered(places, rows):
         with tf.GradientTape() as tape:
@@ -225,7 +225,7 @@ def test_rows_are_scattered_whose_number_only_the_graph_knows():
         scattered([3, 2], [1.0])
 
 
-def test_texts_that_were_never_written_are_empty():
+def test_unwritten_string_elements_are_empty():
     array = tf.TensorArray(tf.string, size=0, dynamic_size=True).write(1, "x").unstack(["y"])
     assert array.write(3, "z").stack().numpy().tolist() == [b"y", b"x", b"", b"z"]
     assert tf.TensorArray(tf.string, 2).unstack(["a", "bc"]).stack().numpy().tolist() == [b"a", b"bc"]

@@ -299,7 +299,7 @@ def function(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", TENSORFLOW)
-def test_functions_of_one_number_are_tensorflows(name: str) -> None:
+def test_unary_functions_equal_tensorflows(name: str) -> None:
     got = function(name)(doubles(POINTS)).numpy()
     np.testing.assert_allclose(got, TENSORFLOW[name], rtol=2e-13, atol=1e-15)
     half = function(name)(tf.constant(POINTS[:4], tf.float16))
@@ -319,7 +319,7 @@ def test_inverses_are_tensorflows() -> None:
     )
 
 
-def test_functions_of_two_numbers_are_tensorflows() -> None:
+def test_binary_functions_equal_tensorflows() -> None:
     a, b = doubles(FIRST), doubles(SECOND)
     for name in ("igamma", "igammac", "igamma_slope"):
         np.testing.assert_allclose(function(name)(a, b).numpy(), PAIRS[name], rtol=1e-9)

@@ -118,7 +118,7 @@ def test_seeds_of_the_program() -> None:
     assert R.poisson([2], [3.0, 30.0], dtype=tf.int32, seed=3).dtype == tf.int32
 
 
-def test_a_generator_goes_on_as_tensorflows() -> None:
+def test_a_generator_draws_tensorflows_numbers() -> None:
     g = R.Generator.from_seed(1234)
     drawn = [g.normal([3]), g.normal([2], dtype=tf.float64), g.uniform([3])]
     expected = [
@@ -191,7 +191,7 @@ def test_distributions_have_their_moments() -> None:
     assert sorted(places.tolist()) == list(range(100))
 
 
-def test_nothing_is_drawn_of_nothing() -> None:
+def test_empty_shapes_draw_nothing() -> None:
     assert R.stateless_gamma([0, 2], SEED, alpha=[1.0, 2.0]).shape == [0, 2]
     assert R.stateless_poisson([0], SEED, lam=1.0).shape == [0]
     assert R.experimental.stateless_shuffle(tf.zeros([0, 3]), SEED).shape == [0, 3]
@@ -199,7 +199,7 @@ def test_nothing_is_drawn_of_nothing() -> None:
     assert known.shape == (2, 1)
 
 
-def test_the_gradient_of_gamma_is_that_of_its_share() -> None:
+def test_the_gradient_of_gamma_is_the_implicit_one() -> None:
     alpha, step = np.array([0.7, 1.0, 4.0]), 1e-5
     x = gamma_variates([3], SEED, tf.constant(alpha))
 

@@ -20,7 +20,7 @@ def listed(tensor: Any) -> Any:
     return tensor.numpy().reshape(-1).tolist()
 
 
-def test_philox_passes_the_known_answer_tests_of_its_authors() -> None:
+def test_philox_passes_the_known_answer_tests() -> None:
     ones, pi = 0xFFFFFFFF, (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
     assert philox.words((ones, ones), (ones,) * 4) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
     assert philox.words((0xA4093822, 0x299F31D0), pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
@@ -28,7 +28,7 @@ def test_philox_passes_the_known_answer_tests_of_its_authors() -> None:
 
 @pytest.mark.parametrize("step", [1, 64])
 @pytest.mark.parametrize("before", [0, 50, 1 << 40], ids=["at a carry", "before a carry", "no carry"])
-def test_many_blocks_are_the_same_as_single_ones(before: int, step: int) -> None:
+def test_many_blocks_equal_single_blocks(before: int, step: int) -> None:
     stream = philox.Stream(7, -1)
     first = stream.counter + (1 << 64) - 1 - before  # a carry goes into the upper half
     many = stream.bits(first, 5000, step)
@@ -47,7 +47,7 @@ def test_a_number_is_the_first_of_many_with_its_seed(dtype: tf.DType) -> None:
             assert many[:7].tolist() == draw([7], seed, dtype=dtype).numpy().tolist()
 
 
-def test_a_program_gets_the_numbers_that_tensorflow_gives_it() -> None:
+def test_a_program_draws_tensorflows_numbers() -> None:
     normal = listed(tf.random.normal((2, 2)))
     assert normal == [0.5983449220657349, 0.0627620741724968, 0.14631742238998413, 0.4848187565803528]
     assert listed(tf.random.uniform((3,))) == [0.01905345916748047, 0.6496551036834717, 0.6962069272994995]
@@ -131,7 +131,7 @@ def test_a_function_counts_the_operations_that_have_no_seed() -> None:
     assert listed(g()[0]) == [0.39710164070129395, 0.6849350929260254]
 
 
-def test_a_loop_in_a_graph_draws_new_numbers_in_every_round() -> None:
+def test_a_loop_in_a_graph_draws_new_numbers_in_every_iteration() -> None:
     @tf.function
     def total(n: Any) -> Any:
         t = tf.constant(0.0)
@@ -159,7 +159,7 @@ def test_shuffle_moves_whole_rows() -> None:
     assert shuffled.tolist() != rows.numpy().tolist()
 
 
-def test_what_is_known_of_the_shape_in_a_graph() -> None:
+def test_static_shapes_in_a_graph() -> None:
     shapes = []
 
     @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
@@ -190,7 +190,7 @@ def test_refusals(draw: Any, error: type[Exception], message: str) -> None:
         draw()
 
 
-def test_stateless_numbers_are_those_of_tensorflow() -> None:
+def test_stateless_numbers_equal_tensorflows() -> None:
     at = {"seed": [7, 1]}
     near = tf.random.stateless_uniform([2, 2], minval=-1.0, maxval=1.0, **at)
     assert np.allclose(near, [[-0.91975856, 0.08469391], [-0.12003541, 0.8170738]], atol=1e-7)

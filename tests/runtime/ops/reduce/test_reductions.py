@@ -19,7 +19,7 @@ AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "complex64"])
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "min"])
-def test_they_agree_with_numpy(name: str, axis: Any, keepdims: bool, dtype: str) -> None:
+def test_reductions_agree_with_numpy(name: str, axis: Any, keepdims: bool, dtype: str) -> None:
     if dtype == "complex64" and name in ("max", "min"):
         return
     values = VALUES.astype(dtype) if name != "prod" else (VALUES % 3).astype(dtype)
@@ -36,7 +36,7 @@ def test_they_agree_with_numpy(name: str, axis: Any, keepdims: bool, dtype: str)
 
 @pytest.mark.parametrize("axis", AXES, ids=str)
 @pytest.mark.parametrize("name", ["variance", "std", "euclidean_norm", "logsumexp"])
-def test_those_of_floats_agree_with_their_formulas(name: str, axis: Any) -> None:
+def test_float_reductions_agree_with_their_formulas(name: str, axis: Any) -> None:
     x = VALUES.astype(np.float64) / 3
     axes = tuple(axis) if isinstance(axis, list) else axis
     formula = {
@@ -71,11 +71,11 @@ def test_integers_wrap_around() -> None:
         (None, (0,), False, None),
     ],
 )
-def test_shapes_that_are_known_in_part(shape: Any, axis: Any, keepdims: bool, left: Any) -> None:
+def test_static_shapes_of_reductions(shape: Any, axis: Any, keepdims: bool, left: Any) -> None:
     assert reduced(shape, axis, keepdims) == left
 
 
-def test_axes_that_are_not_there_or_twice_there() -> None:
+def test_axes_out_of_range_or_repeated_are_refused() -> None:
     for axis in (2, -3, [0, 0], [0, -2]):
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.reduce_sum([[1.0]], axis=axis)
@@ -83,7 +83,7 @@ def test_axes_that_are_not_there_or_twice_there() -> None:
             tf.reduce_sum(builder.input_tensor("x", TensorType(tf.float32, (None, 2))), axis=axis)
 
 
-def test_the_dtypes_that_they_do_not_take() -> None:
+def test_unsupported_dtypes_are_refused() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="reduce_sum does not take bool"):
         tf.reduce_sum([True])
     with pytest.raises(TypeError, match="integer"):
@@ -122,7 +122,7 @@ def test_running_sums_and_products(exclusive: bool, reverse: bool) -> None:
 
 @pytest.mark.parametrize("few", [2, 3, 7, 8])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "complex64"])
-def test_sums_of_short_rows_are_those_of_numpy(dtype: str, few: int) -> None:
+def test_sums_of_short_rows_equal_numpys(dtype: str, few: int) -> None:
     rng = np.random.default_rng(few)
     rows = (rng.standard_normal((2, 300, few)) * rng.choice([1, 30, -0.0], (2, 300, few))).astype(dtype)
     rows[0, :9] = -0.0
@@ -133,7 +133,7 @@ def test_sums_of_short_rows_are_those_of_numpy(dtype: str, few: int) -> None:
 
 
 @pytest.mark.parametrize("few", [2, 5])
-def test_extremes_of_short_rows_are_those_of_numpy(few: int) -> None:
+def test_extremes_of_short_rows_equal_numpys(few: int) -> None:
     rows = np.random.default_rng(few).standard_normal((300, few)).astype(np.float32)
     rows[5, 1], rows[6] = np.nan, -np.inf
     for mine, other in ((tf.reduce_max, np.max), (tf.reduce_min, np.min)):

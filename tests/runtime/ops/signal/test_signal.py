@@ -89,7 +89,7 @@ def test_windows_are_tensorflows(name: str) -> None:
     np.testing.assert_allclose(window().numpy(), expected, rtol=2e-6, atol=2e-7)
 
 
-def test_windows_of_a_length_that_the_graph_knows() -> None:
+def test_windows_of_dynamic_length() -> None:
     for window in (
         S.hann_window,
         S.hamming_window,
@@ -152,7 +152,7 @@ def test_the_other_arguments_of_cosine_transforms() -> None:
             S.dct([1.0], **arguments)
 
 
-def test_spectrograms_come_back() -> None:
+def test_spectrograms_are_inverted() -> None:
     x = np.cumsum(np.sin(np.arange(24.0) * 1.7)).reshape(2, 12)
 
     def there_and_back(signal: Any) -> Any:

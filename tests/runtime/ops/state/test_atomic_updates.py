@@ -102,7 +102,7 @@ def test_executors_may_be_mixed(name: str) -> None:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_big_arrays_are_updated_in_one_step(executor: str) -> None:
+def test_updates_of_large_arrays_are_atomic(executor: str) -> None:
     """NumPy lets other threads run within such a sum, and a plan computes it into the array of the other operand."""
     v, one = tf.Variable(np.zeros((100, 100), np.float32)), tf.ones([100, 100])
     call = EXECUTORS[executor](lambda v: v.assign_add(one * 2.0 - 1.0), v)
@@ -156,7 +156,7 @@ class Changing:
 
 
 @pytest.mark.parametrize(("ufunc", "result"), [(np.add, 105.0), (np.subtract, 95.0)])
-def test_an_update_whose_operand_is_gone_is_done_again(ufunc: np.ufunc, result: float) -> None:
+def test_an_update_is_retried_after_its_operand_was_overwritten(ufunc: np.ufunc, result: float) -> None:
     """A plan computes `v + d` into the array of `d`: where `v` has changed meanwhile, `d` is what it has changed by."""
     v = Changing(np.array([1.0, 2.0]), np.array([100.0, 100.0]))
     delta = np.array([5.0, 5.0])

@@ -31,7 +31,7 @@ def test_format_is_tensorflows(capsys, values, text):
     assert printed(capsys, *values) == text + "\n"
 
 
-def test_options(capsys, tmp_path):
+def test_print_options(capsys, tmp_path):
     assert printed(capsys, "x:", 1, sep="|", end="!") == "x:|1!"
     assert printed(capsys, tf.range(10), summarize=2) == "[0 1 ... 8 9]\n"
     assert printed(capsys, tf.range(10), summarize=-1) == "[0 1 2 3 4 5 6 7 8 9]\n"
@@ -50,7 +50,7 @@ def test_standard_error_is_the_default(capsys):
 
 
 @pytest.mark.parametrize("executor", ["plan", "interpret"])
-def test_runs_in_the_order_of_the_program_at_each_call(capsys, executor):
+def test_print_runs_in_program_order_at_each_call(capsys, executor):
     v = tf.Variable(0)
 
     @tf.function(experimental_executor=executor)
@@ -123,7 +123,7 @@ def test_numbers_that_are_not_finite(check):
         checked(tf.constant([float("nan")]))
 
 
-def test_texts_are_quoted_unless_they_stand_alone(capsys):
+def test_strings_are_quoted_unless_printed_alone(capsys):
     assert printed(capsys, tf.constant("alone")) == "alone\n"
     assert (
         printed(capsys, "said", tf.constant("yes"), ["a", tf.constant(["b"])])
@@ -132,7 +132,7 @@ def test_texts_are_quoted_unless_they_stand_alone(capsys):
     assert printed(capsys, tf.constant(["a", "b"])) == '["a" "b"]\n'
 
 
-def test_shapes_and_dtypes_are_printed_as_python_shows_them(capsys):
+def test_shapes_and_dtypes_are_printed_as_their_repr(capsys):
     assert printed(capsys, tf.TensorShape([1, None]), tf.int32) == "TensorShape([1, None]) tf.int32\n"
 
 

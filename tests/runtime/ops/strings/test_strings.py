@@ -7,7 +7,7 @@ import pytest
 S = tf.strings
 
 
-def test_join_goes_element_by_element() -> None:
+def test_join_is_elementwise() -> None:
     assert tf.strings.join(["a", "b"], "-").numpy() == b"a-b"
     assert tf.strings.join([["a", "b"], "x"]).numpy().tolist() == [b"ax", b"bx"]
     assert tf.function(lambda t: tf.strings.join([t, "!"]))(tf.constant("a")).numpy() == b"a!"
@@ -118,11 +118,11 @@ def test_sizes_of_texts_are_int32(attr):
 
 
 @pytest.mark.parametrize("encoding", ["zlib", "rot13", "idna", "hex", "no such", "a\0b"])
-def test_what_is_no_encoding_of_text_is_refused(encoding):
+def test_an_unknown_encoding_is_refused(encoding):
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="converter for input encoding"):
         S.unicode_decode("a", encoding)
 
 
-def test_one_long_string_makes_others_no_longer():
+def test_one_long_string_does_not_pad_the_others():
     texts = tf.constant([b"x" * 10**6] + [b""] * 10**5)  # 100 GB if each took as much
     assert texts.shape == (10**5 + 1,)

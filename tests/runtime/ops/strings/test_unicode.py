@@ -35,7 +35,7 @@ def test_split():
     assert S.unicode_split(tf.constant(b"a\xffb"), "UTF-8", errors="ignore").numpy().tolist() == [b"a", b"b"]
 
 
-def test_what_is_done_about_errors():
+def test_invalid_bytes_follow_the_errors_option():
     broken = tf.constant(b"a\xffb\n")
     assert S.unicode_decode(broken, "UTF-8", errors="ignore").numpy().tolist() == [97, 98, 10]
     assert S.unicode_decode(broken, "UTF-8", replacement_char=63).numpy().tolist() == [97, 63, 98, 10]

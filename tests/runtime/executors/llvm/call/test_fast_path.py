@@ -25,12 +25,12 @@ ONE, TWO = tf.constant(1.0), tf.constant(2.0)
 
 
 class TestWhatNeedsNoPython:
-    def test_tensors_in_and_a_tensor_out(self) -> None:
+    def test_tensors_are_passed_without_python(self) -> None:
         f = compiled(lambda x, y: x + 10.0 * y, ONE, TWO)
         result, seen = frames(f, TWO, ONE)
         assert (float(result), seen) == (12.0, [])
 
-    def test_no_arguments(self) -> None:
+    def test_a_call_without_arguments(self) -> None:
         v = tf.Variable(3.0)
         f = compiled(lambda: v * 2.0)
         result, seen = frames(f)
@@ -55,13 +55,13 @@ class TestWhatNeedsNoPython:
         assert [float(x) for x in (sums, rest[0], result["pair"]["x"])] == [3.0, 2.0, 4.0]
         assert (rest[1], result["none"], type(rest)) == (None, (), list)
 
-    def test_one_tensor_that_is_returned_twice(self) -> None:
+    def test_a_tensor_returned_twice(self) -> None:
         f = compiled(lambda x: (y := x + 1.0, y), ONE)
         (a, b), seen = frames(f, TWO)
         assert not seen
         assert [float(a), float(b)] == [3.0, 3.0]
 
-    def test_numbers_and_objects_that_the_graph_was_traced_for(self) -> None:
+    def test_traced_numbers_and_objects_are_accepted(self) -> None:
         f = tf.function(lambda x, n, how, thing: x * n, jit_compile=True)
         thing = object()
         for n in (2, 3, 2, 3):
@@ -79,7 +79,7 @@ class TestWhatNeedsNoPython:
             result, seen = frames(f, x)
             assert (len(result), seen) == (len(x), [])
 
-    def test_more_kinds_than_there_is_room_for(self) -> None:
+    def test_more_signatures_than_the_table_holds(self) -> None:
         f = tf.function(lambda x: x + x, jit_compile=True)
         kinds = [tf.ones([n]) for n in range(3 * fast_paths.MOST)]
         for _ in range(3):
@@ -94,7 +94,7 @@ class TestWhatNeedsNoPython:
 
 
 class TestVariables:
-    def test_they_are_read_and_assigned(self) -> None:
+    def test_variables_are_read_and_assigned(self) -> None:
         v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
 
         def step(x: Any) -> Any:
@@ -108,7 +108,7 @@ class TestVariables:
         assert (float(result), seen) == (3.0, [])
         assert (float(v), w.numpy().tolist()) == (3.0, [3.0, 6.0])
 
-    def test_what_was_read_before_stays_as_it_was(self) -> None:
+    def test_earlier_reads_of_a_variable_keep_their_value(self) -> None:
         v = tf.Variable(tf.zeros([2000]))
 
         def step(x: Any) -> Any:
@@ -122,7 +122,7 @@ class TestVariables:
         assert [float(value[7]) for _, value in seen] == [3.0, 4.0, 5.0, 6.0, 7.0]
 
     @pytest.mark.parametrize("jit_compile", [True, False])
-    def test_a_graph_that_fails_has_assigned_once_what_came_before(self, jit_compile: bool) -> None:
+    def test_a_failing_graph_assigns_earlier_variables_once(self, jit_compile: bool) -> None:
         v = tf.Variable(1)
 
         def step(x: Any) -> Any:
@@ -144,7 +144,7 @@ class TestVariables:
 
 
 class TestMethods:
-    def test_of_two_instances(self) -> None:
+    def test_methods_of_two_instances(self) -> None:
         class Model(tf.Module):
             def __init__(self, w: float) -> None:
                 self.w = tf.Variable(w)
@@ -162,7 +162,7 @@ class TestMethods:
             assert float(model.scaled(TWO)) == wanted
             assert goes_shortest(model.scaled, TWO)
 
-    def test_an_instance_at_the_place_of_one_that_is_gone(self) -> None:
+    def test_an_instance_at_the_address_of_a_freed_one(self) -> None:
         class Box:
             def __init__(self, content: float) -> None:
                 self.content = content
@@ -177,7 +177,7 @@ class TestMethods:
                 assert float(box.get(ONE)) == content + 1
 
 
-def test_what_is_compiled_without_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_automatic_compilation_uses_the_fast_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AGC_JIT")
     monkeypatch.setattr(tiering, "HOT", -1.0)
     monkeypatch.setattr(tiering.compiler, "ask", tiering._compile)
@@ -210,7 +210,7 @@ class TestWhatGoesTheLongerWay:
                 assert np.all(f(other).numpy() == 2)
         assert goes_shortest(f, ONE)
 
-    def test_arrays_that_do_not_lie_in_a_row(self) -> None:
+    def test_strided_arrays_are_accepted(self) -> None:
         x = tf.constant(np.arange(4.0).reshape(2, 2))
         turned = tf.Tensor.__subclasses__()[0](x.numpy().T)
         f = compiled(lambda x: x + 1.0, x)
@@ -246,7 +246,7 @@ class TestWhatGoesTheLongerWay:
         assert calls[-1] == "EagerTensor"
         assert goes_shortest(f, TWO)
 
-    def test_while_another_thread_has_a_tape(self) -> None:
+    def test_a_tape_in_another_thread(self) -> None:
         f = compiled(lambda x: x * x, ONE)
         begun, done = threading.Event(), threading.Event()
 
@@ -263,7 +263,7 @@ class TestWhatGoesTheLongerWay:
         assert (float(result), bool(seen)) == (4.0, True)
         assert goes_shortest(f, TWO)
 
-    def test_a_thread_that_ends_in_the_middle_of_a_tape(self) -> None:
+    def test_a_thread_that_ends_inside_a_tape(self) -> None:
         f = compiled(lambda x: x * x, ONE)
         thread = threading.Thread(target=lambda: tf.GradientTape().__enter__())
         thread.start(), thread.join()
@@ -279,17 +279,17 @@ class TestWhatGoesTheLongerWay:
 
 
 class TestErrors:
-    def test_a_check_that_fails_is_explained_with_the_users_line(self) -> None:
+    def test_a_failed_check_names_the_users_line(self) -> None:
         f = compiled(lambda a, b: a // b, tf.constant(7), tf.constant(2))
         with pytest.raises(
             tf.errors.InvalidArgumentError, match=r"division by zero(.|\n)*test_fast_path"
         ) as e:
             f(tf.constant(7), tf.constant(0))
         names = [frame.name for frame in traceback.extract_tb(e.value.__traceback__)]
-        assert names == ["test_a_check_that_fails_is_explained_with_the_users_line"]
+        assert names == ["test_a_failed_check_names_the_users_line"]
         assert int(f(tf.constant(9), tf.constant(2))) == 4
 
-    def test_they_leave_nothing_behind(self) -> None:
+    def test_errors_leak_no_references(self) -> None:
         x, zero = tf.constant(7), tf.constant(0)
         f = compiled(lambda a, b: (a // b, a), x, x)
         things = [x, zero, x._array, zero._array, None, type(x), f]
@@ -309,7 +309,7 @@ class TestErrors:
 
 
 class TestTheFunctionAsAnObject:
-    def test_it_goes_away_with_its_last_user(self) -> None:
+    def test_the_function_is_freed_with_its_last_reference(self) -> None:
         f = compiled(lambda x: x + 1.0, ONE)
         alive = weakref.ref(f)
         gc.disable()
@@ -319,7 +319,7 @@ class TestTheFunctionAsAnObject:
         finally:
             gc.enable()
 
-    def test_what_it_calls_may_outlive_it(self) -> None:
+    def test_the_bound_call_may_outlive_the_function(self) -> None:
         call = compiled(lambda x: x + x, ONE).__call__
         assert [float(call(x)) for x in (ONE, tf.constant(5.0))] == [2.0, 10.0]
         assert call(tf.constant([1])).numpy().tolist() == [2]
@@ -327,7 +327,7 @@ class TestTheFunctionAsAnObject:
             tf.function(abs).__call__
         )  # as before it was compiled
 
-    def test_its_signature_and_documentation_are_those_of_the_users_function(self) -> None:
+    def test_signature_and_docstring_are_those_of_the_users_function(self) -> None:
         def total(x: Any, y: int = 3) -> Any:
             """The sum."""
             return x + y
@@ -356,7 +356,7 @@ class TestTheFunctionAsAnObject:
         assert counting.count == 3
 
 
-def test_results_that_somebody_has_are_not_written_to() -> None:
+def test_referenced_results_are_not_overwritten() -> None:
     x = tf.ones([2000])
     f = compiled(lambda x: x * 2.0, x)
     first = f(x)

@@ -26,12 +26,12 @@ def successor() -> Callable[[Any], Any]:
     return f
 
 
-def test_a_result_that_nobody_has_is_the_next_but_one(successor: Callable[[Any], Any]) -> None:
+def test_unreferenced_results_are_reused(successor: Callable[[Any], Any]) -> None:
     seen = {id(successor(tf.constant(float(i)))) for i in range(20)}
     assert len(seen) == 2
 
 
-def test_results_that_somebody_has(successor: Callable[[Any], Any]) -> None:
+def test_referenced_results_keep_their_values(successor: Callable[[Any], Any]) -> None:
     results = [successor(tf.constant(float(i))) for i in range(10)]
     assert [float(x) for x in results] == [i + 1.0 for i in range(10)]
 
@@ -55,7 +55,7 @@ def test_a_result_as_the_next_argument(successor: Callable[[Any], Any]) -> None:
     ],
     ids=["array", "view", "dlpack", "variable", "identity", "reshape"],
 )
-def test_what_shares_the_memory_of_a_result(
+def test_a_view_of_a_result_keeps_its_value(
     of: Callable[[Any], Any], successor: Callable[[Any], Any]
 ) -> None:
     for start in range(3):
@@ -87,7 +87,7 @@ def test_tapes_tell_results_apart(successor: Callable[[Any], Any]) -> None:
         assert tape.gradient(y, z) is None
 
 
-def test_several_results_of_which_one_is_kept_by_the_caller() -> None:
+def test_one_of_several_results_is_kept_by_the_caller() -> None:
     f = compiled(lambda x: (x + 1.0, [x * 2.0, x]), ONE)
     kept = []
     for i in range(6):
@@ -97,7 +97,7 @@ def test_several_results_of_which_one_is_kept_by_the_caller() -> None:
     assert [float(x) for x in kept] == [i * 2.0 for i in range(6)]
 
 
-def test_variables_that_are_assigned_beside_results() -> None:
+def test_variables_assigned_next_to_results() -> None:
     v = tf.Variable(0.0)
 
     def count(x: Any) -> Any:
@@ -120,7 +120,7 @@ def test_checks_that_fail_leave_results_alone() -> None:
             f(tf.constant(7))
 
 
-def test_nothing_is_lost_or_given_up_twice(successor: Callable[[Any], Any]) -> None:
+def test_reused_results_leak_no_references(successor: Callable[[Any], Any]) -> None:
     kind = type(ONE)
     x = successor(ONE)
     counts = []
@@ -132,7 +132,7 @@ def test_nothing_is_lost_or_given_up_twice(successor: Callable[[Any], Any]) -> N
     assert len(set(counts[1:])) == 1
 
 
-def test_what_is_kept_goes_with_the_function() -> None:
+def test_reusable_results_are_freed_with_the_function() -> None:
     f = compiled(lambda x: x + 1.0, ONE)
     seen = weakref.ref(f(ONE))
     del f

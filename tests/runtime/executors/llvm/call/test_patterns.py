@@ -34,12 +34,12 @@ class TestKeywords:
         ],
         ids=["one", "two", "turned", "object", "tensor"],
     )
-    def test_they_are_bound_to_their_parameters(self, args: Any, kwargs: Any, wanted: float) -> None:
+    def test_keywords_are_bound_to_their_parameters(self, args: Any, kwargs: Any, wanted: float) -> None:
         f = compiled(three, *args, **kwargs)
         result, seen = frames(f, *args, **kwargs)
         assert (float(result), seen) == (wanted, [])
 
-    def test_all_ways_to_say_the_same(self) -> None:
+    def test_every_spelling_of_one_call(self) -> None:
         f = tf.function(three, jit_compile=True)
         for _ in range(4):
             found = [f(TWO, ONE), f(TWO, y=ONE), f(x=TWO, y=ONE), f(y=ONE, x=TWO), f(y=TWO, x=ONE)]
@@ -51,23 +51,23 @@ class TestKeywords:
         f = compiled(three, ONE)
         assert [float(f(ONE)), float(f(ONE, ONE)), float(f(ONE))] == [-9.0, 0.0, -9.0]
 
-    def test_any_names(self) -> None:
+    def test_any_parameter_name_is_accepted(self) -> None:
         f = compiled(lambda **parts: parts["b"] - parts["a"], b=TWO, a=ONE)
         assert frames(f, b=TEN, a=ONE) == (tf.constant(9.0), [])
         assert float(f(a=TEN, b=ONE)) == -9.0
 
-    def test_names_that_were_computed(self) -> None:
+    def test_computed_keyword_names(self) -> None:
         f = compiled(three, x=TWO, y=ONE)
         assert float(f(**{"".join(["x"]): TEN, "yy"[:1]: TWO})) == 8.0
 
-    def test_names_of_a_kind_of_their_own(self) -> None:
+    def test_keyword_names_of_a_str_subclass(self) -> None:
         class Name(str):
             __slots__ = ()
 
         f = tf.function(three, jit_compile=True)
         assert [float(f(TWO, **{Name("y"): ONE})) for _ in range(4)] == [1.0] * 4
 
-    def test_names_that_are_wrong(self) -> None:
+    def test_wrong_keyword_names_are_refused(self) -> None:
         f = compiled(three, TWO, y=ONE)
         for args, kwargs in (((TWO,), {"z": ONE}), ((TWO, ONE), {"y": ONE}), ((), {"y": ONE})):
             with pytest.raises(TypeError, match="argument"):
@@ -87,7 +87,7 @@ class Own(np.ndarray):  # type: ignore[type-arg]
 
 class TestArrays:
     @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float64", "complex64"])
-    def test_they_are_read_where_they_stand(self, dtype: str) -> None:
+    def test_arrays_are_read_in_place(self, dtype: str) -> None:
         x = np.ones([2, 3], dtype)
         f = compiled(lambda x: tf.stack([x, x]), x)
         result, seen = frames(f, x)
@@ -101,7 +101,7 @@ class TestArrays:
         assert not seen
         assert (same.numpy().tolist(), turned.numpy().tolist()) == ([0.0] * 3, [[0.0]] * 3)
 
-    def test_one_that_may_not_be_written_to(self) -> None:
+    def test_a_read_only_array_is_accepted(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         f = compiled(lambda x: x.assign(x) if isinstance(x, tf.Variable) else x + 1.0, x)
@@ -117,7 +117,7 @@ class TestArrays:
         ],
         ids=["strided", "integers", "big-endian", "subclass"],
     )
-    def test_others_go_the_longer_way(self, other: Any) -> None:
+    def test_other_arrays_use_the_slow_path(self, other: Any) -> None:
         f = compiled(lambda x: x * 2, np.arange(3.0))
         for _ in range(3):
             assert f(other).numpy().ravel().tolist() == [0.0, 4.0, 8.0]
@@ -139,7 +139,7 @@ class TestNests:
         ],
         ids=["list", "tuple", "dict", "arrays"],
     )
-    def test_what_is_in_them_reaches_its_place(self, nest: Any, other: Any) -> None:
+    def test_the_leaves_of_a_nest_reach_their_parameters(self, nest: Any, other: Any) -> None:
         def weighted(nest: Any) -> Any:
             leaves = [leaf for leaf in tf.nest.flatten(nest) if tf.is_tensor(leaf)]
             return sum(float(i + 1) * tf.cast(leaf, tf.float32) for i, leaf in enumerate(leaves))
@@ -149,7 +149,7 @@ class TestNests:
         assert not seen
         assert np.array_equal(result, tf.function(weighted)(other))
 
-    def test_between_other_arguments(self) -> None:
+    def test_a_nest_between_other_arguments(self) -> None:
         f = compiled(lambda x, pair, y: x - pair[0] * pair[1] - y, ONE, (ONE, ONE), y=ONE)
         result, seen = frames(f, TEN, (TWO, ONE), y=TWO)
         assert (float(result), seen) == (6.0, [])
@@ -167,7 +167,7 @@ class TestNests:
         ],
         ids=str,
     )
-    def test_other_nests_go_the_longer_way(self, other: Any) -> None:
+    def test_other_nests_use_the_slow_path(self, other: Any) -> None:
         def total(nest: Any) -> Any:
             return tf.reduce_sum(tf.concat([tf.reshape(leaf, [-1]) for leaf in tf.nest.flatten(nest)], 0))
 
@@ -184,7 +184,7 @@ class TestNests:
         with pytest.raises(KeyError):
             f({"a": ONE, "c": ONE})
 
-    def test_more_parts_than_there_is_room_for(self) -> None:
+    def test_more_leaves_than_the_table_holds(self) -> None:
         nest = [[ONE] * 20 for _ in range(10)]
         f = compiled(lambda nest: sum(sum(row) for row in nest), nest)
         assert float(f(nest)) == 200.0
@@ -211,7 +211,7 @@ class TestNests:
         np.testing.assert_array_equal(found[0].numpy(), wanted)
         del others
 
-    def test_nothing_is_left_behind(self) -> None:
+    def test_no_reference_is_leaked(self) -> None:
         x, y, array = tf.constant(7), tf.constant(0), np.int32(3) + np.zeros([], np.int32)
         box = {"x": (x, array), "n": [x, 5]}
         things = [x, x._array, y._array, array, box, box["x"]]

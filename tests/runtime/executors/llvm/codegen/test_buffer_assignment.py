@@ -156,12 +156,12 @@ def agrees(program: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_results_are_those_of_the_interpreter(program: Callable[..., Any]) -> None:
+def test_results_equal_the_interpreters(program: Callable[..., Any]) -> None:
     agrees(program)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_what_a_buffer_holds_before_it_is_born_nobody_reads(
+def test_a_buffer_is_never_read_before_its_first_write(
     program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each buffer is filled with NaNs where it is born: then others must be dead, and itself be written anew."""
@@ -196,12 +196,12 @@ def test_few_buffers_serve_many_operations() -> None:
         assert taken == 2
 
 
-def test_in_loops_buffers_are_free_at_the_end_of_each_round() -> None:
+def test_loop_buffers_are_freed_at_the_end_of_each_iteration() -> None:
     asked, taken = memory(loops_within, size=64)
     assert taken < asked
 
 
-def test_elements_are_computed_in_place_where_the_operand_dies() -> None:
+def test_elementwise_results_replace_a_dead_operand() -> None:
     def program(x: Any, y: Any) -> Any:
         return tf.matmul(tf.tanh(tf.matmul(x, y)), y)
 

@@ -63,7 +63,7 @@ def graph_of(program: Callable[..., Any]) -> Any:
     [products, listed, twice, one_of_two, also_read_on, stacked_and_written, state_of_a_loop],
     ids=lambda each: str(each.__name__),
 )
-def test_results_are_those_of_the_interpreter(program: Callable[..., Any]) -> None:
+def test_results_equal_the_interpreters(program: Callable[..., Any]) -> None:
     """Again, in memory that is kept from the call before, and while the results of that are still there."""
     graph = graph_of(program)
     native = JitFunction(graph)
@@ -74,7 +74,7 @@ def test_results_are_those_of_the_interpreter(program: Callable[..., Any]) -> No
 
 
 @pytest.mark.parametrize(("program", "matrices"), [(products, 1), (listed, 2), (twice, 0), (also_read_on, 0)])
-def test_what_is_kept_besides(program: Callable[..., Any], matrices: int) -> None:
+def test_only_necessary_buffers_are_allocated(program: Callable[..., Any], matrices: int) -> None:
     graph = graph_of(program)
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
     assert sum(place.size for place in unit.places) == matrices * X.nbytes

@@ -157,7 +157,7 @@ def test_branches_that_give_tensors_of_different_sizes() -> None:
     check(positive, (NUMBERS, True), (NUMBERS, False))
 
 
-def test_a_loop_over_what_another_one_has_collected() -> None:
+def test_a_loop_over_elements_collected_by_another_loop() -> None:
     def squares(n: Any) -> Any:
         kept = []
         while n > 0:
@@ -233,7 +233,7 @@ def test_a_loop_over_what_another_one_has_collected() -> None:
         lambda x: tf.math.bincount(tf.cast(x * x, tf.int32), x, minlength=9),
     ],
 )
-def test_what_is_done_with_them(program: Any) -> None:
+def test_operations_on_tensors_of_dynamic_size(program: Any) -> None:
     check(program, (ROWS,), (-ROWS,))
 
 
@@ -267,7 +267,7 @@ def halved_until_small(x: Any) -> Any:
     return seen
 
 
-def test_many_values_of_an_integer_get_one_code() -> None:
+def test_many_values_of_an_integer_share_one_compilation() -> None:
     graph = tf.function(lambda n: tf.range(n) * 2).get_concrete_function(tf.constant(1) + 0).graph
     native = JitFunction(graph)
     for n in range(12):
@@ -275,7 +275,7 @@ def test_many_values_of_an_integer_get_one_code() -> None:
     assert native.by_value == () and len(native._code) == 1
 
 
-def test_nothing_may_be_left() -> None:
+def test_results_may_be_empty() -> None:
     def statistics(x: Any, least: Any) -> Any:
         y = x[x > least]
         return y, tf.reduce_sum(y), tf.reduce_max(y), tf.reduce_mean(tf.cast(y, tf.int32)), tf.sort(y) * 2
@@ -283,7 +283,7 @@ def test_nothing_may_be_left() -> None:
     check(statistics, (NUMBERS, np.float32(9.0)), (NUMBERS, np.float32(-9.0)))
 
 
-def test_sums_of_much_are_accurate() -> None:
+def test_sums_of_many_elements_are_accurate() -> None:
     """Blocks of 1,024 numbers are added up in eight lanes or more: so many roundings, all one way at worst."""
     x = np.full(3_000_001, 0.1, np.float32)
     graph = tf.function(lambda x: tf.reduce_sum(x[x > 0])).get_concrete_function(x).graph
@@ -294,7 +294,7 @@ def test_sums_of_much_are_accurate() -> None:
 # Sizes that meet
 
 
-def test_tensors_of_one_size_go_together_and_others_are_the_plans(given_up: list[str]) -> None:
+def test_equal_dynamic_sizes_match_and_others_raise_the_plans_error(given_up: list[str]) -> None:
     def product(x: Any, y: Any) -> Any:
         return x[x > 0] * y[y > 0]
 
@@ -325,7 +325,7 @@ def test_errors_are_the_plans(program: Any, error: str) -> None:
         function(tf.constant(NUMBERS), tf.constant(30))
 
 
-def test_variables_keep_their_values_where_a_run_fails() -> None:
+def test_variables_keep_their_values_when_a_run_fails() -> None:
     v = tf.Variable([1.0, 2.0])
 
     @tf.function(jit_compile=True)
@@ -344,7 +344,7 @@ def test_variables_keep_their_values_where_a_run_fails() -> None:
         replace(tf.constant(NUMBERS), tf.constant(5))
 
 
-def test_memory_is_given_back() -> None:
+def test_memory_is_freed() -> None:
     @tf.function(jit_compile=True)
     def collected(n: Any, divisor: Any) -> Any:
         rows = []
@@ -371,7 +371,7 @@ def test_memory_is_given_back() -> None:
         tracemalloc.stop()
 
 
-def test_what_has_no_code_for_such_sizes_calls_kernels() -> None:
+def test_operations_without_dynamic_code_call_kernels() -> None:
     diagonal = tf.function(lambda x: tf.linalg.diag(x[x > 0]))
     expected = diagonal(ROWS)
     (found,) = JitFunction(diagonal.get_concrete_function(ROWS).graph).run([ROWS])

@@ -20,7 +20,7 @@ def doubles() -> np.ndarray:
 
 
 @pytest.mark.parametrize("take", [np.asarray, lambda x: x[::2]])
-def test_each_is_rounded_once(take: object) -> None:
+def test_every_cast_is_rounded_once(take: object) -> None:
     x = take(doubles())
     with np.errstate(all="ignore"):
         wanted = x.astype(np.float16)
@@ -31,7 +31,7 @@ def test_each_is_rounded_once(take: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["bessel_i0", "bessel_i1e", "spence", "dawsn", "expint"])
-def test_functions_that_are_computed_in_float64_are_rounded_by_a_function_of_the_library(name: str) -> None:
+def test_float64_results_are_rounded_by_a_library_function(name: str) -> None:
     """LLVM merges their last cast to float32 with the one to float16."""
     function = getattr(tf.math.special, name)
     x = tf.constant([0.5], tf.float16)

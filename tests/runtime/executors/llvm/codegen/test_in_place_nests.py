@@ -18,7 +18,7 @@ def doubled(code: Code, a: Any, b: Any) -> ElementwiseNest:
     return code.nest(write)
 
 
-def test_a_nest_replaces_what_is_read_no_more() -> None:
+def test_a_nest_replaces_a_buffer_after_its_last_read() -> None:
     code = Code()
     a = code.buffer()
     code.write(a)
@@ -31,7 +31,7 @@ def test_a_nest_replaces_what_is_read_no_more() -> None:
     assert code.meet(nest) == [[0], [1]]
 
 
-def test_a_nest_replaces_nothing_that_another_place_is_read_of() -> None:
+def test_a_nest_does_not_replace_a_buffer_read_at_another_index() -> None:
     """The element must be read at the same place, before it is written, as wide as it is, and in no other way."""
 
     def one_further(code: Code, a: Any, b: Any, i: Any) -> None:
@@ -91,7 +91,7 @@ def test_a_nest_replaces_nothing_that_another_place_is_read_of() -> None:
         assert code.meet(nest) == [[0], [1]], body.__name__
 
 
-def test_what_is_written_before_the_nest_replaces_nothing() -> None:
+def test_a_buffer_written_before_the_nest_replaces_nothing() -> None:
     """Nor does what is made elsewhere as well, or what stands where a slot says: it is more than the nest's result."""
 
     def written(code: Code, b: Any) -> None:
@@ -119,7 +119,7 @@ def test_what_is_written_before_the_nest_replaces_nothing() -> None:
         assert code.meet(nest) == [[0], [1]], before.__name__
 
 
-def test_what_a_slot_holds_is_not_replaced() -> None:
+def test_a_buffer_held_in_a_slot_is_not_replaced() -> None:
     code = Code()
     a = code.buffer()
     code.write(a)

@@ -71,7 +71,7 @@ class TestLongOperations:
     }
 
     @pytest.mark.parametrize("name", OPERATIONS)
-    def test_ends_early_and_gives_the_same_otherwise(self, name: str) -> None:
+    def test_an_uninterrupted_loop_gives_the_same_result(self, name: str) -> None:
         compute, shape = self.OPERATIONS[name]
         x = tf.constant(np.random.default_rng(1).random(shape, np.float32))
         ended = tf.Variable(False)

@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors.llvm import compile_graph
 
 
-def test_what_a_rule_does_not_take_is_called_too() -> None:
+def test_unsupported_cases_of_a_rule_call_kernels() -> None:
     @tf.function(jit_compile=True)
     def spectrum(z: Any) -> Any:
         values, vectors = tf.linalg.eigh(z)
@@ -21,7 +21,7 @@ def test_what_a_rule_does_not_take_is_called_too() -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def test_sizes_may_show_only_while_the_code_runs() -> None:
+def test_kernels_accept_dynamic_sizes() -> None:
     def summary(x: Any) -> Any:
         values, places, counts = tf.unique_with_counts(x)
         found = tf.boolean_mask(tf.cast(values, tf.float32), counts > 1)
@@ -59,6 +59,6 @@ def test_a_kernel_is_called_with_or_without_pythons_lock() -> None:
         np.testing.assert_allclose(found, transformed(x), rtol=1e-6, atol=1e-6)
 
 
-def test_the_code_says_where_it_calls() -> None:
+def test_the_printed_code_shows_kernel_calls() -> None:
     graph = tf.function(lambda x: tf.math.special.expint(x)).get_concrete_function(tf.TensorSpec([4])).graph
     assert "@agc_call(" in compile_graph.text(graph)

@@ -7,7 +7,7 @@ from agc.runtime.executors.llvm.codegen.llvm_types import integer, pointer
 from support.written_code import Code
 
 
-def test_what_is_read_no_more_gives_its_place_to_others() -> None:
+def test_a_dead_buffer_gives_its_slot_to_others() -> None:
     code = Code()
     a = code.buffer()
     code.write(a)
@@ -20,7 +20,7 @@ def test_what_is_read_no_more_gives_its_place_to_others() -> None:
     assert code.meet() == [[0], [1]]
 
 
-def test_each_branch_of_a_choice_counts() -> None:
+def test_reads_in_every_branch_keep_a_buffer_alive() -> None:
     """So do those that nothing but the number leads to, and the one for all other numbers."""
     for reader in range(3):
         code = Code()
@@ -40,7 +40,7 @@ def test_each_branch_of_a_choice_counts() -> None:
         assert code.meet() == [[0], [1]]
 
 
-def test_rounds_of_a_loop_follow_each_other() -> None:
+def test_reads_in_the_next_iteration_keep_a_buffer_alive() -> None:
     """What the next round reads lives through the whole of this one."""
     code = Code()
     a = code.buffer()
@@ -77,7 +77,7 @@ def test_addresses_are_followed_through_slots() -> None:
         assert code.meet() == [[0], [1]]
 
 
-def test_addresses_are_followed_through_what_computes_them() -> None:
+def test_addresses_are_followed_through_arithmetic_and_selects() -> None:
     """Places within a buffer, and choices among buffers, are as good as their beginnings."""
     within = [
         lambda code, a, b: code.b.gep(a, [code.number], source_etype=integer(64)),
@@ -95,7 +95,7 @@ def test_addresses_are_followed_through_what_computes_them() -> None:
         assert [0, 2] not in code.meet()
 
 
-def test_what_a_slot_gets_later_is_read_in_the_next_round() -> None:
+def test_a_later_store_to_a_slot_is_read_in_the_next_iteration() -> None:
     code = Code()
     a, slot = code.buffer(), code.slot()
     code.write(a)
@@ -109,7 +109,7 @@ def test_what_a_slot_gets_later_is_read_in_the_next_round() -> None:
     assert code.meet() == [[0], [1]]
 
 
-def test_a_slot_may_hold_any_address_that_is_ever_put_there() -> None:
+def test_a_slot_may_hold_any_stored_address() -> None:
     code = Code()
     a, slot = code.buffer(), code.slot()
     code.write(a)
@@ -122,7 +122,7 @@ def test_a_slot_may_hold_any_address_that_is_ever_put_there() -> None:
     assert code.meet() == [[0], [1], [2]]
 
 
-def test_addresses_out_of_sight_are_shared_with_nobody() -> None:
+def test_buffers_with_an_escaping_address_share_no_memory() -> None:
     """An address that is put where nobody keeps count may be read from there at any time."""
     code = Code()
     code.b.store(code.buffer(), code.somewhere)
@@ -134,7 +134,7 @@ def test_addresses_out_of_sight_are_shared_with_nobody() -> None:
     assert code.meet() == [[0, 1]]
 
 
-def test_what_is_read_before_it_is_born_lives_from_the_beginning() -> None:
+def test_a_buffer_read_before_its_first_write_lives_from_the_start() -> None:
     """As in a loop that is entered in its middle: what stands there before must be left alone."""
     code = Code()
     a = promised(code.entry, 64)
@@ -146,7 +146,7 @@ def test_what_is_read_before_it_is_born_lives_from_the_beginning() -> None:
     assert code.meet() == [[0], [1]]
 
 
-def test_what_is_there_from_the_beginning_is_there_at_the_same_time() -> None:
+def test_buffers_alive_from_the_start_share_no_memory() -> None:
     code = Code()
     for _ in range(2):
         code.promises.append(promised(code.entry, 64))

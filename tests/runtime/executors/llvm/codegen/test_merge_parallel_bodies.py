@@ -56,7 +56,7 @@ def of_shapes(program: Callable[..., Any], shapes: Any, dtype: Any) -> tuple[Any
 
 @pytest.mark.parametrize(("program", "of_matrices", "of_vectors"), PROGRAMS)
 @pytest.mark.parametrize("shapes", [MATRICES, VECTORS])
-def test_twins_compute_what_the_nests_do(
+def test_merged_bodies_compute_the_same_results(
     program: Callable[..., Any], of_matrices: int, of_vectors: int, shapes: Any
 ) -> None:
     graph, inputs = of_shapes(program, shapes, np.float64)
@@ -67,7 +67,7 @@ def test_twins_compute_what_the_nests_do(
         np.testing.assert_allclose(given, wanted, rtol=1e-12, atol=1e-12)
 
 
-def test_nests_may_replace_what_they_read() -> None:
+def test_merged_nests_may_work_in_place() -> None:
     def squares(a: Any, b: Any, c: Any) -> Any:
         products = [tf.matmul(each, each, transpose_b=True) for each in (a, b, c)]
         return [tf.matmul(tf.square(each) - 2.0 * each, each + 1.0) for each in products]
@@ -77,13 +77,13 @@ def test_nests_may_replace_what_they_read() -> None:
         np.testing.assert_allclose(given, wanted, rtol=1e-9)
 
 
-def test_elements_of_twins_are_those_of_the_interpreter() -> None:
+def test_elements_of_merged_nests_equal_the_interpreters() -> None:
     graph, inputs = of_shapes(lambda *xs: [x * 3 - 7 for x in xs], [(5,), (30, 40), (600,)], np.int32)
     for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
         np.testing.assert_array_equal(given, wanted)
 
 
-def test_nests_that_run_again_and_again_stay_where_they_are() -> None:
+def test_nests_inside_loops_are_not_merged() -> None:
     def repeated(a: Any, b: Any, n: Any) -> Any:
         for _ in tf.range(n):
             a, b = 0.9 * a - tf.square(a), 0.9 * b - tf.square(b)
@@ -95,7 +95,7 @@ def test_nests_that_run_again_and_again_stay_where_they_are() -> None:
     assert not any(name.startswith("twins") for name in unit.module.globals)
 
 
-def test_parts_for_threads_run_nests_that_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_parts_share_a_merged_body(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large nest is a function for threads; small ones call it, and another large one has no function of its own."""
     monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
     shapes = (400, 512), (30,), (700, 300), (5, 7)
@@ -114,7 +114,7 @@ def test_parts_for_threads_run_nests_that_do_the_same(monkeypatch: pytest.Monkey
         np.testing.assert_allclose(given, wanted, rtol=1e-12)
 
 
-def test_parts_do_not_run_what_differs_in_more_than_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_parts_do_not_merge_different_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
 
     def stepped(large: Any, small: Any) -> Any:

@@ -43,7 +43,7 @@ HARD = [("erf", 0.9728668811371792), ("erfc", 1.9158326076643604), ("erfc", 3.57
 
 
 @pytest.mark.parametrize(("name", "x"), HARD)
-def test_float64_that_are_hard(name, x):
+def test_hard_cases_of_float64(name, x):
     (got,) = array_loop.as_ufunc(name, "float64")(np.array([x]))
     assert error(got, exactly(name, (x,)), "float64") <= FUNCTIONS[name].bound("float64")
 
@@ -66,7 +66,7 @@ def test_float32_is_within_its_bound(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", NAMES)
-def test_special_values_are_those_of_numpy(name, dtype):
+def test_special_values_equal_numpys(name, dtype):
     """Infinities, NaN and the signs of zeros."""
     operands = np.meshgrid(*[special(dtype)] * FUNCTIONS[name].arity)
     got = array_loop.as_ufunc(name, dtype)(*operands)

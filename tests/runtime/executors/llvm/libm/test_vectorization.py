@@ -10,6 +10,6 @@ from agc.runtime.executors.llvm.libm import FUNCTIONS, array_loop
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_loops_compute_in_lanes(name, dtype):
+def test_loops_are_vectorized(name, dtype):
     parsed, _ = array_loop.optimized(array_loop.loop(name, dtype))
     assert re.search(r"= f?(mul|div|add|sub)[a-z ]* <\d+ x ", str(parsed)), f"{name} was not vectorized"

@@ -81,7 +81,7 @@ def test_pooling(pool: Any, size: int, stride: int, padding: str) -> None:
     agree(with_gradients(lambda a: pool(a, size, stride, padding)), [x])
 
 
-def test_places_of_the_largest() -> None:
+def test_argmax_of_pooling_windows() -> None:
     def program(x: Any) -> Any:
         return [
             part
@@ -102,7 +102,7 @@ def test_a_step_of_a_convolutional_network_is_compiled() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 4, 4, 4), (1, 2, 2, 4), (2, 3, 3, 4)])
-def test_a_result_that_is_said_to_have_another_shape_is_the_plans_error(shape: tuple[int, ...]) -> None:
+def test_a_declared_shape_that_is_wrong_is_the_plans_error(shape: tuple[int, ...]) -> None:
     """Nothing is read beyond what is given."""
 
     @tf.function(jit_compile=True)

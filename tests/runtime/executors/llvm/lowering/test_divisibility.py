@@ -14,7 +14,7 @@ DIVISORS = (3, 6, 7, 12, 96, 100, 127)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
-def test_every_number_is_told_from_the_multiples(dtype: str) -> None:
+def test_multiples_are_recognized_for_every_number(dtype: str) -> None:
     signs = (1,) if dtype == "uint8" else (1, -1)
     divisors = [sign * divisor for divisor in DIVISORS for sign in signs]
 
@@ -31,7 +31,7 @@ def test_every_number_is_told_from_the_multiples(dtype: str) -> None:
     np.testing.assert_array_equal(found, [*expected, *np.logical_not(expected)])
 
 
-def test_the_largest_and_the_least() -> None:
+def test_the_extreme_integers() -> None:
     ends = np.array([-(2**31), 2**31 - 1, 1 - 2**31, 2**31 - 2, 0, 3 * 715827882], np.int32)
     found = tf.function(lambda x: x % 3 == 0, jit_compile=True)(tf.constant(ends))
     assert found.numpy().tolist() == (ends % 3 == 0).tolist()

@@ -61,7 +61,7 @@ def test_sums_of_products_and_their_gradients(equation: str) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
-def test_axes_of_one_element_are_broadcast_behind_dots() -> None:
+def test_ellipsis_axes_of_size_one_are_broadcast() -> None:
     a, b = np.arange(6).reshape(1, 2, 3), np.arange(12).reshape(4, 3, 1)
     graph = (
         tf.function(lambda x, y: tf.einsum("...ij,...jk->...ik", x, y))

@@ -118,7 +118,7 @@ def check(names: Sequence[str], bound: float, *arrays: np.ndarray[Any, Any]) -> 
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_functions_of_one_float(dtype: str) -> None:
+def test_elementwise_functions_of_one_float(dtype: str) -> None:
     other = OTHER_IN_HALF if dtype == "float16" else ()
     check([name for name in OF_ONE_FLOAT if name not in other], ULP[dtype], floats(dtype))
 
@@ -131,7 +131,7 @@ def test_functions_of_two_floats(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_functions_of_one_integer(dtype: str) -> None:
+def test_elementwise_functions_of_one_integer(dtype: str) -> None:
     names = OF_ONE_INTEGER if dtype.startswith("int") else ("square", "bitwise.invert", "relu")
     check(names, 0, integers(dtype))
 

@@ -22,7 +22,7 @@ def transforms(x: Any, z: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_they_are_numpys(dtype: Any) -> None:
+def test_transforms_equal_numpys(dtype: Any) -> None:
     x = tf.constant(np.random.default_rng(1).normal(size=(2, 3, 4, 9)).astype(dtype))
     z = tf.complex(x, x[::-1])
     found = tf.function(transforms, jit_compile=True)(x, z)
@@ -30,7 +30,7 @@ def test_they_are_numpys(dtype: Any) -> None:
         np.testing.assert_array_equal(one, other, strict=True)
 
 
-def test_single_precision_is_transformed_as_numpy_resolves_it() -> None:
+def test_single_precision_uses_numpys_loop() -> None:
     loop = pocketfft.find("fft", tf.complex64, has_factor=False)
     assert loop is not None
     rows = np.random.default_rng(2).normal(size=37).astype(np.complex64)

@@ -25,7 +25,7 @@ def _numbers(dtype: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda dtype: str(dtype.__name__))
-def test_every_bit(dtype: Any) -> None:
+def test_fused_and_separate_products_agree_bitwise(dtype: Any) -> None:
     pairs = [(power, constant) for power in POWERS for constant in CONSTANTS]
 
     @tf.function(jit_compile=True)
@@ -62,6 +62,6 @@ def test_every_bit(dtype: Any) -> None:
     ],
     ids=["sum", "difference", "too small", "too large", "no power of two", "no constant", "zero"],
 )
-def test_what_is_one_instruction(formula: Any, is_fused: bool) -> None:
+def test_exact_products_use_one_fma(formula: Any, is_fused: bool) -> None:
     graph = tf.function(formula).get_concrete_function(tf.TensorSpec([], tf.float32)).graph
     assert ("llvm.fma" in compile_graph.text(graph)) == is_fused

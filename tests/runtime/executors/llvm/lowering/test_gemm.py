@@ -58,7 +58,7 @@ def check_sizes(dtype: str, sizes: Sequence[tuple[int, int, int]], ways: Sequenc
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_all_sizes_in_all_ways(dtype: str) -> None:
+def test_all_sizes_and_layouts(dtype: str) -> None:
     """Whole tiles and what is left of them, rows and columns alone, and nothing at all."""
     sizes = ((10, 10, 10), (1, 1, 1), (3, 50, 7), (5, 1, 4), (1, 9, 4), (2, 3, 0), (0, 3, 2))
     check_sizes(dtype, sizes, [*TURNED, *TURNED][:7])
@@ -90,23 +90,21 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("first", "second"), TURNED)
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
-def test_blas_multiplies_what_is_large(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
+def test_large_products_use_blas(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
     a, b = numbers(dtype, *((7, 9) if first else (9, 7))), numbers(dtype, *((5, 7) if second else (7, 5)))
     check(lambda a, b: tf.matmul(a, b, adjoint_a=first, transpose_b=second), a, b)
 
 
 @pytest.mark.parametrize(("first", "second"), TURNED)
-def test_without_blas_everything_is_multiplied_in_registers(
-    first: bool, second: bool, monkeypatch: Any
-) -> None:
+def test_without_blas_products_use_the_micro_kernel(first: bool, second: bool, monkeypatch: Any) -> None:
     monkeypatch.setattr(blas, "find", lambda dtype: None)
     a, b = numbers("float32", 70, 70), numbers("float32", 70, 70)
     check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float64", "float16"])
-def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_of_dynamic_size(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many rows as pass a test: all, which are more than a strip has, some, and none."""
     monkeypatch.setattr(blas, "find", lambda dtype: None)
     a = numbers(dtype, 600, 9)
@@ -126,7 +124,7 @@ def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPat
     assert native._plan is None
 
 
-def test_the_blas_of_numpy_is_found() -> None:
+def test_numpys_blas_is_found() -> None:
     """NumPy's own wheels bring OpenBLAS; whatever is found has multiplied before it is used."""
     found = blas.find(tf.float32)
     assert found is None or (found.symbol, found.bits in (32, 64)) == ("agc_sgemm", True)

@@ -48,11 +48,11 @@ def gradient(program: Any) -> Any:
         gradient(lambda x, i: tf.slice(x, [i, 0], [3, 2])),
     ],
 )
-def test_a_slice_may_begin_anywhere_when_its_length_is_known(program: Any) -> None:
+def test_a_slice_of_known_length_may_start_anywhere(program: Any) -> None:
     assert check(program, TABLE, np.int32(2))._plan is None  # what it says is done by native code
 
 
-def test_batches_one_after_the_other() -> None:
+def test_consecutive_batches_are_sliced() -> None:
     def total(x: Any, n: Any) -> Any:
         found = tf.zeros([2, 4])
         for i in tf.range(n):
@@ -65,15 +65,13 @@ def test_batches_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("start", "step"), [(-3, 1), (-1, 1), (4, 1), (5, 1), (100, 1), (-2, 2), (2, 2), (3, 2)]
 )
-def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(
-    start: int, step: int, given_up: list[str]
-) -> None:
+def test_a_truncated_or_negative_slice_runs_in_the_plan(start: int, step: int, given_up: list[str]) -> None:
     check(lambda x, i: x[i : i + 2 * step + 1 : step], TABLE, np.int32(start))
     assert given_up
     given_up.clear()
 
 
-def test_a_slice_whose_length_is_computed() -> None:
+def test_a_slice_of_computed_length() -> None:
     check(lambda x: x[tf.cast(x[1, 0], tf.int32) - 3 :], TABLE)
 
 
@@ -102,7 +100,7 @@ def test_elements_at_indices(program: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["add", "max", "min", "update"])
-def test_truths_at_indices_that_come_twice(how: str) -> None:
+def test_booleans_scattered_to_duplicate_indices(how: str) -> None:
     def program(x: Any, i: Any, u: Any) -> Any:
         return getattr(tf, f"tensor_scatter_nd_{how}")(x, i, u), tf.scatter_nd(i, u, [5])
 
@@ -111,7 +109,7 @@ def test_truths_at_indices_that_come_twice(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["add", "sub", "mul", "max", "min", "update"])
-def test_rows_of_variables_change_when_all_went_well(how: str) -> None:
+def test_rows_of_variables_change_only_after_success(how: str) -> None:
     values = []
     for jit_compile in (False, True):
         v = tf.Variable(CUBE[0])

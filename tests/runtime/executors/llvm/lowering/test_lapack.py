@@ -69,7 +69,7 @@ def test_the_same_functions_give_the_same_bits(program: Any, arrays: list[Any], 
         (determinants, SQUARE.astype(np.float32), 1e-6),
     ],
 )
-def test_logarithms_of_determinants_are_added_up_as_there(program: Any, array: Any, bound: float) -> None:
+def test_slogdet_adds_logarithms_in_lapacks_order(program: Any, array: Any, bound: float) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
     for found, wanted in zip(JitFunction(graph).run([array]), interpret(graph, [array]), strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
@@ -94,7 +94,7 @@ def test_a_step_of_newton_s_method_is_compiled_with_its_gradient() -> None:
 
 @needs_lapack
 @pytest.mark.parametrize("program", [tf.linalg.inv, tf.linalg.cholesky, lambda a: tf.linalg.solve(a, a)])
-def test_what_is_not_invertible_is_the_plan_s_error(program: Any) -> None:
+def test_a_singular_matrix_is_the_plans_error(program: Any) -> None:
     array = np.array([[1.0, 2.0], [2.0, 4.0]])
     if program is tf.linalg.cholesky:
         array[1, 1] = -4.0

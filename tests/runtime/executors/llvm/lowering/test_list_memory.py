@@ -52,7 +52,7 @@ def sized(element: Any, p: Any) -> Any:
     ],
     ids=["itself", "padded", "reshaped", "chosen", "chosen twice", "sized"],
 )
-def test_a_branch_leaves_an_element_of_a_list_that_is_written_behind_it(left: Callable[..., Any]) -> None:
+def test_an_element_returned_by_a_branch_survives_a_later_write(left: Callable[..., Any]) -> None:
     def program(rows: Any, row: Any, p: Any, q: Any) -> Any:
         array = listed(rows)
         other = left(row, q)
@@ -67,7 +67,7 @@ def test_a_branch_leaves_an_element_of_a_list_that_is_written_behind_it(left: Ca
     [lambda x, n: x[:n] * 2, lambda x, n: tf.cond(n > 3, lambda: x, lambda: x[1:])],
     ids=["computed", "chosen"],
 )
-def test_a_loop_replaces_a_list_of_which_another_state_was_read(part: Callable[..., Any]) -> None:
+def test_a_slice_as_loop_state_survives_writes_to_its_list(part: Callable[..., Any]) -> None:
     def program(rows: Any, row: Any, n: Any, count: Any) -> Any:
         array, found = listed(rows), row[:n]
         for i in tf.range(count):
@@ -82,7 +82,7 @@ def test_a_loop_replaces_a_list_of_which_another_state_was_read(part: Callable[.
     check(program, *[(ROWS, ONES, np.int32(n), np.int32(count)) for n, count in ((3, 0), (3, 1), (2, 3))])
 
 
-def test_the_gradient_of_an_element_stays_when_that_of_another_is_made_of_it() -> None:
+def test_the_gradient_of_one_element_survives_that_of_another() -> None:
     def program(rows: Any, row: Any, places: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(rows)
@@ -95,7 +95,7 @@ def test_the_gradient_of_an_element_stays_when_that_of_another_is_made_of_it() -
 
 
 @pytest.mark.parametrize("place", [0, 2])
-def test_an_element_is_replaced_of_which_no_gradient_is_wanted(place: int) -> None:
+def test_an_overwritten_element_without_gradient(place: int) -> None:
     def program(rows: Any, place: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(rows)
@@ -105,7 +105,7 @@ def test_an_element_is_replaced_of_which_no_gradient_is_wanted(place: int) -> No
     check(program, (ROWS, np.int32(place)))
 
 
-def test_versions_of_a_list_are_apart() -> None:
+def test_versions_of_a_list_do_not_share_elements() -> None:
     def program(rows: Any, row: Any) -> Any:
         one = listed(rows)
         two = one.write(1, row)
@@ -115,7 +115,7 @@ def test_versions_of_a_list_are_apart() -> None:
     check(program, (ROWS, ONES))
 
 
-def test_a_gradient_is_asked_for_far_behind_one_that_was_read() -> None:
+def test_a_gradient_list_may_grow_after_a_read() -> None:
     """The list gets longer, and so its memory moves."""
 
     def program(row: Any, place: Any) -> Any:
@@ -126,7 +126,7 @@ def test_a_gradient_is_asked_for_far_behind_one_that_was_read() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_rows_of_which_one_has_a_gradient(size: int) -> None:
+def test_rows_with_a_single_gradient(size: int) -> None:
     """What lies behind the last row is nobody's."""
 
     def program(row: Any, place: Any) -> Any:

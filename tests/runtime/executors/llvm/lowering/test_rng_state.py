@@ -25,7 +25,7 @@ def assert_as_planned(program: Callable[..., Any], *arguments: Any) -> list[Any]
     return found
 
 
-def test_each_kind_of_number_is_the_plans_call_after_call() -> None:
+def test_every_distribution_equals_the_plans_in_every_call() -> None:
     def numbers() -> Any:
         return [
             tf.random.uniform([3]),
@@ -42,7 +42,7 @@ def test_each_kind_of_number_is_the_plans_call_after_call() -> None:
     assert not np.array_equal(first, found[8])  # the second call goes on
 
 
-def test_streams_go_on_in_loops_branches_and_calls() -> None:
+def test_streams_continue_through_loops_branches_and_calls() -> None:
     @tf.function
     def scaled(x: Any) -> Any:
         return x * tf.random.uniform(tf.shape(x))

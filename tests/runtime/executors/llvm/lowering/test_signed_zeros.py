@@ -66,7 +66,7 @@ def test_signs_of_zeros(program: Any, dtype: Any) -> None:
     assert found == wanted
 
 
-def test_products_of_one_complex_number_begin_with_one() -> None:
+def test_a_product_of_one_complex_number_starts_from_one() -> None:
     """So an infinity becomes what is partly no number, and a negative zero a positive one."""
 
     def products(x: Any) -> Any:

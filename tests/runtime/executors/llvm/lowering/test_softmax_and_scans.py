@@ -87,7 +87,7 @@ def test_running_sums_are_added_in_order() -> None:
     np.testing.assert_array_equal(JitFunction(graph).run([LOGITS[0]])[0], np.cumsum(LOGITS[0], 0))
 
 
-def test_a_class_that_there_is_not_is_the_plan_s_error() -> None:
+def test_a_label_out_of_range_is_the_plans_error() -> None:
     program = tf.function(tf.nn.sparse_softmax_cross_entropy_with_logits)
     classes = np.array([0, 7])
     graph = program.get_concrete_function(tf.constant(classes), tf.constant(LOGITS[0, :2])).graph

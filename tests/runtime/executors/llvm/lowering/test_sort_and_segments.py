@@ -108,7 +108,7 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arrays: tuple[Any
         (lambda x: tf.reverse_sequence([[1, 2], [3, 4]], x[:2], seq_axis=1), [1, 3, 0], "seq_lens"),
     ],
 )
-def test_what_fails_fails_as_in_the_plan(program: Any, values: list[int], message: str) -> None:
+def test_failures_equal_the_plans(program: Any, values: list[int], message: str) -> None:
     array = np.array(values)
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):

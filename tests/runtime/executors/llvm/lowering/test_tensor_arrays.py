@@ -101,7 +101,7 @@ def check(program: Any, argument: Any) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_lists(program: Any) -> None:
+def test_lists_agree_with_the_interpreter(program: Any) -> None:
     check(program, ROWS)
 
 
@@ -113,7 +113,7 @@ def test_lists_under_several_names(program: Any, given_up: list[str]) -> None:
         given_up.clear()  # elements that are not the last one are taken by the plan
 
 
-def test_the_size_may_be_known_only_at_run_time() -> None:
+def test_the_size_of_a_list_may_be_dynamic() -> None:
     check(fibonacci, np.int32(20))
 
 

@@ -77,7 +77,7 @@ def check(graph: Any, shape: Any, dtype: Any) -> None:
     [chain, rare, truths, gathered, rows, shifted, whole, repeated],
     ids=lambda each: str(each.__name__),
 )
-def test_loops_in_lanes(program: Callable[[Any], Any], shape: Any) -> None:
+def test_elementwise_loops_are_vectorized(program: Callable[[Any], Any], shape: Any) -> None:
     for dtype in (tf.float32, tf.float64):
         unit, graph = unit_of(program, shape, dtype)
         text, level = unit.code()
@@ -87,7 +87,7 @@ def test_loops_in_lanes(program: Callable[[Any], Any], shape: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 16, 31, 40, 63, 64, 65, 1000])
-def test_rounds_that_fill_no_vector(size: int) -> None:
+def test_remaining_iterations_are_computed(size: int) -> None:
     def program(x: Any) -> Any:
         return tf.exp(x) - x, tf.reduce_sum(tf.exp(x)), tf.reduce_max(x)
 
@@ -140,7 +140,7 @@ def halves(x: Any) -> Any:
 @pytest.mark.parametrize(
     "program", [apart, looked_up, slow, extremes, halves], ids=lambda each: str(each.__name__)
 )
-def test_what_is_no_vector_in_memory_or_not_done_in_lanes(program: Callable[[Any], Any], shape: Any) -> None:
+def test_strided_and_unsupported_loops_agree(program: Callable[[Any], Any], shape: Any) -> None:
     unit, graph = unit_of(program, shape, tf.float32)
     assert unit.code()[1] == DONE
     check(graph, shape, tf.float32)
@@ -150,7 +150,7 @@ def in_order(x: Any) -> Any:
     return tf.cumsum(x, -1), tf.argmax(x, -1)
 
 
-def test_what_depends_on_the_order_stays_as_it_is() -> None:
+def test_order_dependent_loops_are_not_vectorized() -> None:
     unit, graph = unit_of(in_order, [31, 40], tf.float32)
     text, level = unit.code()
     assert level == DONE and " x float>" not in text
@@ -168,7 +168,7 @@ def test_sums_in_order_are_not_changed() -> None:
     assert level == DONE and " x float>" not in text
 
 
-def test_loops_of_the_program_over_numbers_are_left_to_llvm_and_no_others() -> None:
+def test_only_scalar_loops_are_left_to_llvm() -> None:
     def program(x: Any) -> Any:
         i, total = 0, tf.constant(0)
         while i < tf.size(x):
@@ -186,13 +186,13 @@ def places(x: Any) -> Any:
     return tf.roll(x, 3, -1), tf.reshape(tf.transpose(x), x.shape) + 1.0
 
 
-def test_where_places_are_computed_llvm_goes_on() -> None:
+def test_loops_with_computed_indices_are_left_to_llvm() -> None:
     unit, graph = unit_of(places, [31, 40], tf.float32)
     assert unit.code()[1] == FEWEST
     check(graph, [31, 40], tf.float32)
 
 
-def test_loops_around_many_elements_wait_for_no_jumps() -> None:
+def test_loops_over_many_elements_have_no_branch() -> None:
     """Where each round computes many elements, it does not matter how its jumps are written."""
 
     def program(x: Any) -> Any:
@@ -220,7 +220,7 @@ def test_loops_around_many_elements_wait_for_no_jumps() -> None:
     ],
     ids=["strides", "rows", "parts", "turned"],
 )
-def test_loops_within_each_other_are_one(program: Callable[[Any], Any], loops: int) -> None:
+def test_nested_loops_are_collapsed(program: Callable[[Any], Any], loops: int) -> None:
     shape = [3, 4, 5, 2]
     unit, graph = unit_of(program, shape, tf.float32)
     merge(unit.kernel)
@@ -228,7 +228,7 @@ def test_loops_within_each_other_are_one(program: Callable[[Any], Any], loops: i
     check(graph, shape, tf.float32)
 
 
-def test_cycles_are_found_inner_ones_first() -> None:
+def test_natural_loops_are_listed_inner_first() -> None:
     module = ir.Module()
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(1)]), "f")
     entry, outer, inner, back, leave = (function.append_basic_block(name) for name in "eoibl")
@@ -244,7 +244,7 @@ def test_cycles_are_found_inner_ones_first() -> None:
 
 @pytest.mark.parametrize("columns", [3, 7, 10, 21])
 @pytest.mark.parametrize("program", [rows, whole, rare], ids=lambda each: str(each.__name__))
-def test_short_rows_have_no_loop_for_what_is_left(program: Callable[[Any], Any], columns: int) -> None:
+def test_short_rows_use_a_masked_tail(program: Callable[[Any], Any], columns: int) -> None:
     """The elements of a row that fill no vector are one of which some lanes count."""
     unit, graph = unit_of(program, [6, columns], tf.float32)
     assert unit.code()[1] == DONE
@@ -254,7 +254,7 @@ def test_short_rows_have_no_loop_for_what_is_left(program: Callable[[Any], Any],
     check(graph, [6, columns], tf.float32)
 
 
-def test_lanes_that_do_not_count_change_nothing() -> None:
+def test_masked_lanes_change_nothing() -> None:
     """They hold numbers that are there: no sum, product or extreme takes them twice."""
 
     def program(x: Any) -> Any:
@@ -265,7 +265,7 @@ def test_lanes_that_do_not_count_change_nothing() -> None:
     assert [list(each) for each in JitFunction(graph).run([x])] == [[13, 1], [-60, 8], [-1, -4], [5, 2]]
 
 
-def test_sizes_of_twins_that_fill_vectors_leave_no_loop() -> None:
+def test_merged_sizes_divisible_by_the_vector_have_no_tail() -> None:
     def program(x: Any) -> Any:
         return [tf.nn.relu(part) * 2.0 - tf.square(part) for part in (x[:128], x[:256], x[:640])]
 

@@ -103,7 +103,7 @@ graph f(x: float32[N], y: float32[N]) -> float32[N], float32[], float32[], bool[
 
 
 @pytest.mark.parametrize("size", [0, 1, 99, 100, 128, 1000])
-def test_any_size(size: int) -> None:
+def test_every_size_agrees(size: int) -> None:
     plan = planned(CHAIN)
     values = np.random.default_rng(size).normal(size=(2, size)).astype(np.float32)
     wanted = interpret(plan.graph, list(values))
@@ -246,7 +246,7 @@ graph f(x: int32[?], y: int32[?]) -> int32[?]
     )
 
 
-def test_shapes_that_do_not_fit_are_refused_as_ever() -> None:
+def test_incompatible_shapes_are_refused_as_in_the_interpreter() -> None:
     values = np.ones(300, np.float32), np.ones(200, np.float32)
     messages = []
     for executor in EXECUTORS.values():
@@ -257,7 +257,7 @@ def test_shapes_that_do_not_fit_are_refused_as_ever() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(1, 300), (300, 1), (300, 300)])
-def test_sizes_that_differ_though_nothing_tells_them_apart(sizes: tuple[int, int]) -> None:
+def test_statically_equal_unknown_sizes_may_differ_at_run_time(sizes: tuple[int, int]) -> None:
     """Of both tensors only the rank is known: one of them may have a single element."""
     plan = planned("""\
 graph f(x: float32[N], y: float32[N]) -> float32[N], float32[N], float32[]
@@ -329,7 +329,7 @@ def step(name: str, dtype: dtypes.DType) -> Operation | None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
+def test_every_elementwise_operation_agrees(dtype: dtypes.DType) -> None:
     """Followed by a copy, so that two are fused; on blocks that are not all of one size."""
     for name, found in elementwise():
         if found is not dtype:
@@ -373,7 +373,7 @@ def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
         ),
     ],
 )
-def test_operations_with_ways_of_their_own(line: str) -> None:
+def test_operations_with_special_templates(line: str) -> None:
     """Uniform results, refusals, and conversions of what does not fit."""
     text = f"""\
 graph f(x: float32[N], n: int32[N]) -> float32[N], int32[N], {line.rpartition(": ")[2]}
@@ -423,7 +423,7 @@ graph f(x: float32[N], y: float32[N]) -> float32[N]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
-def test_what_is_given_stays_as_it_is(dtype: str) -> None:
+def test_arrays_of_the_caller_are_not_overwritten(dtype: str) -> None:
     """An operand that is read for the last time gives its buffer for the result; the user's array is no buffer."""
     graph = parse(f"""\
 graph f(x: {dtype}[?], y: {dtype}[?]) -> {dtype}[?], {dtype}[]
@@ -458,7 +458,7 @@ graph f(x: {dtype}[?], y: {dtype}[?]) -> {dtype}[?], {dtype}[]
         "floormod t, t",
     ],
 )
-def test_an_operand_that_dies_gives_its_buffer_only_where_that_is_read_no_more(line: str) -> None:
+def test_a_dead_operand_donates_its_buffer_only_after_its_last_read(line: str) -> None:
     graph = parse(f"""\
 graph f(x: float32[?], y: float32[?]) -> float32[?]
   p = less x, y                                 : bool[?]

@@ -100,7 +100,7 @@ DECISIONS: dict[str, Callable[[bool, bool], bool]] = {
 
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("name", COMPARISONS)
-def test_what_a_decision_tells(name: str, decision: str) -> None:
+def test_a_condition_refines_the_ranges(name: str, decision: str) -> None:
     """Whatever makes a decision true, or false, is still possible behind it."""
     graph = parse(
         "graph f(a: int32[], b: int32[]) -> bool[]\n"
@@ -119,7 +119,7 @@ def test_what_a_decision_tells(name: str, decision: str) -> None:
                 assert all(low <= {a: i, b: k}[value] <= high for value, (low, high) in told), (x, y, i, k)
 
 
-def test_a_decision_tells_as_much_as_it_can() -> None:
+def test_the_refined_ranges_are_tight() -> None:
     told = {}
     for name, is_true in itertools.product(COMPARISONS, (True, False)):
         graph = parse(f"graph f(a: int32[], b: int32[]) -> bool[]\n  c = {name} a, b : bool[]\n  return c\n")

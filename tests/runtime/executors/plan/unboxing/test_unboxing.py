@@ -71,7 +71,7 @@ graph collatz(n: int32[]) -> int32[]
 """
 
 
-def test_a_loop_is_written_as_one_would_write_it_by_hand() -> None:
+def test_an_unboxed_loop_reads_like_handwritten_python() -> None:
     """But for the integers that may end: three times a number and one more are wrapped together."""
     assert source(COLLATZ).splitlines()[2:] == [
         "    last, steps = int(n), 0",
@@ -92,7 +92,7 @@ def test_a_loop_is_written_as_one_would_write_it_by_hand() -> None:
     assert both(COLLATZ, np.int32(27)) == [111]
 
 
-def test_integers_wrap_as_those_of_the_interpreter() -> None:
+def test_integers_wrap_as_in_the_interpreter() -> None:
     """113383 leaves the 32 bits on its way to 1, and so never comes there: a limit ends that."""
     limited = COLLATZ.replace("while n, 0  ", "while n, 0 [maximum_iterations=200]")
     both(limited.replace("return steps", "return last"), np.int32(113383))
@@ -110,7 +110,7 @@ graph count(n: int32[], k: int32[]) -> int32[], int32[]
 """
 
 
-def test_a_test_bounds_what_it_compares() -> None:
+def test_a_loop_test_bounds_its_operands() -> None:
     """Where i < n, one more than i is an int32; what is added up may be none."""
     text = counted(
         "      go = less i, n                            : bool[]\n      yield go",
@@ -123,7 +123,7 @@ def test_a_test_bounds_what_it_compares() -> None:
     assert both(text, np.int32(10), np.int32(0)) == [10, 45]
 
 
-def test_what_is_known_of_a_state_is_what_holds_in_every_round() -> None:
+def test_the_range_of_a_state_holds_in_every_iteration() -> None:
     """It begins with 0 and becomes negative: the remainder may be -1 only where the divisor is."""
     text = counted(
         "      go = less i, 5                            : bool[]\n      yield go",
@@ -175,7 +175,7 @@ graph total(x: float64[?], n: int32[]) -> float64[]
     assert "3 is not in [0, 3)" in message
 
 
-def test_what_works_on_arrays_gets_numpys_scalars() -> None:
+def test_array_operations_get_numpy_scalars() -> None:
     """And a state that it gives is none of Python's numbers."""
     text = """\
 graph f(x: int32[2], n: int32[]) -> int32[2], int32[], int32[]
