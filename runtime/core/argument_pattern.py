@@ -1,4 +1,4 @@
-"""Patterns of a call's arguments, which guards match. They are built by tracing/argument_flattening.py."""
+"""Patterns of a call's arguments, which guards match. They are built by tracing/argument_patterns.py."""
 
 from __future__ import annotations
 

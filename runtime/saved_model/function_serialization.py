@@ -21,6 +21,7 @@ from ..ir import json_format
 from ..ir.graph import Graph
 from ..tracing.cache_key import Identity, Parameters
 from ..tracing.concrete_function import ConcreteFunction
+from ..tracing.flat_arguments import FlatArguments
 from ..tracing.function import BoundFunction, Function
 from ..tracing.trace import Tracing
 from . import structure_json
@@ -252,7 +253,8 @@ def _concrete(
     check_binding(graph, arguments, variables, outputs)
     captured = [Reference(variable) for variable in variables]
     traced = Tracing(graph, captured, None, outputs)
-    return ConcreteFunction(name, parameters, arguments, traced, "plan")
+    values = [arguments[name] for name in parameters.names]
+    return ConcreteFunction(name, parameters, FlatArguments(values), traced, "plan")
 
 
 def is_function(value: Any) -> bool:

@@ -14,13 +14,12 @@ import functools
 import inspect
 import types
 import weakref
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, nest
-from ..composite import components
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -44,8 +43,6 @@ _VALUES = (
     dtypes.DType,
 )
 
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-
 
 class Parameters:
     """The parameters of the Python function. It binds the arguments of calls to them."""
@@ -64,6 +61,7 @@ class Parameters:
         collecting = [p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
         self.rest: str | None = collecting[0] if collecting else None
         kinds = {p.kind for p in self.signature.parameters.values()}
+        self.names = list(self.signature.parameters)
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self.positional)
         self._values: Callable[..., tuple[Any, ...]] | None = None  # made at the first use
@@ -71,14 +69,25 @@ class Parameters:
         if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
             self.most = float("inf")
 
+    def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the values of all parameters in order, with defaults. Raise TypeError as Python does."""
+        if not kwargs and self._simple and len(args) == self._count:
+            return args
+        if self._values is None:
+            self._values = _binder(self.signature)
+        try:
+            return self._values(*args, **kwargs)
+        except TypeError:
+            pass
+        raise TypeError(f"{self._name}{self.signature}: {self._misfit(args, kwargs)}")
+
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return a dict from parameter names to arguments, with defaults. Raise TypeError as Python does."""
-        if self._simple and not kwargs and len(args) == self._count:
-            return dict(zip(self.positional, args, strict=True))
-        values = self.values(args, kwargs)
-        if values is None:
-            raise TypeError(f"{self._name}{self.signature}: {self._misfit(args, kwargs)}")
-        return dict(zip(self.signature.parameters, values, strict=True))
+        return self.named(self.values(args, kwargs))
+
+    def named(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Return a dict from parameter names to the values of all parameters."""
+        return dict(zip(self.names, values, strict=True))
 
     def _misfit(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         try:
@@ -86,20 +95,6 @@ class Parameters:
         except TypeError as error:
             return str(error)
         return "the arguments do not fit"
-
-    def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the values of all parameters in order, with defaults; None if the call does not fit."""
-        if self._values is None:
-            self._values = _binder(self.signature)
-        try:
-            return self._values(*args, **kwargs)
-        except TypeError:
-            return None
-
-    def is_named(self, keyword: str) -> bool:
-        """Return whether `keyword` is the name of a parameter and does not begin with an underscore."""
-        found = self.signature.parameters.get(keyword)
-        return found is not None and found.kind in _NAMED and not keyword.startswith("_")
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the positional and keyword arguments that `bind` returns `arguments` for."""
@@ -160,7 +155,7 @@ class Identity:
 
 
 def key_of(value: Any) -> Hashable:
-    """Return the part of the cache key for one argument."""
+    """Return the part of the cache key for a leaf of the arguments (flat_arguments.py)."""
     if isinstance(value, EagerTensor):
         array = value._array
         return array.dtype, array.shape
@@ -188,9 +183,6 @@ def key_of(value: Any) -> Hashable:
         return described
     if isinstance(value, types.MethodType):  # a new object at each attribute access
         return types.MethodType, key_of(value.__func__), Identity(value.__self__)
-    if nest.is_nested(value):
-        pairs = nest.children(value)
-        return type(value), tuple((key, key_of(child)) for key, child in pairs)
     return Identity(value)
 
 
@@ -212,9 +204,3 @@ def _is_identified(kind: Any) -> bool:
 def is_tensor_argument(leaf: Any) -> bool:
     """Return whether a leaf of the arguments becomes an input of the graph."""
     return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, TensorArray))
-
-
-def tensor_leaves(arguments: Mapping[str, Any]) -> list[Any]:
-    """Return the leaves that become inputs, in the order of the graph's inputs."""
-    flat = [leaf for value in arguments.values() for leaf in components.flatten(value)]
-    return list(filter(is_tensor_argument, flat))

@@ -26,8 +26,9 @@ from ..ir.value_types import AnySpec, TensorType
 from ..kernels.random.seeds import with_own_streams
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL
-from .cache_entry import KEYS, MISSED, Entry, build_entry
+from .cache_entry import MISSED, Entry, build_entry
 from .cache_key import Identity, Parameters, is_tensor_argument, key_of
+from .flat_arguments import FlatArguments
 from .output_packing import filled, filler, finisher
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
 from .trace_type import TraceType
@@ -60,11 +61,12 @@ class ConcreteFunction:
         )
 
     def __init__(
-        self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str
+        self, name: str, parameters: Parameters, arguments: FlatArguments, traced: Tracing, executor: str
     ):
         self.name = name
         self.graph: Graph = traced.graph
-        self.arguments = {key: nest.map_structure(_as_spec, value) for key, value in arguments.items()}
+        self.traced = arguments.with_leaves([_as_spec(leaf) for leaf in arguments.leaves])
+        self.arguments = parameters.named(self.traced.values)
         self._parameters = parameters
         self._captured = traced.captured
         self._owner = traced.owner
@@ -159,14 +161,15 @@ class ConcreteFunction:
         """
         if kwargs or not stack.plain:
             return self.call_flat(self._checked(self._bound(args, kwargs)))
-        key = KEYS[len(args)](args)
+        flat = FlatArguments(args)
+        key = flat.call_key
         entry = self._entries.get(key)
         if entry is not None:
-            result = entry(args)
+            result = entry(flat.leaves)
             if result is not MISSED:
                 return result
         inputs = self._checked(self._bound(args, kwargs))
-        entry = build_entry(self, args, inputs)
+        entry = build_entry(self, flat, inputs)
         if entry is not None:
             if len(self._entries) >= _MOST_ENTRIES:
                 self._entries.clear()

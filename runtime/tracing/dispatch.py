@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 from agc.autograph import api, staging
 
 from ..config import _state as switches
-from ..core.abstract_value import abstract_value_of
-from ..core.tensor import EagerTensor
 from ..ir.builder import current, stack
-from .cache_entry import KEYS, MISSED, build_entry, fast_key
-from .cache_key import Identity, Parameters, key_of, tensor_leaves
+from .cache_entry import MISSED, build_entry
+from .cache_key import Identity, Parameters
 from .concrete_function import ConcreteFunction
 from .fast_paths import FastPaths, build_fast_path
+from .flat_arguments import FlatArguments
 from .options import Options
 from .retrace_explanation import RetraceMonitor, explained
 from .trace import trace
@@ -32,9 +31,6 @@ from .variable_creation import VariableCreator
 
 if TYPE_CHECKING:
     from .input_signature import InputSignature
-
-_BOUND = "bound"
-"""The first element of the key of a call with keywords; the names and the values of all parameters follow."""
 
 _tracing = TracingTurns()
 
@@ -75,7 +71,7 @@ class Dispatcher:
             self.signature = InputSignature(options.input_signature, name, self._parameters)
         self._fast = self.cache.fast
         self._shortest = FastPaths()
-        self._watch = RetraceMonitor(name)
+        self._watch = RetraceMonitor(name, self._parameters.names)
         self.install: Callable[[Callable[..., Any]], None] = _nowhere  # stores into the call slot
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -83,23 +79,20 @@ class Dispatcher:
         if switches["eager"]:
             return self.python_function(*args, **kwargs)
         try:
+            values = self._parameters.values(args, kwargs)
+            flat = FlatArguments(values)
             if not stack.plain:
-                return self._called(args, kwargs, None, ())
-            values: Any = args
-            key: Any
-            if kwargs:
-                values = self._parameters.values(args, kwargs)
-                key = None if values is None else (_BOUND, len(args), *kwargs, *map(fast_key, values))
-            elif len(args) == 1 and type(args[0]) is EagerTensor:
-                key = args[0]._kind or abstract_value_of(args[0])
-            else:
-                key = KEYS[len(args)](args)
+                given, wanted = self._fitted(flat)
+                return self._concrete_for(given, wanted).call_flat(given.inputs)
+            key = flat.call_key
+            if values is not args:  # calls of another form have other fast paths
+                key = key, len(args), *kwargs
             entry = self._fast.get(key)
             if entry is not None:
-                result = entry(values)
+                result = entry(flat.leaves)
                 if result is not MISSED:
                     return result
-            return self._called(args, kwargs, key, values or ())
+            return self._called(args, kwargs, key, flat)
         except BaseException as error:
             found = _circle(error, (*args, *kwargs.values())) if isinstance(error, RecursionError) else error
             api.strip_frames(found)
@@ -109,24 +102,19 @@ class Dispatcher:
             raise
 
     def _called(
-        self,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        key: Hashable | None,
-        values: tuple[Any, ...],
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], key: Hashable, flat: FlatArguments
     ) -> Any:
-        """Call through the slow path. `key` and `values` are what the fast path is to find the trace by next time."""
-        arguments = self.arguments(args, kwargs)
-        leaves = tensor_leaves(arguments)
+        """Call without an entry; make one for `key` unless this call traced."""
+        given, wanted = self._fitted(flat)
+        inputs = given.inputs
         traces = self._watch.traces
-        concrete = self.concrete_for(arguments)
-        result = concrete.call_flat(leaves)
-        is_known = traces == self._watch.traces  # a call that traced is remembered when it is repeated
-        if is_known and key is not None:
-            entry = build_entry(concrete, values, leaves)
+        concrete = self._concrete_for(given, wanted)
+        result = concrete.call_flat(inputs)
+        if traces == self._watch.traces:  # a call that traced is remembered when it is repeated
+            entry = build_entry(concrete, flat, inputs)
             if entry is not None:
                 self.cache.remember(key, entry)
-                self._shorten(key, concrete, args, kwargs, leaves)
+                self._shorten(key, concrete, args, kwargs, inputs)
         return result
 
     def _shorten(
@@ -151,13 +139,21 @@ class Dispatcher:
         """The names of the parameters that take positional arguments."""
         return self._parameters.positional
 
-    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = self._parameters.bind(args, kwargs)
-        return arguments if self.signature is None else self.signature.fitted(arguments)
+    def concrete_for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ConcreteFunction:
+        """Return the concrete function for a call; trace one if there is none."""
+        return self._concrete_for(*self._fitted(FlatArguments(self._parameters.values(args, kwargs))))
 
-    def concrete_for(self, arguments: dict[str, Any]) -> ConcreteFunction:
-        """Return the concrete function that fits the arguments; trace one if there is none."""
-        key: Hashable = self._key(arguments)
+    def _fitted(self, flat: FlatArguments) -> tuple[FlatArguments, FlatArguments]:
+        """Return the arguments of the graph, and those to trace with: specs instead of tensors, if they are given."""
+        if self.signature is None:
+            return flat, flat
+        fitted = self.signature.fitted(self._parameters.named(flat.values))
+        wanted = {**fitted, **self.signature.described(fitted)}
+        return FlatArguments([*fitted.values()]), FlatArguments([*wanted.values()])
+
+    def _concrete_for(self, given: FlatArguments, wanted: FlatArguments) -> ConcreteFunction:
+        """Return the concrete function that fits `wanted`; trace one if there is none."""
+        key: Hashable = wanted.trace_key
         found = self.cache.get(key) or self.cache.get((key, Identity(current())))
         if found is not None:
             self._watch.found()
@@ -165,36 +161,27 @@ class Dispatcher:
         with _tracing:
             found = self.cache.get(key)
             if found is None:
-                found = self._traced(arguments)
+                found = self._traced(given, wanted)
                 if not found.ends:  # a function that always fails is traced again: Python state may change
                     self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
                     if self._shortest.forget(self._fast):
                         self.install(self._shortest.call(self.call))
         return found
 
-    def _key(self, arguments: Mapping[str, Any]) -> Hashable:
-        if self.signature is None:
-            return tuple([key_of(value) for value in arguments.values()])
-        described = self.signature.described(arguments)
-        return tuple([key_of(value) for name, value in arguments.items() if name not in described])
-
-    def _traced(self, arguments: dict[str, Any]) -> ConcreteFunction:
-        wanted = arguments
-        if self.signature is not None:
-            wanted = {**arguments, **self.signature.described(arguments)}
-        elif earlier := list(self.cache):
+    def _traced(self, arguments: FlatArguments, wanted: FlatArguments) -> ConcreteFunction:
+        if self.signature is None and (earlier := list(self.cache)):
             from .shape_relaxation import find_covering, relaxed
 
             known = find_covering(earlier, arguments)
             if known is None and self.options.reduce_retracing:
-                wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
+                wanted = relaxed((concrete.traced for concrete in earlier), arguments)
                 known = find_covering(earlier, wanted)
             if known is not None:
                 return known
         self._check_limit(arguments)
         self._watch.traced(self.cache, arguments)
         owner = self._owner_key(arguments)
-        maker = None if owner in self.initialized else VariableCreator(arguments)
+        maker = None if owner in self.initialized else VariableCreator(arguments.inputs)
         concrete = self._trace_once(wanted, maker, owner)
         self.initialized.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not create variables
@@ -202,17 +189,18 @@ class Dispatcher:
         self._watch.succeeded(self.cache, arguments)
         return concrete
 
-    def _check_limit(self, arguments: Mapping[str, Any]) -> None:
+    def _check_limit(self, arguments: FlatArguments) -> None:
         limit = self.options.max_traces
         if limit is not None and self._watch.traces >= limit:
-            reason = explained(self.cache, arguments)
+            reason = explained(self.cache, self._parameters.names, arguments)
             raise RuntimeError(
                 f"{self.name} needs another trace, but max_traces={limit} is reached:\n{reason}"
             )
 
     def _trace_once(
-        self, arguments: dict[str, Any], make: Callable[..., Any] | None, owner: Hashable
+        self, wanted: FlatArguments, make: Callable[..., Any] | None, owner: Hashable
     ) -> ConcreteFunction:
+        arguments = self._parameters.named(wanted.values)
         if owner not in self.traces and len(self.traces).bit_count() == 1:  # rarely, as the size doubles
             self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
             self.initialized &= {None, *self.traces}
@@ -229,15 +217,16 @@ class Dispatcher:
             ):
                 code = api.convert(self.python_function, optional_features=self.options.features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
-        return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)
+        return ConcreteFunction(self.name, self._parameters, wanted, traced, self.options.executor)
 
-    def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
+    def _owner_key(self, arguments: FlatArguments) -> Hashable:
         """Return the key of the owner of the variables: the instance of a method, None for a function.
 
         Variables may be created once for each owner.
         """
-        first = next(iter(arguments), None)
-        return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
+        first = next(iter(self._parameters.names), None)
+        is_method = self.is_method or first in ("self", "cls")
+        return Identity(arguments.values[0]) if is_method else None
 
 
 def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:

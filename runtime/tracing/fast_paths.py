@@ -2,7 +2,7 @@
 
     f(x, n=3), which returns {"y": …}   →   a `FastCall` in f's slot `__call__` from now on
 
-The C extension matches the arguments (argument_flattening.py) and forwards other calls to `Dispatcher.call`; see
+The C extension matches the arguments (argument_patterns.py) and forwards other calls to `Dispatcher.call`; see
 executors/llvm/call/native_call.c. Without it, and for graphs without native code, each call takes that way.
 """
 
@@ -19,8 +19,9 @@ from ..core.argument_pattern import ArgumentPattern
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor
 from ..executors import kernel_for, when_decided
-from .cache_entry import IMMUTABLE, build_entry
+from .cache_entry import build_entry
 from .cache_key import Parameters
+from .flat_arguments import IMMUTABLE, FlatArguments
 from .trace import Output
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class FastPaths:
 def build_fast_path(
     concrete: ConcreteFunction,
     parameters: Parameters,
-    args: Sequence[Any],
+    args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
     again: Callable[[], None],
@@ -86,7 +87,7 @@ def build_fast_path(
     if len(arguments) != len(kernel.inputs):
         return None
     from ..executors.llvm.call import native_call
-    from .argument_flattening import parts_of
+    from .argument_patterns import parts_of
 
     parts, result = parts_of(parameters, args, kwargs, leaves), _result_pattern(concrete._structure)
     if parts is None or result is None:
@@ -109,24 +110,19 @@ def _failing(
     concrete: ConcreteFunction,
     kernel: Kernel,
     parameters: Parameters,
-    args: Sequence[Any],
+    args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
 ) -> Callable[..., Any]:
     """Return the function to call if the kernel has failed: it raises the error with its reason."""
 
-    def values_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
-        bound = parameters.values(tuple(args), kwargs) if kwargs else args
-        assert bound is not None
-        return bound
-
-    found = build_entry(_Failing(concrete, kernel), values_of(args, kwargs), leaves)  # type: ignore[arg-type]
+    found = build_entry(_Failing(concrete, kernel), FlatArguments(parameters.values(args, kwargs)), leaves)  # type: ignore[arg-type]
     assert found is not None
     entry = found
 
     def failed(*args: Any, **kwargs: Any) -> Any:
         try:
-            return entry(values_of(args, kwargs))
+            return entry(FlatArguments(parameters.values(args, kwargs)).leaves)
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)

@@ -74,8 +74,7 @@ class Function(CallSlot, Generic[P, R]):
         try:
             if self.input_signature is not None and not args and not kwargs:
                 args = self.input_signature
-            calls = self._calls
-            return calls.concrete_for(calls.arguments(args, kwargs))
+            return self._calls.concrete_for(args, kwargs)
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)

@@ -11,7 +11,7 @@ is explained once. The messages go to the logger `agc`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import nest
@@ -26,6 +26,7 @@ from .cache_key import Identity, is_tensor_argument, key_of
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
+    from .flat_arguments import FlatArguments
 
 IN_A_ROW = 5
 """The number of consecutive calls that trace after which a warning is logged."""
@@ -34,8 +35,9 @@ IN_A_ROW = 5
 class RetraceMonitor:
     """A counter of the traces of one function between cache hits."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, names: Sequence[str]) -> None:
         self.name = name
+        self._names = names  # of the parameters
         self.traces = 0
         self._in_a_row = 0
         self._has_warned = False
@@ -44,7 +46,7 @@ class RetraceMonitor:
         """Record a cache hit."""
         self._in_a_row = 0
 
-    def traced(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+    def traced(self, earlier: Iterable[ConcreteFunction], arguments: FlatArguments) -> None:
         """Count a trace that is about to start; log the reason of a retrace if that is enabled."""
         self.traces += 1
         if _is_wanted() and self.traces > 1:
@@ -52,7 +54,7 @@ class RetraceMonitor:
                 f"{self.name} was traced again, for the {_ordinal(self.traces)} time", earlier, arguments
             )
 
-    def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+    def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: FlatArguments) -> None:
         """Record that a call was traced, before its trace is in `earlier`; warn after too many such calls in a row."""
         self._in_a_row += 1
         if self._in_a_row >= IN_A_ROW and not self._has_warned and not _is_wanted():
@@ -64,12 +66,12 @@ class RetraceMonitor:
                 arguments,
             )
 
-    def _tell(self, head: str, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+    def _tell(self, head: str, earlier: Iterable[ConcreteFunction], arguments: FlatArguments) -> None:
         import logging  # imported late, since the import is slow
 
         place = caller()
         head += f", at {place}" if place else ""
-        logging.getLogger("agc").warning("%s\n%s", head, explained(earlier, arguments))
+        logging.getLogger("agc").warning("%s\n%s", head, explained(earlier, self._names, arguments))
 
 
 def _is_wanted() -> bool:
@@ -82,9 +84,9 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
-def explained(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> str:
+def explained(earlier: Iterable[ConcreteFunction], names: Sequence[str], arguments: FlatArguments) -> str:
     """Return the differences as text, two lines for each argument."""
-    found = differences(earlier, arguments)
+    found = differences(earlier, names, arguments)
     if not found:
         return "  no call like it was traced before, or its graph was given up"
     return "\n".join(
@@ -95,25 +97,33 @@ def explained(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any])
 Difference = tuple[str, str, str, str]
 
 
-def differences(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> list[Difference]:
+def differences(
+    earlier: Iterable[ConcreteFunction], names: Sequence[str], arguments: FlatArguments
+) -> list[Difference]:
     """Return (path, old, new, remedy) of each difference between a call and the most similar earlier trace."""
-    found = [list(_between(concrete.arguments, arguments)) for concrete in earlier]
+    found = [list(_between(concrete.traced, names, arguments)) for concrete in earlier]
     return min(reversed(found), key=len, default=[])
 
 
-def _between(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[Difference]:
-    for name, value in arguments.items():
-        before = traced.get(name)
-        if not nest.same_structure(before, value):
+def _between(traced: FlatArguments, names: Sequence[str], arguments: FlatArguments) -> Iterator[Difference]:
+    pairs = zip(traced.by_argument(), arguments.by_argument(), strict=True)
+    for i, ((before, old), (now, new)) in enumerate(pairs):
+        if before != now:
             yield (
-                name, _described(before), _described(value),
+                names[i], _described(traced.values[i]), _described(arguments.values[i]),
                 "the structure of nests is part of the signature: keep it, or stack the elements to one tensor",
             )  # fmt: skip
             continue
-        pairs = zip(nest.flatten_with_path(before, name), nest.flatten(value), strict=True)
-        for (path, one), other in pairs:
-            if _key(one) != key_of(other):
-                yield path, _described(one), _described(other), _remedy(one, other)
+        changed = [
+            place
+            for place, (one, other) in enumerate(zip(old, new, strict=True))
+            if _key(one) != key_of(other)
+        ]
+        if changed:
+            paths = [path for path, _ in nest.flatten_with_path(arguments.values[i], names[i])]
+            for place in changed:
+                one, other = old[place], new[place]
+                yield paths[place], _described(one), _described(other), _remedy(one, other)
 
 
 def _key(leaf: Any) -> Any:

@@ -6,7 +6,7 @@ Such a graph exists if it was traced with specs, as by `get_concrete_function(tf
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import nest
@@ -18,11 +18,12 @@ from .cache_key import Identity, is_tensor_argument, key_of
 
 if TYPE_CHECKING:
     from .concrete_function import ConcreteFunction
+    from .flat_arguments import FlatArguments
 
 _UNRANKED = 1_000
 
 
-def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+def relaxed(traced: Iterable[FlatArguments], arguments: FlatArguments) -> FlatArguments:
     """Return the arguments, with a spec for each tensor that differs from an earlier trace in its shape only."""
     for earlier in traced:
         general = generalized(earlier, arguments)
@@ -31,20 +32,12 @@ def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> d
     return arguments
 
 
-def generalized(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+def generalized(traced: FlatArguments, arguments: FlatArguments) -> FlatArguments | None:
     """Return the arguments with specs that also cover an earlier trace; None if they differ in more than shapes."""
-    if [*traced] != [*arguments]:
+    if traced.structure != arguments.structure:
         return None
-    result = {}
-    for name, value in arguments.items():
-        if not nest.same_structure(traced[name], value):
-            return None
-        pairs = zip(nest.flatten(traced[name]), nest.flatten(value), strict=True)
-        flat = [_common(earlier, leaf) for earlier, leaf in pairs]
-        if any(leaf is _DIFFERENT for leaf in flat):
-            return None
-        result[name] = nest.pack_sequence_as(value, flat)
-    return result
+    leaves = [_common(earlier, leaf) for earlier, leaf in zip(traced.leaves, arguments.leaves, strict=True)]
+    return None if any(leaf is _DIFFERENT for leaf in leaves) else arguments.with_leaves(leaves)
 
 
 _DIFFERENT = object()
@@ -68,7 +61,7 @@ def _key(earlier: Any) -> Hashable:
     return earlier if isinstance(earlier, Identity) else key_of(earlier)
 
 
-def find_covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
+def find_covering(graphs: Iterable[ConcreteFunction], arguments: FlatArguments) -> ConcreteFunction | None:
     """Return the most specific trace with unknown dimensions that covers the arguments; None if there is none."""
     found = [
         concrete for concrete in graphs if not concrete.belongs_to_outer and _covers(concrete, arguments)
@@ -76,20 +69,17 @@ def find_covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any])
     return min(found, key=_unknown, default=None)
 
 
-def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
+def _covers(concrete: ConcreteFunction, arguments: FlatArguments) -> bool:
     if not _unknown(concrete):
         return False
-    general = generalized(concrete.arguments, arguments)
-    return general is not None and same_specs(concrete.arguments, general)
+    traced = concrete.traced
+    general = generalized(traced, arguments)
+    return general is not None and all(
+        _key(one) == _key(other) for one, other in zip(traced.leaves, general.leaves, strict=True)
+    )
 
 
 def _unknown(concrete: ConcreteFunction) -> int:
     """Return the number of unknown dimensions of the inputs; an unknown rank counts more."""
     known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, TensorType)]
     return sum(_UNRANKED if dims is None else dims.count(None) for dims in known)
-
-
-def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether both, which have the same structure, have the same cache key."""
-    pairs = zip(nest.flatten(list(one.values())), nest.flatten(list(other.values())), strict=True)
-    return all(_key(a) == _key(b) for a, b in pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,16 @@ from ..executors.interpreter import interpret
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Graph, Operation, Value
 from ..ops.framework.op import wrap
-from .cache_key import tensor_leaves
 
 
 class VariableCreator:
     """The source of initial values of new variables; `made` is true once a variable was created.
 
-    `arguments` are those of the first call. An initial value that depends on them is computed at once.
+    `inputs` are those of the first call. An initial value that depends on them is computed at once.
     """
 
-    def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.arguments = arguments
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self._inputs = inputs
         self.made = False
         self._known: dict[Value, Any] = {}
 
@@ -57,7 +56,7 @@ class VariableCreator:
         """Return the value of an input of `builder`'s graph: an argument, a variable, or an outer function's value."""
         if needed not in builder.outers:
             place = builder.inputs.index(needed)  # the inputs after the arguments were captured
-            return self._argument(tensor_leaves(self.arguments)[place], needed.name)
+            return self._argument(self._inputs[place], needed.name)
         outer, owner = builder.outermost(needed)
         return self._in_outer(wrap(outer, owner), needed.name) if isinstance(outer, Value) else outer.deref()  # type: ignore[attr-defined]
 

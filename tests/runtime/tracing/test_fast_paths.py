@@ -7,6 +7,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.tracing import cache_entry, cache_key, concrete_function, dispatch
+from agc.runtime.tracing.flat_arguments import FlatArguments
 
 
 @pytest.fixture
@@ -167,6 +168,6 @@ def test_entries_say_when_they_were_made_for_another_object():
     f = tf.function(lambda x, o: x + 1)
     one, other = object(), object()
     known = f.get_concrete_function(ONE, one)
-    found = cache_entry.build_entry(known, (ONE, one), [ONE])
+    found = cache_entry.build_entry(known, FlatArguments((ONE, one)), [ONE])
     assert float(found((ONE, one))) == 2.0
     assert found((ONE, other)) is cache_entry.MISSED

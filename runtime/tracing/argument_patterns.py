@@ -18,8 +18,8 @@ import numpy as np
 from .. import nest
 from ..core.argument_pattern import ArgumentPattern
 from ..core.tensor import EagerTensor
-from .cache_entry import IMMUTABLE
 from .cache_key import Identity, Parameters, is_identified
+from .flat_arguments import IMMUTABLE
 
 
 def parts_of(
