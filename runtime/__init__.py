@@ -138,11 +138,6 @@ if TYPE_CHECKING:
     from .keras import losses as losses
     from .keras import metrics as metrics
     from .keras import optimizers as optimizers
-    from .kernels.random.initializers import constant_initializer as constant_initializer
-    from .kernels.random.initializers import ones_initializer as ones_initializer
-    from .kernels.random.initializers import random_normal_initializer as random_normal_initializer
-    from .kernels.random.initializers import random_uniform_initializer as random_uniform_initializer
-    from .kernels.random.initializers import zeros_initializer as zeros_initializer
     from .ops.arrays.dynamic_partition import dynamic_partition as dynamic_partition
     from .ops.arrays.dynamic_partition import dynamic_stitch as dynamic_stitch
     from .ops.arrays.permutation import unique_with_counts as unique_with_counts
@@ -187,6 +182,11 @@ if TYPE_CHECKING:
     from .ops.nn.space_to_depth import batch_to_space as batch_to_space
     from .ops.nn.space_to_depth import space_to_batch as space_to_batch
     from .ops.nn.space_to_depth import space_to_batch_nd as space_to_batch_nd
+    from .ops.random.initializers import constant_initializer as constant_initializer
+    from .ops.random.initializers import ones_initializer as ones_initializer
+    from .ops.random.initializers import random_normal_initializer as random_normal_initializer
+    from .ops.random.initializers import random_uniform_initializer as random_uniform_initializer
+    from .ops.random.initializers import zeros_initializer as zeros_initializer
     from .ops.random.stateless_distributions import random_index_shuffle as random_index_shuffle
     from .ops.reduce.histogram import histogram_fixed_width as histogram_fixed_width
     from .ops.reduce.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
@@ -246,7 +246,7 @@ _BY_MODULE = {
         "GradientTape UnconnectedGradients custom_gradient grad_pass_through gradients hessians "
         "recompute_grad"
     ),
-    ".kernels.random.initializers": (
+    ".ops.random.initializers": (
         "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
         "zeros_initializer"
     ),

@@ -50,7 +50,7 @@ from agc.runtime import compat as compat
 from agc.runtime.ops.math.cast import complex as complex
 from agc.runtime.control_flow.functional_api import cond as cond
 from agc.runtime import config as config
-from agc.runtime.kernels.random.initializers import constant_initializer as constant_initializer
+from agc.runtime.ops.random.initializers import constant_initializer as constant_initializer
 from agc.runtime.control_flow.control_dependencies import control_dependencies as control_dependencies
 from agc.runtime.core.conversion import convert_to_tensor as convert_to_tensor
 from agc.runtime.autodiff.custom_gradient import custom_gradient as custom_gradient
@@ -105,7 +105,7 @@ from agc.runtime import nn as nn
 from agc.runtime.control_flow.control_dependencies import no_op as no_op
 from agc.runtime.ops.reduce.norms import norm as norm
 from agc.runtime.interop.py_function import numpy_function as numpy_function
-from agc.runtime.kernels.random.initializers import ones_initializer as ones_initializer
+from agc.runtime.ops.random.initializers import ones_initializer as ones_initializer
 from agc.runtime.keras import optimizers as optimizers
 from agc.runtime.ops.arrays.shape_arithmetic import parallel_stack as parallel_stack
 from agc.runtime.ops.state.print_op import print as print
@@ -113,8 +113,8 @@ from agc.runtime import profiler as profiler
 from agc.runtime.interop.py_function import py_function as py_function
 from agc.runtime import ragged as ragged
 from agc.runtime import random as random
-from agc.runtime.kernels.random.initializers import random_normal_initializer as random_normal_initializer
-from agc.runtime.kernels.random.initializers import random_uniform_initializer as random_uniform_initializer
+from agc.runtime.ops.random.initializers import random_normal_initializer as random_normal_initializer
+from agc.runtime.ops.random.initializers import random_uniform_initializer as random_uniform_initializer
 from agc.runtime.autodiff.custom_gradient import recompute_grad as recompute_grad
 from agc.runtime.core.conversion import register_tensor_conversion_function as register_tensor_conversion_function
 from agc.runtime.ops.arrays.shape_arithmetic import required_space_to_batch_paddings as required_space_to_batch_paddings
@@ -145,7 +145,7 @@ from agc.runtime.ops.arrays.concat_split import unstack as unstack
 from agc.runtime.higher_order.vectorized_map import vectorized_map as vectorized_map
 from agc.runtime import version as version
 from agc.runtime.control_flow.functional_api import while_loop as while_loop
-from agc.runtime.kernels.random.initializers import zeros_initializer as zeros_initializer
+from agc.runtime.ops.random.initializers import zeros_initializer as zeros_initializer
 
 def abs(x: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def acos(x: Any, name: builtins.str | None = ...) -> _Tensor: ...

@@ -6,15 +6,15 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.kernels.strings.split_ngrams import bytes_split as bytes_split
+from agc.runtime.ops.strings.split_ngrams import bytes_split as bytes_split
 from agc.runtime.ops.strings.strings import join as join
-from agc.runtime.kernels.strings.split_ngrams import ngrams as ngrams
-from agc.runtime.kernels.strings.split_ngrams import split as split
-from agc.runtime.kernels.strings.unicode_decode import unicode_decode as unicode_decode
-from agc.runtime.kernels.strings.unicode_decode import unicode_decode_with_offsets as unicode_decode_with_offsets
-from agc.runtime.kernels.strings.unicode_decode import unicode_encode as unicode_encode
-from agc.runtime.kernels.strings.unicode_decode import unicode_split as unicode_split
-from agc.runtime.kernels.strings.unicode_decode import unicode_split_with_offsets as unicode_split_with_offsets
+from agc.runtime.ops.strings.split_ngrams import ngrams as ngrams
+from agc.runtime.ops.strings.split_ngrams import split as split
+from agc.runtime.ops.strings.unicode_decode import unicode_decode as unicode_decode
+from agc.runtime.ops.strings.unicode_decode import unicode_decode_with_offsets as unicode_decode_with_offsets
+from agc.runtime.ops.strings.unicode_decode import unicode_encode as unicode_encode
+from agc.runtime.ops.strings.unicode_decode import unicode_split as unicode_split
+from agc.runtime.ops.strings.unicode_decode import unicode_split_with_offsets as unicode_split_with_offsets
 
 def as_string(input: Any, precision: Any = ..., scientific: builtins.bool = ..., shortest: builtins.bool = ..., width: Any = ..., fill: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def format(template: builtins.str, inputs: Any, placeholder: builtins.str = ..., summarize: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...

@@ -12,11 +12,11 @@ from typing import Any
 from .. import dtypes
 from ..core import late_binding
 from ..core.tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
-from ..executors.plan.kernel_results import returns_many
 from ..ir.builder import Builder
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.source_location import Origin, Site, origin_at
 from ..ir.value_types import AnySpec, ListType, VariableType
+from ..ops.framework.kernel_results import returns_many
 from ..ops.framework.op import Op, wrap
 
 Key = Hashable

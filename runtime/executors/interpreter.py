@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ops.framework.kernel_lookup import kernel_of
+from ..ops.framework.kernel_results import returns_many
 from ..ops.framework.op import Op
 from ..ops.framework.region_ops import CALL, COND, FUSED, SWITCH, WHILE
-from .plan.kernel_lookup import kernel_of
-from .plan.kernel_results import returns_many
 from .plan.runtime_errors import located
 
 Results = Sequence[Any]

@@ -18,12 +18,12 @@ import numpy as np
 
 from ..core.fp_errors import quietly
 from ..core.shapes import num_elements
-from ..executors.plan.kernel_lookup import kernel_of
-from ..executors.plan.kernel_results import returns_many
 from ..ir.clone import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
+from ..ops.framework.kernel_lookup import kernel_of
+from ..ops.framework.kernel_results import returns_many
 from .options import Options
 from .rewriter import Rewriter
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ..core.missing_names import explain as _explain
-from ..kernels.random.generator import (
-    Algorithm,
-    Generator,
-    create_rng_state,
-    get_global_generator,
-    set_global_generator,
-)
 from ..kernels.random.seeds import set_seed
 from ..ops.nn.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
+)
+from ..ops.random.generator import (
+    Algorithm,
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
 )
 from ..ops.random.stateful import categorical, normal, shuffle, truncated_normal, uniform
 from ..ops.random.stateful_distributions import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.missing_names import explain as _explain
-from ..kernels.random.generator import (
+from ..ops.random.generator import (
     Algorithm,
     Generator,
     create_rng_state,

@@ -21,8 +21,8 @@ import numpy as np
 from ... import dtypes
 from ...core.fp_errors import SILENCE, begin, end
 from ...ir.graph import Constant, Operation, Value
-from ..plan.kernel_lookup import kernel_of
-from ..plan.kernel_results import returns_many
+from ...ops.framework.kernel_lookup import kernel_of
+from ...ops.framework.kernel_results import returns_many
 from .codegen.function_builder import FAILED
 
 Sizes: TypeAlias = tuple[int | None, ...]

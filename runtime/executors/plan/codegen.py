@@ -17,12 +17,12 @@ from ...ir.graph import Constant, Graph, Operation, Value
 from ...ir.structured import is_fused, is_loop
 from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
+from ...ops.framework.kernel_results import returns_many
 from ...ops.state.compare_and_swap import update_into
 from ...ops.state.print_and_assert import assert_true
 from . import blas_threads
 from .buffer_donation import BufferOwnership, updates
 from .constant_buffers import small_blank
-from .kernel_results import returns_many
 from .list_ownership import changing, may_write
 from .liveness import last_uses
 from .parallel_sort import beside, independent_operations

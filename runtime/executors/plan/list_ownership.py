@@ -19,8 +19,8 @@ from ...ir.graph import Graph, Operand, Operation, Value
 from ...ir.structured import is_branch, is_loop, region_arguments
 from ...ir.value_types import ListType
 from ...ops.framework import narrow_floats
+from ...ops.framework.kernel_lookup import kernel_of
 from ...ops.framework.traits import FRESH_LIST, READS_LIST
-from .kernel_lookup import kernel_of
 
 
 def may_write(operation: Operation) -> bool:

@@ -30,11 +30,11 @@ from ...core.fp_errors import SILENCE, begin, end
 from ...errors import OpError
 from ...ir.graph import Constant, Graph, Operand, Operation
 from ...ir.value_types import TensorType
+from ...ops.framework.kernel_lookup import kernel_of
 from .blas_threads import is_big, wants_one_thread, with_one_thread
 from .codegen import compiled
 from .escaping import check_names, identifier
 from .hooks import plans, watch
-from .kernel_lookup import kernel_of
 from .runtime_errors import located
 from .source_module import Module, Place
 

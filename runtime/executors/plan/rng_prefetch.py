@@ -21,7 +21,7 @@ from ...ir.graph import Constant, Graph, Operand, Operation
 from ...kernels.random import distributions, rejection_samplers, seed_hash
 from ...kernels.random.prefetch import RandomPrefetcher, Seed
 from ...ops.framework import narrow_floats
-from .kernel_lookup import kernel_of
+from ...ops.framework.kernel_lookup import kernel_of
 
 Array = Any
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from ... import dtypes
 from ...ir.graph import Graph, Operation, Value
+from ...ops.framework.kernel_lookup import kernel_of
 from ...ops.reduce.minmax_kernels import largest, smallest
 from . import identifiers
 from .escaping import BUILT_IN, checked_identifier, is_literal, literal
 from .fusion import Fused, FusedKernelSource, may_take, write
-from .kernel_lookup import kernel_of
 from .list_ownership import writer
 
 Scope = dict[Value, str]

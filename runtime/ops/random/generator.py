@@ -20,25 +20,20 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ...ir.builder import eagerly
-from ...ops.arrays.concat_split import concat, stack, unstack
-from ...ops.arrays.creation import zeros_like
-from ...ops.arrays.reshape import reshape
-from ...ops.arrays.shape_ops import shape as shape_of
-from ...ops.math.cast import cast
-from ...ops.random.stateful_distributions import number_of
-from ...ops.random.stateless import (
+from ...kernels.random.distributions import BLOCKS_PER_ELEMENT
+from ..arrays.concat_split import concat, stack, unstack
+from ..arrays.creation import zeros_like
+from ..arrays.reshape import reshape
+from ..arrays.shape_ops import shape as shape_of
+from ..math.cast import cast
+from .stateful_distributions import number_of
+from .stateless import (
     stateless_random_integers,
     stateless_random_normal,
     stateless_random_truncated_normal,
     stateless_random_uniform,
 )
-from ...ops.random.stateless_distributions import (
-    binomial_variates,
-    check_ending,
-    full_integers,
-    generator_state,
-)
-from .distributions import BLOCKS_PER_ELEMENT
+from .stateless_distributions import binomial_variates, check_ending, full_integers, generator_state
 
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 

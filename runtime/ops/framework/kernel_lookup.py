@@ -13,8 +13,8 @@ import numpy as np
 
 from ...ir.graph import Constant, Operation
 from ...ir.value_types import TensorType
-from ...ops.framework import narrow_floats
-from ...ops.framework.op_families import Elementwise
+from . import narrow_floats
+from .op_families import Elementwise
 
 _MOST_SHAPES = 64
 

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...ops.framework.op import Op
+    from .op import Op
 
 
 @functools.cache

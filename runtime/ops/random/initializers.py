@@ -13,9 +13,9 @@ import numpy as np
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
-from ...ops.arrays.creation import constant, ones, zeros
-from ...ops.random.stateful import normal, uniform
-from ...ops.random.stateless import stateless_normal, stateless_uniform
+from ..arrays.creation import constant, ones, zeros
+from .stateful import normal, uniform
+from .stateless import stateless_normal, stateless_uniform
 
 _PARTITION = ("partition_shape", "partition_offset")
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
-from ...ops.arrays.reshape import reshape
-from ...ops.arrays.shape_ops import shape as shape_of
 from ...ragged.tensor import RaggedTensor
+from ..arrays.reshape import reshape
+from ..arrays.shape_ops import shape as shape_of
 
 
 class Texts(NamedTuple):
