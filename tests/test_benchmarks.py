@@ -41,7 +41,7 @@ def test_results_of_a_workload_are_equal(workload):
     assert found.firsts[workload].keys() == {c.name for c in OURS}
 
 
-def test_one_workload_is_measured_and_reported(tmp_path):
+def test_a_workload_is_measured_and_reported(tmp_path):
     path = tmp_path / "figures.json"
     command = [sys.executable, "-m", "benchmarks", "--rounds", "2", "--first-calls", "1", "--size", "tiny"]
     command += ["--only", "Collatz", "--contestant", "agc plan", "--json", str(path)]
@@ -84,7 +84,7 @@ class Dying(Here):
         raise RuntimeError("JAX cannot first Collatz tiny:\nTraceback\nSegmentation fault")
 
 
-def test_who_gives_another_result_or_none_is_not_measured_and_the_others_are():
+def test_contestants_with_wrong_or_no_results_are_left_out():
     by_hand = Here(next(c for c in CONTESTANTS if c.name == REFERENCE))
     asked = {"agc plan": Here(OURS[0]), "TF XLA": Wrong(None), "JAX": Dying(None), REFERENCE: by_hand}
     found = figures.Figures({})
@@ -103,7 +103,7 @@ class Silent(Here):
         return {"error": "no answer within 300 s"}
 
 
-def test_who_is_silent_twice_is_asked_no_more():
+def test_a_contestant_that_fails_twice_is_skipped():
     by_hand = Here(next(c for c in CONTESTANTS if c.name == REFERENCE))
     found = figures.Figures({})
     measurement = measuring.Measurement(found, {"JAX": Silent(None), REFERENCE: by_hand}, "tiny")
@@ -116,7 +116,7 @@ def test_who_is_silent_twice_is_asked_no_more():
     ]
 
 
-def test_an_unequal_result_is_told_in_the_end(tmp_path):
+def test_unequal_results_are_reported_at_the_end(tmp_path):
     """A library that counts one too few is left out, and the command's exit code is 1."""
     command = [sys.executable, "-m", "benchmarks", "--rounds", "1", "--first-calls", "1", "--size", "tiny"]
     command += ["--only", "scalar call", "--contestant", "TF graph", "--peer", str(_miscounting(tmp_path))]

@@ -51,7 +51,7 @@ def plain(text: str) -> str:
     return re.sub(r"\btf\.(?=Tensor\b|Variable\b)", "", text)
 
 
-def test_an_out_file_leaves_open_only_what_its_dots_cover() -> None:
+def test_dots_in_an_out_file_match_their_lines_only() -> None:
     expected = pattern("took ... s\n...\nend\n")
     assert expected.fullmatch("took 3 s\nend\n")
     assert expected.fullmatch("took 3 s\nand\nmore\nend\n")
@@ -109,7 +109,7 @@ def test_a_function_makes_its_variables_on_the_first_call_only() -> None:
     assert module.v is made
 
 
-def test_what_the_notes_wrote_for_tensorboard_is_in_the_files() -> None:
+def test_summaries_of_the_guide_are_in_the_event_files() -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     folder = Path(run("effective").names["folder"]) / "summaries"

@@ -148,7 +148,7 @@ def test_the_check_finds_a_wrong_import(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("module", INSIDE)
-def test_the_order_inside_autograph(module):
+def test_modules_of_autograph_import_downwards(module):
     base = ROOT / "autograph" / module
     files = sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")]
     used = {
@@ -158,7 +158,7 @@ def test_the_order_inside_autograph(module):
 
 
 @pytest.mark.parametrize("room", RUNNING)
-def test_the_order_of_what_runs_graphs(room):
+def test_packages_that_run_graphs_import_downwards(room):
     files = sorted((ROOT / "runtime" / room).rglob("*.py"))
     needed = {
         name.split(".")[2]
@@ -309,7 +309,7 @@ def test_circles_of_annotations_stay_small():
     assert sum(map(len, circles(import_graph(with_types=True)))) <= 57
 
 
-def test_the_late_names_are_what_a_type_checker_sees():
+def test_late_names_equal_those_of_the_type_checker():
     from agc.runtime.core import late_binding
 
     (block,) = [node for node in ast.parse(LATE.read_text()).body if isinstance(node, ast.If)]

@@ -121,7 +121,7 @@ def differing(expected: object, actual: object) -> list[str]:
     return list(programs.differences(programs.measured(expected), programs.measured(actual)))
 
 
-def test_a_difference_is_told_with_its_place() -> None:
+def test_a_difference_is_reported_with_its_path() -> None:
     expected = {"steps": 3, "root": (1.0, [1.5, 2.0])}
     assert differing(expected, {"steps": 3, "root": (1.000001, [1.5, 2.0])}) == []
     assert differing(expected, {"steps": 4, "root": (1.0, [1.5, 3.0])}) == [

@@ -62,7 +62,7 @@ def named(path, line, text):
     return f"{path.relative_to(ROOT)}:{line}: {text.strip()}"
 
 
-def test_no_docstring_begins_with_a_riddle():
+def test_no_docstring_begins_with_a_pronoun():
     found = [named(p, n, text) for p in FILES for n, _, text in documented(p) if RIDDLES.match(text)]
     assert found == []
 

@@ -45,14 +45,14 @@ autograph.compile_source = compile_source
 
 
 @pytest.mark.skipif(not has_tests, reason="this Python was installed without CPython's tests")
-def test_a_break_is_seen(tmp_path):
+def test_a_breaking_change_is_detected(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(BROKEN_CONVERTER)
     done = run("colorsys", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "failed: test.test_colorsys.ColorsysTest." in done.stdout
 
 
-def test_a_python_without_the_tests_is_told_so(tmp_path):
+def test_a_python_without_its_tests_is_reported(tmp_path):
     """As on Debian, where `test` is a package with `libregrtest` and little else, or none."""
     (tmp_path / "test").mkdir()
     (tmp_path / "test" / "__init__.py").touch()

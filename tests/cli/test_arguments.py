@@ -60,7 +60,7 @@ def test_nan_is_a_number():
         ("py:'int:int64'", {"value": "int:int64", "is_python": True}),
     ],
 )
-def test_a_type_or_a_kind_may_stand_with_it(text, expected):
+def test_a_value_may_have_a_dtype_or_kind(text, expected):
     assert fields(text) == expected
 
 
@@ -79,7 +79,7 @@ def test_a_type_or_a_kind_may_stand_with_it(text, expected):
         ("s='a=b'", {"name": "s", "value": "a=b"}),
     ],
 )
-def test_a_name_may_stand_before_it(text, expected):
+def test_a_value_may_have_a_parameter_name(text, expected):
     assert fields(text) == expected
 
 
@@ -142,7 +142,7 @@ fix: write its sizes: float32[2,3]""",
         ),
     ],
 )
-def test_what_cannot_be_read(text, expected):
+def test_unreadable_arguments_are_explained(text, expected):
     with pytest.raises(CommandError) as caught:
         parse(text, number=2)
     assert caught.value.diagnostic.format() == expected

@@ -254,7 +254,7 @@ def test_wrong_usage(inside, arguments, title):
         (["convert", "a.py", "--color"], "option '--color' requires an argument"),
     ],
 )
-def test_usage_errors_say_where_help_is(inside, arguments, title):
+def test_usage_errors_name_the_help_command(inside, arguments, title):
     assert (
         complaint(inside(*arguments), USAGE)
         == f"error[AGC300]: {title}\nfix: `agc convert --help` shows the usage\n"

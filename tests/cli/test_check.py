@@ -62,7 +62,7 @@ def test_nothing_found(inside, project):
     assert result.stderr == "nothing found in 1 file\n"
 
 
-def test_all_that_is_refused_is_listed(inside, project):
+def test_every_refusal_is_listed(inside, project):
     project({"jump.py": JUMP})
     result = inside("check", "jump.py")
     assert result.returncode == 1
@@ -84,7 +84,7 @@ def test_all_that_is_refused_is_listed(inside, project):
     assert result.stderr == "2 errors in 1 file; more: agc explain AGC110\n"
 
 
-def test_one_bad_file_hides_no_other(inside, project):
+def test_every_bad_file_is_listed(inside, project):
     project(
         {
             "p/a.py": "def f(:\n",
@@ -122,7 +122,7 @@ def test_a_file_that_may_not_be_read(inside, project):
     assert [code for _, _, code in found(inside("check", "p", "--json"))] == ["AGC110", "AGC110", "AGC301"]
 
 
-def test_which_files_count(inside, project):
+def test_excluded_files_are_skipped(inside, project):
     skipped = [
         ".hidden/a.py",
         "__pycache__/a.py",
@@ -248,7 +248,7 @@ def test_a_fault_of_agc_is_reported_with_the_file(inside, project, monkeypatch):
     ]
 
 
-def test_json_is_what_an_error_gives(inside, project):
+def test_json_findings_equal_json_errors(inside, project):
     from agc import autograph
 
     project({"jump.py": JUMP})

@@ -33,14 +33,14 @@ def surroundings(monkeypatch):
         ("never", Terminal(), {}, False),
     ],
 )
-def test_when(monkeypatch, choice, stream, environment, expected):
+def test_color_follows_options_and_environment(monkeypatch, choice, stream, environment, expected):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     color.choose(choice)
     assert color.wanted(stream) is expected
 
 
-def test_what():
+def test_tokens_are_colored_by_kind():
     code = '@d\ndef f(x):  # why\n    return ag__.cond(x, "é", 1.5)\n'
     marks = {
         color.KEYWORD: "<k ",

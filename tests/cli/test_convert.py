@@ -23,7 +23,7 @@ def test_from_stdin(inside, folder):
 
 
 @pytest.mark.parametrize("words", [["collatz.py", "--function", "collatz"], ["collatz.py::collatz"]])
-def test_one_function(inside, words):
+def test_one_function_is_printed(inside, words):
     code = inside("convert", *words).stdout
     defined = [
         node.name for node in ast.parse(code).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
@@ -34,7 +34,7 @@ def test_one_function(inside, words):
     assert scope["collatz"](27) == 111
 
 
-def test_one_method(inside):
+def test_one_method_is_printed(inside):
     code = inside("convert", "collatz.py", "-f", "Counter.down").stdout
     assert "def down(self, by):" in code
     assert "ag__.while_loop(" in code
@@ -131,7 +131,7 @@ def test_errors_in_color(inside, folder):
         (b'"""Doc."""\nfrom __future__ import annotations\nprint(__doc__)\n', "Doc.\n"),
     ],
 )
-def test_files_as_editors_write_them(inside, python, folder, data, printed):
+def test_byte_order_marks_and_encodings_are_read(inside, python, folder, data, printed):
     (folder / "source.py").write_bytes(data)
     result = inside("convert", "source.py", "-o", "out.py")
     assert (result.stderr, result.returncode) == ("", 0)
@@ -144,7 +144,7 @@ def test_the_terminals_encoding_does_not_matter(agc, folder):
     assert "'字'" in agc("convert", "source.py", env={"PYTHONIOENCODING": "ascii"}).stdout
 
 
-def test_what_cannot_be_converted_is_said_with_its_place(agc, inside, folder):
+def test_a_refusal_is_printed_with_its_location(agc, inside, folder):
     (folder / "refused.py").write_text(REFUSED)
     (folder / "out.py").write_text("precious = True\n")
     result = inside("convert", "refused.py", "-o", "out.py")

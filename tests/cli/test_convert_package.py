@@ -50,7 +50,7 @@ def test_the_converted_package_is_a_package(agc, python, folder):
     assert python("-m", "model").stdout == expected == "0 3 words\n"
 
 
-def test_each_file_is_what_it_is_alone(inside, package, folder):
+def test_each_file_is_converted_as_if_alone(inside, package, folder):
     inside("convert", "model", "-o", "out")
     for path in ("layers.py", "deep/sums.py", "__init__.py"):
         assert (folder / "out" / path).read_text("utf-8") == inside("convert", f"model/{path}").stdout
@@ -140,7 +140,7 @@ REFUSED = "def g(x):\n    if x:\n        try:\n            pass\n        finally
 
 
 @pytest.mark.usefixtures("package")
-def test_keep_going_copies_what_cannot_be_converted_and_lists_it(agc, folder):
+def test_keep_going_copies_and_lists_unconvertible_files(agc, folder):
     (folder / "model" / "refused.py").write_text(REFUSED)
     (folder / "model" / "wrong.py").write_text("def f(:\n")
     result = agc("convert", "model", "-o", "out", "--keep-going", "--jobs", "2")
@@ -152,7 +152,7 @@ def test_keep_going_copies_what_cannot_be_converted_and_lists_it(agc, folder):
 
 
 @pytest.mark.usefixtures("package")
-def test_processes_write_what_one_writes(agc, folder):
+def test_parallel_jobs_write_the_same_files(agc, folder):
     for jobs in ("1", "2"):
         assert agc("convert", "model", "-o", f"out{jobs}", "--jobs", jobs).returncode == OK
     for name in files(folder / "out1"):

@@ -25,7 +25,7 @@ def test_a_page_is_plain_text(inside):
 @pytest.mark.parametrize(
     "spelled", ["AGC207", "agc207", "207", "[AGC207]", "error[AGC207]", "warning[agc207]"]
 )
-def test_a_code_may_be_written_as_it_is_found(inside, spelled):
+def test_every_spelling_of_a_code_is_accepted(inside, spelled):
     assert inside("explain", spelled).stdout == inside("explain", "AGC207").stdout
 
 
@@ -44,7 +44,7 @@ def test_without_a_code_all_are_listed(inside):
     assert lines.count("") == 2
 
 
-def test_color_only_when_asked(inside):
+def test_explanations_are_colored_on_request(inside):
     assert inside("explain", "AGC207", "--color", "always").stdout.startswith("\x1b[1mAGC207: ")
 
 

@@ -87,11 +87,11 @@ def printed(result):
 
 
 @pytest.mark.parametrize("arguments", [["27"], ["--arg", "27"], ["-a", "n=27"], ["--arg", "n:int64=27"]])
-def test_a_tensor_goes_in_and_a_tensor_comes_out(call, arguments):
+def test_a_function_is_called_with_tensors(call, arguments):
     assert printed(call("collatz", *arguments)) == "tf.Tensor(111, shape=(), dtype=int32)\n"
 
 
-def test_the_graph_stands_before_the_result(call):
+def test_the_graph_is_printed_before_the_result(call):
     said = printed(call("collatz", "27", "--graph"))
     graph, _, result = said.rpartition("\n\n")
     assert graph.startswith("graph collatz(n: int32[]) -> int32[]\n")
@@ -129,7 +129,7 @@ def test_eager(call):
     assert printed(call("collatz", "27", "--eager")) == "111\n"
 
 
-def test_tensors_arrays_and_python_values_in_one_call(call, folder):
+def test_one_call_mixes_tensors_arrays_and_python_values(call, folder):
     np.save(folder / "array.npy", np.arange(3.0))
     arguments = ["{'a': 1, 'b': [2.0]}", "@array.npy", "py:'text'", "None", "[1, 2]:float64"]
     assert printed(call("describe", *arguments)).splitlines() == [
@@ -328,7 +328,7 @@ def test_the_graph_after_a_pass_of_the_optimizer(agc, folder):
     assert printed(agc("run", "known.py::f", "1", "--graph", "--after", "fold")) == said  # its former name
 
 
-def test_after_a_pass_that_is_not_one(agc, folder):
+def test_an_unknown_optimizer_pass_is_refused(agc, folder):
     wrong = agc("run", "collatz.py::collatz", "1", "--graph", "--after", "code_sinkin")
     assert wrong.returncode == 2
     assert "there is no pass `code_sinkin`" in wrong.stderr and "did you mean `code_sinking`" in wrong.stderr
@@ -346,7 +346,7 @@ def test_graph_and_eager_for_a_whole_program(agc, folder):
     assert eager == "python tf.Tensor(1, shape=(), dtype=int32)\n" * 2
 
 
-def test_native_code_stands_before_the_result(call):
+def test_native_code_is_printed_before_the_result(call):
     said = printed(call("collatz", "27", "--native-ir"))
     code, _, result = said.rpartition("\n\n")
     assert "define" in code and "@run(" in code

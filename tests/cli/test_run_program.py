@@ -132,7 +132,7 @@ def test_classes_of_the_program_can_be_pickled(agc, python, folder):
     assert without_addresses(ours.stdout) == without_addresses(theirs.stdout)
 
 
-def test_modules_beside_the_program_can_be_imported(agc, folder):
+def test_modules_next_to_the_program_can_be_imported(agc, folder):
     (folder / "sub").mkdir()
     (folder / "sub" / "beside.py").write_text("value = 5\n")
     (folder / "sub" / "prog.py").write_text("import beside\nprint(beside.value)\n")
@@ -140,7 +140,7 @@ def test_modules_beside_the_program_can_be_imported(agc, folder):
 
 
 @pytest.mark.parametrize("name", ["gast", "click", "tokenize", "textwrap"])
-def test_a_module_of_the_program_goes_before_one_that_agc_uses(agc, python, folder, name):
+def test_a_module_of_the_program_shadows_one_used_by_agc(agc, python, folder, name):
     (folder / "sub").mkdir()
     (folder / "sub" / f"{name}.py").write_text(
         "def down(x):\n    while x > 0:\n        x = x - 1\n    return x\n"
@@ -165,7 +165,7 @@ def test_stdin_belongs_to_the_program(agc, folder):
         ("größe = '字'; print(größe)".encode(), "字\n"),
     ],
 )
-def test_files_as_editors_write_them(agc, folder, data, expected):
+def test_byte_order_marks_and_encodings_are_read(agc, folder, data, expected):
     (folder / "prog.py").write_bytes(data)
     result = agc("run", "prog.py")
     assert (result.stdout, result.stderr) == (expected, "")
@@ -284,7 +284,7 @@ def test_a_module_that_cannot_be_run(agc, name, expected):
     assert result.returncode == (1 if name == "math" else 2)
 
 
-def test_a_module_by_name_in_one_word(agc):
+def test_a_module_name_may_be_attached_to_its_option(agc):
     assert agc("run", "-mcollatz").stdout == "111\n"
 
 
@@ -317,13 +317,13 @@ def test_an_interrupt(agc, folder):
         "import sys\nprint('one line')\nsys.exit(0)",
     ],
 )
-def test_a_reader_that_goes_away(folder, program, unbuffered):
+def test_a_closed_pipe_ends_the_program_quietly(folder, program, unbuffered):
     (folder / "prog.py").write_text(program)
     assert into_closed_pipe(["run", "prog.py"], folder, unbuffered) in (b"",)
 
 
 @pytest.mark.parametrize("command", [["convert", "collatz.py"], ["--help"], ["completion", "zsh"]])
-def test_a_reader_that_goes_away_from_agc_itself(folder, command):
+def test_a_closed_pipe_ends_agc_quietly(folder, command):
     assert into_closed_pipe(command, folder) == b""
 
 
@@ -370,7 +370,7 @@ print(main(tf.constant(-3)).numpy())
 """
 
 
-def test_what_was_converted_and_what_was_not(agc, folder):
+def test_conversions_option_lists_converted_and_skipped_functions(agc, folder):
     (folder / "prog.py").write_text(LISTED)
     result = agc("run", "--conversions", "prog.py")
     assert result.stdout == "3\n"
@@ -381,7 +381,7 @@ def test_what_was_converted_and_what_was_not(agc, folder):
     ]
 
 
-def test_what_was_converted_is_told_of_a_program_that_exits(agc, folder):
+def test_conversions_are_listed_for_a_program_that_exits(agc, folder):
     (folder / "prog.py").write_text("def three():\n    return 3\n\n\nraise SystemExit(three())\n")
     result = agc("run", "--conversions", "prog.py")
     assert result.returncode == 3

@@ -106,7 +106,7 @@ def test_loop_variables_after_the_loop():
     agrees(f, 0, 4)
 
 
-def test_a_variable_that_only_the_loop_defines():
+def test_a_variable_defined_only_in_a_loop():
     @tf.function
     def f(n):
         for i in tf.range(n):
@@ -118,7 +118,7 @@ def test_a_variable_that_only_the_loop_defines():
         f(tf.constant(0))
 
 
-def test_a_variable_that_only_one_branch_defines():
+def test_a_variable_defined_in_one_branch():
     @tf.function
     def f(x):
         if x > 0:
@@ -284,7 +284,7 @@ def test_printed_graph_has_the_users_names():
     assert collatz(tf.constant(27, tf.int64)).numpy() == 111
 
 
-def test_the_previous_item_that_the_first_round_does_not_have():
+def test_a_previous_item_missing_in_the_first_iteration():
     def rises(xs):
         total = 0
         for i, x in enumerate(xs):
@@ -298,7 +298,7 @@ def test_the_previous_item_that_the_first_round_does_not_have():
     assert f.get_concrete_function(tf.TensorSpec([None], tf.int32))(tf.constant([], tf.int32)).numpy() == 0
 
 
-def test_a_variable_without_value_fails_where_the_graph_reads_it():
+def test_an_unbound_variable_fails_at_its_read():
     @tf.function
     def f(x):
         if x > 0:
@@ -331,7 +331,7 @@ def test_a_branch_that_always_fails_takes_its_types_from_the_other():
         tf.function(f)(tf.constant(0))
 
 
-def test_a_tensor_array_that_only_one_branch_makes():
+def test_a_tensor_array_created_in_one_branch():
     @tf.function
     def f(x):
         if x > 0:
@@ -343,7 +343,7 @@ def test_a_tensor_array_that_only_one_branch_makes():
     assert [f(tf.constant(x)).numpy() for x in (7, -1)] == [7, 1]
 
 
-def test_and_or_give_the_operand_that_decides_truth_values_as_numbers():
+def test_and_or_return_the_deciding_operand():
     def f(a, x):
         return a and x > 1, a or x > 1, a > 0 and a, a > 0 and 2, a > 0 or 3, a > 0 and x
 
@@ -362,7 +362,7 @@ def test_numbers_and_comparisons_mixed_in_conditions():
     agrees(f, (0, 0), (0, 4), (1, 0), (1, 1))
 
 
-def test_walrus_behind_and_in_tests():
+def test_walrus_after_and_and_in_loop_tests():
     def f(n, limit):
         total = k = 0
         while k < 9 and (k := k + 1) <= n:
@@ -376,7 +376,7 @@ def test_walrus_behind_and_in_tests():
     agrees(f, (0, 9), (3, 99), (7, 5), (20, 99))
 
 
-def test_a_loop_whose_test_has_an_effect_and_gives_a_number():
+def test_a_loop_test_with_an_effect_and_a_number():
     calls = tf.Variable(0)
 
     @tf.function
@@ -407,7 +407,7 @@ def test_variables_are_conditions():
     assert [t.numpy() for t in f(tf.constant(1))] == [101, 7]
 
 
-def test_a_variable_of_one_branch_that_a_closure_shares():
+def test_a_variable_of_one_branch_shared_with_a_closure():
     @tf.function
     def f(x):
         if x > 0:
@@ -503,7 +503,7 @@ def test_a_closure_s_variable_that_a_block_of_a_loop_binds_first():
     agrees_or_is_unbound(f, (0, 3), (0, 0), (5, 3))
 
 
-def test_a_test_of_a_loop_that_binds_a_handler_s_variable_perhaps():
+def test_a_loop_test_that_may_bind_a_handlers_variable():
     def f(a, n):
         try:
             while a < 2 and (n > 1 and (y := a + 7) > 0):
@@ -534,7 +534,7 @@ def test_the_gradient_of_a_variable_that_a_block_of_a_loop_binds_first():
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (36.0, 12.0)
 
 
-def test_a_loop_that_deletes_a_variable_which_may_have_no_value():
+def test_a_loop_deletes_a_possibly_unbound_variable():
     def f(a, n):
         if n > 0:
             y = a
@@ -546,7 +546,7 @@ def test_a_loop_that_deletes_a_variable_which_may_have_no_value():
     agrees_or_is_unbound(f, (0, 3), (1, 3), (0, 0), (0, 1), (5, 0))
 
 
-def test_walrus_beside_numbers_as_conditions():
+def test_walrus_next_to_numbers_as_conditions():
     def f(x, n):
         k = 0
         while (k := k + 1) <= n and (x or n):

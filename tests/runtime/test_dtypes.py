@@ -42,7 +42,7 @@ def test_bfloat16_computes_as_in_tensorflow(name, executor):
     assert result.numpy().astype(np.float64).tolist() == expected
 
 
-def test_other_dtypes_come_from_bfloat16_exactly():
+def test_casts_from_bfloat16_are_exact():
     assert tf.cast(b, tf.int32).numpy().tolist() == [1, 2, -3]
     assert tf.bitcast(b, tf.int16).numpy().tolist() == [16320, 16384, -16320]
     assert (b > c).numpy().tolist() == [True, True, False]
@@ -74,12 +74,12 @@ def test_a_graph_with_bfloat16_reads_back_from_its_text():
     assert str(parse(str(graph))) == str(graph)
 
 
-def test_bfloat16_meets_no_other_dtype():
+def test_bfloat16_is_not_promoted():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"bfloat16 tensor but is a float32 tensor"):
         b + tf.constant(1.0)
 
 
-def test_arrays_of_ml_dtypes_are_known_without_being_asked_for():
+def test_ml_dtypes_arrays_are_recognized_without_import():
     program = (
         "import ml_dtypes, numpy as np, agc.runtime as tf\n"
         "print(tf.constant(np.array([1.5], ml_dtypes.bfloat16)).dtype)"
@@ -88,7 +88,7 @@ def test_arrays_of_ml_dtypes_are_known_without_being_asked_for():
     assert done.stdout == "<dtype: 'bfloat16'>\n"
 
 
-def test_without_ml_dtypes_the_error_says_what_to_install(monkeypatch):
+def test_without_ml_dtypes_the_error_names_the_package(monkeypatch):
     fresh = tf.dtypes.NarrowFloat("bfloat16")
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(ImportError, match=r"pip install 'agc-autograph\[bfloat16\]'"):
@@ -152,7 +152,7 @@ def test_dtypes_survive_pickling():
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">f8", ">c8", ">u2", "<f4"])
-def test_arrays_of_either_byte_order_become_tensors_of_the_own_one(dtype):
+def test_arrays_of_either_byte_order_become_native(dtype):
     array = np.array([1, 2, 300], dtype)
     double = tf.function(lambda x: x + x)
     for tensor in (tf.constant(array) * 2, tf.Variable(array) * 2, double(array), double(array)):
@@ -205,7 +205,7 @@ def test_integers_that_share_no_dtype_of_numpy_stay_integers():
 
 
 @pytest.mark.parametrize("value", [1e39, -1e39, [1.0, 3.5e38], [[2.0], [1e300]]])
-def test_a_float_too_large_for_the_dtype_that_nobody_asked_for(value):
+def test_a_float_too_large_for_the_inferred_dtype(value):
     """It is refused, where its dtype is said it is infinite, and in a graph it is as in TensorFlow."""
     for call in (tf.constant, tf.Variable, lambda x: tf.cast(x, tf.float64)):
         with pytest.raises(ValueError, match="too large for float32, the dtype of floats"):
@@ -221,7 +221,7 @@ def test_the_largest_and_the_infinite_float_are_none_too_large():
     assert np.isinf((tf.constant(1.0) * 1e39).numpy()) and np.isinf(tf.constant(1e5, tf.float16).numpy())
 
 
-def test_integers_that_no_integer_dtype_holds_may_be_floats():
+def test_integers_too_large_for_int64_may_be_floats():
     assert tf.constant(10**39, tf.float64).numpy() == 1e39
     assert tf.constant([10**39, 1], tf.float64).numpy().tolist() == [1e39, 1.0]
     assert np.isinf(tf.constant(10**39, tf.float32).numpy())

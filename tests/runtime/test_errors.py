@@ -9,7 +9,7 @@ import agc.runtime as tf
 import pytest
 
 
-def test_made_in_tensorflows_way():
+def test_errors_have_tensorflows_constructor():
     error = tf.errors.InvalidArgumentError(None, None, "too big")
     assert str(error) == error.message == "too big"
     assert (error.node_def, error.op, error.error_code, error.experimental_payloads) == (None, None, 3, {})
@@ -18,20 +18,20 @@ def test_made_in_tensorflows_way():
     assert tf.errors.NotFoundError(node_def=None, op=None, message="m").message == "m"
 
 
-def test_pickled():
+def test_errors_can_be_pickled():
     error = pickle.loads(pickle.dumps(tf.errors.OutOfRangeError(None, None, "at the end")))
     assert type(error) is tf.errors.OutOfRangeError
     assert error.message == "at the end"
 
 
-def test_of_eager_code_no_operation_is_known():
+def test_errors_of_eager_code_have_no_node():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.gather([1, 2], 5)
     assert (caught.value.op, caught.value.node_def, caught.value.op_type) == (None, None, "gather")
 
 
 @pytest.mark.parametrize("executor", ["plan", "interpret"])
-def test_of_a_graph_the_operation_and_its_definition_are(executor):
+def test_errors_of_a_graph_have_their_operation(executor):
     f = tf.function(lambda i: tf.gather([1, 2], i) + 1, experimental_executor=executor)
     concrete = f.get_concrete_function(tf.constant(0))
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
@@ -41,7 +41,7 @@ def test_of_a_graph_the_operation_and_its_definition_are(executor):
     assert caught.value.node_def.name == gather.name == "gather"
 
 
-def test_an_attribute_that_is_refused_is_the_whole_story():
+def test_a_refused_attribute_is_the_whole_message():
     with pytest.raises(TypeError, match="axis") as caught:
         tf.function(lambda x, axis: tf.nn.softmax(x, axis=axis))(tf.ones([2, 3]), tf.constant(0))
     assert "another exception" not in "".join(traceback.format_exception(caught.value))

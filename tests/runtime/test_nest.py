@@ -32,12 +32,12 @@ def test_leaves_from_left_to_right_and_by_sorted_keys():
 
 
 @pytest.mark.parametrize("nest", [[1], (1,), {"a": 1}, Point(1, 2), Mass(1, "kg"), {}.keys()])
-def test_what_is_nested(nest):
+def test_is_nested_accepts_containers(nest):
     assert tf.nest.is_nested(nest)
 
 
 @pytest.mark.parametrize("leaf", [{1, 2}, "ab", None, 3, tf.TensorShape([1])])
-def test_what_is_not(leaf):
+def test_is_nested_rejects_leaves(leaf):
     assert not tf.nest.is_nested(leaf)
 
 
@@ -74,7 +74,7 @@ def test_types_may_be_left_unchecked():
         ([1, [2]], [1, 2], ValueError, 'Substructure "type=list str=[2]" is a sequence, while substructure'),
     ],
 )
-def test_what_differs_is_told(one, other, error, reason):
+def test_assert_same_structure_names_the_difference(one, other, error, reason):
     with pytest.raises(error) as caught:
         tf.nest.assert_same_structure(one, other)
     text = str(caught.value)
@@ -92,7 +92,7 @@ def test_what_differs_is_told(one, other, error, reason):
         ([1], 2, TypeError, "found incompatible type `<class 'int'>` instead."),
     ],
 )
-def test_what_cannot_be_packed(structure, flat, error, reason):
+def test_pack_sequence_as_refuses_mismatches(structure, flat, error, reason):
     with pytest.raises(error, match=re.escape(reason)):
         tf.nest.pack_sequence_as(structure, flat)
 
@@ -106,7 +106,7 @@ def test_bad_calls():
         tf.nest.map_structure(len, [1], depth=2)
 
 
-def test_composites_are_leaves_unless_they_are_expanded():
+def test_composites_are_leaves_unless_expanded():
     slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([3]))
     assert tf.nest.flatten([slices]) == [slices] and not tf.nest.is_nested(slices)
     assert len(tf.nest.flatten([slices], expand_composites=True)) == 3

@@ -47,7 +47,7 @@ def test_strings_of_any_rank() -> None:
 
 @pytest.mark.parametrize("dtype", [tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16])
 @pytest.mark.parametrize("name", ["union", "intersection", "difference"])
-def test_as_pythons_sets(name: str, dtype: Any) -> None:
+def test_set_operations_equal_pythons(name: str, dtype: Any) -> None:
     random = np.random.default_rng(3)
     a, b = (random.integers(0, 9, size=(2, 4, 5)).astype(dtype.as_numpy_dtype) for _ in range(2))
     found = getattr(SETS, name)(a, b)
@@ -60,7 +60,7 @@ def test_as_pythons_sets(name: str, dtype: Any) -> None:
             assert dense[i][j] == getattr(set(a[i, j].tolist()), name)(set(b[i, j].tolist()))
 
 
-def test_nothing() -> None:
+def test_empty_sets() -> None:
     empty = tf.zeros([2, 0], tf.int32)
     assert parts(SETS.intersection(empty, [[1], [2]])) == [[], [], [2, 0]]
     assert parts(SETS.union(empty, empty)) == [[], [], [2, 0]]
@@ -104,7 +104,7 @@ def test_refusals(call: Any, error: Any, message: str) -> None:
         call()
 
 
-def test_coordinates_that_are_not_looked_at() -> None:
+def test_coordinates_are_not_validated() -> None:
     unordered = Sparse([[2, 0], [0, 3]], [5, 5], [3, 4])
     assert SETS.size(unordered, validate_indices=False).numpy().tolist() == [1, 0, 1]
     assert parts(SETS.union(unordered, unordered, validate_indices=False))[1] == [5, 5]
@@ -129,7 +129,7 @@ def slow_distance(one: Any, other: Any) -> int:
     return min(changed, slow_distance(one[1:], other) + 1, slow_distance(one, other[1:]) + 1)
 
 
-def test_distances_are_those_of_the_definition() -> None:
+def test_distances_equal_the_definition() -> None:
     random = np.random.default_rng(4)
     rows = [[random.integers(0, 3, size=random.integers(0, 6)).tolist() for _ in range(8)] for _ in range(2)]
 

@@ -98,7 +98,7 @@ def test_lines_of_a_function_that_is_converted_by_itself(covered):
     assert covered("program.py", program=live)[:3] == plain[:3]
 
 
-def test_what_is_missing_is_what_did_not_run(covered):
+def test_missing_lines_are_those_that_did_not_run(covered):
     _, executed, missing, _ = covered("-m", "agc.cli", "run", "program.py")
     lines = PROGRAM.splitlines()
     assert [lines[number - 1].strip() for number in missing] == [

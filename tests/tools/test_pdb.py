@@ -103,7 +103,7 @@ def test_the_frames_above_are_the_user_s_and_hold_the_variables(pdb):
 STEPS = ["b total", "c", "n", "n", "n", "n", "n", "p x, y, result, limit, xs", "n", "p result"]
 
 
-def test_steps_in_a_program_that_agc_runs_are_those_of_python(both):
+def test_steps_under_agc_run_equal_pythons(both):
     plain, converted = both(*STEPS)
     assert converted == plain
     assert plain[-3] == "(3, 1, 0, 3, [3, 1, 5, 7, 9])"
@@ -121,7 +121,7 @@ def test_the_stack_shows_each_function_once(both):
     assert plain[4] == "(0, 3, [3, 1, 5, 7, 9])"
 
 
-def test_a_function_goes_on_to_its_end(both):
+def test_return_continues_to_the_end_of_a_function(both):
     plain, converted = both("tbreak 13", "c", "r", "p result")
     assert converted == plain
     assert "--Return--" in converted[2]
@@ -136,7 +136,7 @@ def test_a_breakpoint_of_the_user_s_in_a_block(both):
     assert plain[1] == "(3, 0, 3)"
 
 
-def test_another_debugger_may_be_asked_for(python, tmp_path):
+def test_pythonbreakpoint_selects_another_debugger(python, tmp_path):
     (tmp_path / "program.py").write_text("breakpoint()\nprint('done')\n")
     run = ["-m", "agc.cli", "run", "program.py"]
     assert python(*run, env={"PYTHONBREAKPOINT": "0"}).stdout == "done\n"

@@ -50,7 +50,7 @@ def test_python_s_prompt_at_a_terminal(tmp_path):
     assert FOUND in at_a_terminal([sys.executable, "-i"], lines, tmp_path)
 
 
-def test_a_function_that_was_typed_twice_is_the_one_that_is_there(tmp_path):
+def test_the_last_definition_at_the_prompt_is_used(tmp_path):
     lines = [
         "import readline", "import agc.runtime as tf",
         *CELL.splitlines(), "",
@@ -69,7 +69,7 @@ def test_a_prompt_that_is_fed_from_a_pipe_keeps_nothing(python):
     assert "fix: use IPython or Python 3.13, which keep the text of the prompt" in done.stderr
 
 
-def test_a_script_that_goes_on_at_the_prompt(python, tmp_path):
+def test_a_script_followed_by_the_prompt(python, tmp_path):
     (tmp_path / "script.py").write_text("import agc.runtime as tf\n" + CELL)
     assert FOUND in python("-i", "script.py", lines=[RUN]).stdout
 

@@ -60,7 +60,7 @@ def constants(*values: float) -> list[Any]:
     return [tf.constant(value) for value in values]
 
 
-def test_the_class_looks_as_before() -> None:
+def test_methods_have_their_own_code_after_a_trace() -> None:
     before = list(dis.get_instructions(Angle.__add__))
     f = tf.function(total)
     for dtype in (tf.int32, tf.float32, tf.float64):  # a trace each
@@ -73,7 +73,7 @@ def test_the_class_looks_as_before() -> None:
     assert list(dis.get_instructions(Angle.__add__)) == before
 
 
-def test_during_a_trace_they_are_converted_until_the_outermost_ends() -> None:
+def test_functions_stay_converted_until_the_outermost_trace_ends() -> None:
     found = []
 
     def inner(x: Any) -> Any:
@@ -89,7 +89,7 @@ def test_during_a_trace_they_are_converted_until_the_outermost_ends() -> None:
     assert found == [{"__add__", "size"}] * 2
 
 
-def test_a_trace_that_fails_puts_them_back() -> None:
+def test_a_failed_trace_restores_the_code() -> None:
     def failing(x: Any) -> Any:
         total(x, x)
         assert exchanged()
@@ -239,7 +239,7 @@ def test_code_that_the_program_replaces_meanwhile_stays() -> None:
     assert method.__code__ is plain.__code__
 
 
-def test_what_is_excluded_during_a_trace_stays_excluded() -> None:
+def test_do_not_convert_during_a_trace_restores_the_code() -> None:
     class Own:
         def __abs__(self) -> int:
             return 1 if self.x > 0 else 0  # type: ignore[attr-defined]

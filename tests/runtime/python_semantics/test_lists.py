@@ -34,7 +34,7 @@ def test_collecting_in_a_loop_under_a_condition() -> None:
     agrees(f, ([1, 5, 3, 7], 2), ([1, 2], 5))
 
 
-def test_a_list_that_began_empty_is_changed_at_its_ends() -> None:
+def test_an_initially_empty_list_grows_and_shrinks_at_its_end() -> None:
     """While it is traced for the first time, it is shorter than it will be."""
 
     def f(n):
@@ -76,7 +76,7 @@ def test_a_python_loop_with_a_staged_condition() -> None:
     agrees(f, 3, 0)
 
 
-def test_the_list_that_grows_is_searched_on_the_way() -> None:
+def test_a_growing_list_is_searched_in_the_loop() -> None:
     """`break` and `else` of the loop over it read the list, and keep nothing of it."""
 
     def primes(n: Any) -> Any:
@@ -123,7 +123,7 @@ def test_a_list_as_a_queue() -> None:
     agrees(f, 10, 100)
 
 
-def test_indices_slices_and_questions() -> None:
+def test_indices_slices_and_queries() -> None:
     def f(n):
         xs = [0, 1]
         for i in range(n):
@@ -147,7 +147,7 @@ def test_items_by_a_traced_index() -> None:
     agrees(f, (5, 1), (0, 1))
 
 
-def test_everything_else_that_changes_a_list() -> None:
+def test_other_mutating_list_methods() -> None:
     def f(n):
         xs = [1, 2]
         xs += [n]
@@ -180,7 +180,7 @@ def test_elements_are_nests() -> None:
     agrees(f, ([2, 3, 4],))
 
 
-def test_a_list_for_each_round() -> None:
+def test_a_list_for_each_iteration() -> None:
     def f(n):
         rows, sums = [], []
         for i in range(3):
@@ -263,7 +263,7 @@ def test_python_numbers_take_the_dtype_of_tensors() -> None:
     assert [x.numpy() for x in f(tf.constant(2))] == [1.0, 0.0, 0.5]
 
 
-def test_pop_from_an_empty_list_fails_when_the_graph_comes_there() -> None:
+def test_pop_from_an_empty_list_fails_at_run_time() -> None:
     def f(n):
         xs = [1]
         while n > 0:
@@ -323,7 +323,7 @@ def test_elements_of_different_types_are_refused() -> None:
     refuses(pairs, "AGC273", "the list `xs`")
 
 
-def test_what_needs_the_elements_is_refused() -> None:
+def test_operations_that_need_python_elements_are_refused() -> None:
     def contains(n):
         xs = [1]
         for i in range(n):
@@ -410,12 +410,12 @@ def test_rows_are_not_compared_as_a_whole() -> None:
     refuses(f, "AGC275", "compare the tensor tf.stack(xs)")
 
 
-def test_items_of_a_python_list_by_a_traced_index_say_what_to_write() -> None:
+def test_a_traced_index_into_a_python_list_names_tf_gather() -> None:
     with pytest.raises(TypeError, match=r"tf\.gather\(tf\.stack\(xs\), n\)"):
         tf.function(lambda n: [10, 20, 30][n])(tf.constant(1))
 
 
-def test_both_elements_that_differ_are_shown() -> None:
+def test_the_error_shows_both_different_elements() -> None:
     def f(n):
         xs = []
         for i in range(n):
@@ -428,12 +428,12 @@ def test_both_elements_that_differ_are_shown() -> None:
     refuses(f, "AGC274", "int32 and float32", "square = i * i", "half = tf.cast(n, tf.float32)")
 
 
-def test_membership_in_a_tensor_says_what_to_write() -> None:
+def test_membership_in_a_tensor_names_the_replacement() -> None:
     with pytest.raises(TypeError, match=r"tf\.reduce_any\(xs == "):
         tf.function(lambda xs, n: n in xs)(tf.constant([1, 2]), tf.constant(1))
 
 
-def test_lists_that_do_not_change_their_length_stay_nests() -> None:
+def test_lists_of_constant_length_stay_nests() -> None:
     def f(n):
         window = [1, 2, 3]
         while n > 0:
@@ -447,7 +447,7 @@ def test_lists_that_do_not_change_their_length_stay_nests() -> None:
     assert "list_" not in graph
 
 
-def test_a_list_of_the_outside_is_filled_while_tracing() -> None:
+def test_an_outer_list_is_filled_while_tracing() -> None:
     log = []
 
     @tf.function
@@ -460,7 +460,7 @@ def test_a_list_of_the_outside_is_filled_while_tracing() -> None:
     assert set(log) == {"traced"}
 
 
-def test_a_list_with_another_name_is_never_wrong() -> None:
+def test_an_aliased_list_agrees_or_is_refused() -> None:
     def aliased(n):
         xs = [1]
         ys = xs

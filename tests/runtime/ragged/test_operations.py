@@ -140,7 +140,7 @@ def test_operations(name, executor):
     assert plain(operation(*arguments)) == expected
 
 
-def test_what_has_no_items():
+def test_reductions_of_empty_rows():
     x = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
     assert tf.reduce_max(x, 1).numpy().tolist() == [2, tf.float32.min, 3]
     assert tf.reduce_prod(x, 1).numpy().tolist() == [2, 1, 3]
@@ -179,7 +179,7 @@ def test_uniform_axes_stay_uniform():
         lambda x: tf.ragged.stack_dynamic_partitions([1, 2], [0, 5], 2),
     ],
 )
-def test_rows_that_do_not_go_together(operation):
+def test_mismatched_rows_are_refused(operation):
     with pytest.raises(tf.errors.InvalidArgumentError):
         operation(tf.ragged.constant(ROWS))
 
@@ -201,7 +201,7 @@ def test_rows_that_do_not_go_together(operation):
         lambda x: tf.ragged.boolean_mask(x, [True]),
     ],
 )
-def test_what_ragged_tensors_do_not_have(operation):
+def test_unsupported_ragged_operations_are_refused(operation):
     with pytest.raises(ValueError):
         operation(tf.ragged.constant(ROWS))
 
@@ -212,7 +212,7 @@ def test_equality_never_fails():
     assert (x == tf.ragged.constant([[1], [2, 3]])) is False
 
 
-def test_gradients_go_to_the_values():
+def test_gradients_reach_the_values():
     values = tf.constant([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:
         tape.watch(values)

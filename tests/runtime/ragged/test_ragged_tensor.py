@@ -50,7 +50,7 @@ def pairs():
         (lambda: tf.ragged.range([5, 2], [1, 0], -2), "[[5, 3], [2]]"),
     ],
 )
-def test_how_it_is_made(made, text):
+def test_constructors_of_ragged_tensors(made, text):
     assert repr(made()) == f"<tf.RaggedTensor {text}>"
 
 
@@ -94,12 +94,12 @@ def test_rows_that_do_not_fit_the_values(made):
         (lambda: tf.convert_to_tensor(rows()), ValueError),
     ],
 )
-def test_what_is_refused(made, error):
+def test_invalid_ragged_tensors_are_refused(made, error):
     with pytest.raises(error):
         made()
 
 
-def test_its_shape_and_its_parts():
+def test_shape_and_components():
     assert [x.shape.as_list() for x in (rows(), nested(), uniform(), pairs())] == [
         [2, None], [2, None, None], [1, 2, None], [2, None, 2]
     ]  # fmt: skip
@@ -263,7 +263,7 @@ def test_a_loop_over_rows_is_staged():
     assert concrete(tf.ragged.constant([[1, 2], [], [3, 4, 5]])).numpy() == 2
 
 
-def test_loops_and_branches_carry_it():
+def test_ragged_tensors_are_loop_and_branch_state():
     @tf.function
     def halved(x, n):
         while n > 0:

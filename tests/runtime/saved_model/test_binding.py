@@ -52,7 +52,7 @@ def _other_variable(content: dict[str, Any]) -> None:
         lambda content: _graph(content).update(outputs={"output": -1}),
     ],
 )
-def test_what_does_not_fit_the_graph(tmp_path: Path, change: Any) -> None:
+def test_an_index_that_contradicts_the_graph_is_refused(tmp_path: Path, change: Any) -> None:
     tf.saved_model.save(_Model(), tmp_path)
     assert tf.saved_model.load(tmp_path).f(tf.constant([1.0, 2.0]), 3)["n"].numpy() == 4
     changed(tmp_path / file_format.INDEX, change)
@@ -61,7 +61,7 @@ def test_what_does_not_fit_the_graph(tmp_path: Path, change: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["\uff58", "x, y", "x=1", "def", "", "*x", "None", 1, None])
-def test_parameters_have_names_that_python_gives_them(tmp_path: Path, name: Any) -> None:
+def test_invalid_parameter_names_are_refused(tmp_path: Path, name: Any) -> None:
     tf.saved_model.save(_Model(), tmp_path)
 
     def rename(content: dict[str, Any]) -> None:

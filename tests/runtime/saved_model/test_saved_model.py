@@ -77,7 +77,7 @@ def holding(**attributes):
     return module
 
 
-def test_a_loaded_model_does_what_was_saved(model, folder):
+def test_a_loaded_model_computes_the_same(model, folder):
     loaded = tf.saved_model.load(folder)
     assert loaded(X).numpy().tolist() == model(X).numpy().tolist()
     result = loaded(X, training=True)
@@ -86,7 +86,7 @@ def test_a_loaded_model_does_what_was_saved(model, folder):
     assert int(loaded.steps) == 4  # its own, which was 2 when it was saved
 
 
-def test_it_needs_no_code_of_the_model(folder):
+def test_loading_needs_no_code_of_the_model(folder):
     program = (
         "import sys, agc.runtime as tf\n"
         "loaded = tf.saved_model.load(sys.argv[1])\n"
@@ -108,7 +108,7 @@ def test_the_variables_are_found_under_their_names(folder):
     assert not hasattr(loaded, "offset")
 
 
-def test_variables_of_a_loaded_model_change_what_it_computes(folder):
+def test_assigning_a_loaded_variable_changes_the_result(folder):
     loaded = tf.saved_model.load(folder)
     before = loaded.fixed(X)
     loaded.layers[1]["a"].assign(12.0)
@@ -140,7 +140,7 @@ def test_graphs_are_found_by_specs(folder):
     assert len(concrete.concrete_functions) == 2
 
 
-def test_the_only_function_with_an_input_signature_is_the_default_one(folder):
+def test_a_single_function_with_input_signature_is_serving_default(folder):
     loaded = tf.saved_model.load(folder)
     assert list(loaded.signatures) == ["serving_default"]
     serving = loaded.signatures["serving_default"]
@@ -151,7 +151,7 @@ def test_the_only_function_with_an_input_signature_is_the_default_one(folder):
         serving(y=X)
 
 
-def test_functions_that_give_nothing_are_no_signature(tmp_path):
+def test_functions_without_results_are_no_signature(tmp_path):
     total = tf.Variable(1.0)
 
     @tf.function(input_signature=[tf.TensorSpec([])])
@@ -212,7 +212,7 @@ def test_python_values_are_part_of_a_signature(tmp_path):
     ],
     ids=["number", "untraced", "variable", "nested result"],
 )
-def test_what_cannot_be_a_signature_is_refused(tmp_path, value, reason):
+def test_an_invalid_signature_is_refused(tmp_path, value, reason):
     with pytest.raises(ValueError, match=reason):
         tf.saved_model.save(tf.Module(), tmp_path / "model", signatures=value)
     assert not (tmp_path / "model" / file_format.INDEX).exists()
@@ -266,7 +266,7 @@ def test_functions_that_call_functions(tmp_path):
     assert float(reloaded(holding(outer=outer), tmp_path).outer(1.0)) == 3.0
 
 
-def test_a_variable_that_the_model_does_not_lead_to_is_named(tmp_path):
+def test_an_untracked_variable_is_named(tmp_path):
     lost = tf.Variable(1.0, name="lost")
     module = holding(f=tf.function(lambda x: x + lost, input_signature=[tf.TensorSpec([])]))
     with pytest.raises(
@@ -313,7 +313,7 @@ def test_assets_travel_with_the_model(tmp_path):
         tf.saved_model.Asset(source)
 
 
-def test_there_is_a_model_or_there_is_none(folder, tmp_path):
+def test_saving_is_atomic(folder, tmp_path):
     assert tf.saved_model.contains_saved_model(folder)
     assert not tf.saved_model.contains_saved_model(tmp_path)
     with pytest.raises(OSError, match="there is no saved model in"):
@@ -325,13 +325,13 @@ def present(folder):
     return json.loads((folder / file_format.INDEX).read_text())["content"]["folder"]
 
 
-def test_graphs_are_files_that_people_can_read(folder):
+def test_saved_graphs_are_readable_text(folder):
     (graph,) = folder.glob("model-*/functions/*-fixed.json")
     operations = json.loads(graph.read_text())["graphs"][0]["operations"]
     assert [operation["op"] for operation in operations] == ["read_variable", "multiply"]
 
 
-def test_saving_again_replaces_the_model_in_one_step(model, folder, monkeypatch):
+def test_saving_again_replaces_the_model_atomically(model, folder, monkeypatch):
     model.layers[1]["a"].assign(7.0)
     seen = []
     original = checksummed_json.write
@@ -386,7 +386,7 @@ def test_damage_is_refused_and_never_gives_other_results(folder):
     assert tf.saved_model.load(folder)(X).numpy().tolist() == [[3.0, 6.0]]
 
 
-def test_a_model_of_a_newer_version_says_so(folder):
+def test_a_model_of_a_newer_version_is_refused_by_name(folder):
     index = folder / file_format.INDEX
     index.write_text(index.read_text().replace('"version": 1', '"version": 9'))
     with pytest.raises(tf.errors.DataLossError, match=r"version 9 .* reads versions up to 1"):

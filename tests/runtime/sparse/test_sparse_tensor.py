@@ -65,7 +65,7 @@ def test_operations(name, executor):
     assert result(small()).numpy().tolist() == expected
 
 
-def test_its_text_and_spec():
+def test_repr_and_spec():
     assert repr(S.eye(1)) == (
         "SparseTensor(indices=tf.Tensor([[0 0]], shape=(1, 2), dtype=int64), values=tf.Tensor([1.], shape=(1,), "
         "dtype=float32), dense_shape=tf.Tensor([1 1], shape=(2,), dtype=int64))"
@@ -106,7 +106,7 @@ def test_a_threshold_leaves_out_small_sums():
     assert S.add(small(), minus, threshold=1).values.shape == [0]
 
 
-def test_places_must_agree():
+def test_coordinates_must_agree():
     with pytest.raises(tf.errors.InvalidArgumentError, match="shapes do not match"):
         S.add(S.eye(2), S.eye(3))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Mismatched indices!"):
@@ -117,7 +117,7 @@ def test_places_must_agree():
         S.reorder(tf.ones([2]))
 
 
-def test_other_operations_refuse_it():
+def test_other_operations_refuse_sparse_tensors():
     for operation in (tf.exp, tf.reduce_sum, lambda x: tf.add(x, x)):
         with pytest.raises(ValueError, match="unsupported type"):
             operation(small())
@@ -125,7 +125,7 @@ def test_other_operations_refuse_it():
         small() + 1
 
 
-def test_softmax_of_what_is_there():
+def test_softmax_of_stored_elements():
     values = S.softmax(small()).values.numpy().tolist()
     assert values == pytest.approx([0.11920292, 0.880797, 1.0])
 
@@ -153,7 +153,7 @@ def test_segments():
             S.segment_sum(data, [0, 1, 2], segments, num_segments=3)
 
 
-def test_numbers_say_which_columns_are_true():
+def test_to_indicator():
     numbers = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [2, 0, 1], [2, 2])
     assert S.to_indicator(numbers, 3).numpy().tolist() == [[True, False, True], [False, True, False]]
 
@@ -163,7 +163,7 @@ def test_rows_of_slices_that_are_masked():
     assert S.mask(rows, [1, 2]).values.numpy().tolist() == [[3.0]]
 
 
-def test_it_changes_its_shape_in_loops_and_branches():
+def test_sparse_tensors_change_shape_in_loops_and_branches():
     @tf.function
     def doubled(x, n):
         while n > 0:

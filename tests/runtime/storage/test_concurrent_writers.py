@@ -96,7 +96,7 @@ def files_in(place: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["saved_model", "checkpoint", "dataset"])
-def test_readers_meet_whole_values_while_two_write(kind: str, tmp_path: Path) -> None:
+def test_readers_see_whole_values_during_concurrent_writes(kind: str, tmp_path: Path) -> None:
     save, load = KINDS[kind]
     save(tmp_path, 1)
     is_over = threading.Event()
@@ -142,7 +142,7 @@ if KILLED:
         ("kind", "writers"),
         [(kind, count) for kind in KINDS for count in (1, 2)],
     )
-    def test_killed_writers_leave_a_whole_value_and_nothing_for_ever(
+    def test_killed_writers_leave_a_whole_value_and_removable_files(
         kind: str, writers: int, tmp_path: Path
     ) -> None:
         save, load = KINDS[kind]
@@ -216,7 +216,7 @@ def test_leftovers_of_killed_writers_are_removed_by_the_next_save(kind: str, tmp
     assert load(tmp_path)
 
 
-def test_what_a_living_writer_has_is_no_leftover(tmp_path: Path) -> None:
+def test_files_of_a_live_writer_are_not_removed(tmp_path: Path) -> None:
     writer = model_files.Writer(tmp_path)
     writer.variables({"v": np.zeros(3)})
     with atomic_files.drafted(tmp_path / "saved_model.json") as draft:
@@ -236,7 +236,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_saving_deletes_nothing_that_it_has_not_written(kind: str, tmp_path: Path) -> None:
+def test_saving_deletes_only_its_own_files(kind: str, tmp_path: Path) -> None:
     for name in FOREIGN:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("precious")
@@ -307,9 +307,7 @@ def test_a_system_without_locks_saves_and_replaces(
     assert len(files_in(tmp_path)) == FILES[kind]
 
 
-def test_a_folder_that_another_one_holds_is_an_error_after_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_a_locked_folder_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "_PATIENCE", 0.02)
     save_checkpoint(tmp_path, 1)
     with (
@@ -323,9 +321,7 @@ def test_a_folder_that_another_one_holds_is_an_error_after_a_while(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_full_disk_leaves_the_value_before(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_old_value(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save, load = KINDS[kind]
     save(tmp_path, 1)
     before = sorted(files_in(tmp_path))

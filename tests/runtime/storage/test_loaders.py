@@ -71,7 +71,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())
-def test_what_is_no_file_is_refused(read, name):
+def test_paths_that_are_no_files_are_refused(read, name):
     with pytest.raises((tf.errors.OpError, ValueError, FileNotFoundError)):
         read(name)
 

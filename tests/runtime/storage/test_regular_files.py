@@ -46,7 +46,7 @@ def test_regular_files_are_read(folder: Path) -> None:
         "inner/", "./inner/plain", "inner/plain\0", "\0", "\ud800", "x" * 300, "inner", 5, None, ["inner"], {},
     ],
 )  # fmt: skip
-def test_names_that_lead_elsewhere_are_refused(folder: Path, secret: Path, name: Any) -> None:
+def test_names_outside_of_the_folder_are_refused(folder: Path, secret: Path, name: Any) -> None:
     with pytest.raises(tf.errors.DataLossError):
         regular_files.open_inside(folder, name)
 
@@ -69,7 +69,7 @@ def bound(place: Path) -> None:
     ],
     ids=["link", "device", "circle", "folder", "fifo", "socket"],
 )
-def test_what_is_no_regular_file_is_refused_at_once(
+def test_special_files_are_refused_without_blocking(
     folder: Path, secret: Path, make: Callable[[Path, Path], Any]
 ) -> None:
     make(folder / "inner" / "other", secret)

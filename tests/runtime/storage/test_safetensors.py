@@ -27,7 +27,7 @@ def same(one, other):
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
-def test_every_dtype_comes_back_bit_by_bit(tmp_path):
+def test_every_dtype_round_trips_bitwise(tmp_path):
     path = tmp_path / "values"
     checksum = safetensors.write(path, ARRAYS)
     found = safetensors.read(path, checksum)
@@ -42,7 +42,7 @@ def test_numbers_of_every_dtype(tmp_path, dtype):
     assert same(safetensors.read(tmp_path / "values")["x"], array)
 
 
-def test_the_layout_is_the_one_that_others_read(tmp_path):
+def test_the_layout_is_the_standard_one(tmp_path):
     path = tmp_path / "values"
     safetensors.write(path, {"w": np.array([[1, 2]], np.float32)})
     content = path.read_bytes()
@@ -54,7 +54,7 @@ def test_the_layout_is_the_one_that_others_read(tmp_path):
     assert length % 8 == 0
 
 
-def test_no_damage_goes_unnoticed(tmp_path):
+def test_every_damage_is_detected(tmp_path):
     path = tmp_path / "values"
     checksum = safetensors.write(path, ARRAYS)
     content = path.read_bytes()
@@ -80,14 +80,14 @@ def test_no_damage_goes_unnoticed(tmp_path):
     ],
     ids=str,
 )
-def test_headers_that_lie_are_refused(tmp_path, header):
+def test_inconsistent_headers_are_refused(tmp_path, header):
     text = json.dumps(header).encode()
     (tmp_path / "values").write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
     with pytest.raises(tf.errors.DataLossError, match="damaged, or not a safetensors file"):
         safetensors.read(tmp_path / "values")
 
 
-def test_a_header_longer_than_the_file_is_not_believed(tmp_path):
+def test_a_header_longer_than_the_file_is_refused(tmp_path):
     (tmp_path / "values").write_bytes(struct.pack("<Q", 2**60) + b"{}")
     with pytest.raises(tf.errors.DataLossError, match="a header of"):
         safetensors.read(tmp_path / "values")

@@ -65,7 +65,7 @@ def test_a_number_at_a_step(writer, tmp_path):
     assert events(tmp_path)[1].summary.value[0].metadata.summary_description == "of *things*"
 
 
-def test_name_scopes_come_before_the_tag(writer, tmp_path):
+def test_name_scopes_prefix_the_tag(writer, tmp_path):
     @tf.function
     def inner(x):
         tf.summary.scalar("traced", x, step=1)
@@ -91,7 +91,7 @@ def test_a_histogram_has_buckets_of_equal_width(writer, tmp_path):
 
 
 @pytest.mark.parametrize(("numbers", "last"), [([], [0.0, 0.0, 0.0]), ([7, 7], [7.0, 7.0, 2.0])])
-def test_a_histogram_of_nothing_and_of_one_number(writer, tmp_path, numbers, last):
+def test_histograms_of_no_and_of_one_value(writer, tmp_path, numbers, last):
     with writer.as_default():
         tf.summary.histogram("numbers", numbers, step=1)
     data = only(tmp_path)[1]
@@ -134,7 +134,7 @@ def test_floats_of_images_reach_from_0_to_1(writer, tmp_path):
     assert pixels(only(tmp_path)[1][2]).ravel().tolist() == [0, 127, 255, 255]
 
 
-def test_at_most_so_many_images(writer, tmp_path):
+def test_max_outputs_bounds_the_images(writer, tmp_path):
     with writer.as_default():
         tf.summary.image("pictures", np.zeros((9, 2, 2, 1)), step=0, max_outputs=2)
         with pytest.raises(ValueError, match="must have rank 4"):
@@ -154,7 +154,7 @@ def test_sounds_are_wav_files(writer, tmp_path):
 
 
 @pytest.mark.parametrize("executor", COMPLETE)
-def test_functions_write_each_time_they_run(writer, tmp_path, executor):
+def test_summaries_are_written_at_each_run(writer, tmp_path, executor):
     step = tf.Variable(9)
 
     @tf.function(experimental_executor=executor)
@@ -174,7 +174,7 @@ def test_functions_write_each_time_they_run(writer, tmp_path, executor):
     ]  # fmt: skip
 
 
-def test_steps_come_from_the_nearest_place(writer, tmp_path):
+def test_the_innermost_default_step_is_used(writer, tmp_path):
     with writer.as_default(step=100):
         tf.summary.scalar("of the writer", 1.0)
         tf.summary.scalar("its own", 1.0, step=1)
@@ -254,7 +254,7 @@ def test_events_reach_the_disk_in_time(tmp_path):
         writer.close()
 
 
-def test_what_is_kept_back_is_written_at_exit(tmp_path):
+def test_buffered_events_are_written_at_exit(tmp_path):
     program = (
         "import sys, agc.runtime as tf\n"
         "tf.summary.create_file_writer(sys.argv[1]).set_as_default()\n"

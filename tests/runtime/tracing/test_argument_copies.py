@@ -45,14 +45,14 @@ ONE = tf.constant(1)
         (in_a_loop, [ONE], "found[0]", "found[0] = found[0] + x"),
     ],
 )
-def test_a_change_is_an_error_that_names_argument_and_line(function, argument, changed, line):
+def test_mutating_an_argument_is_an_error_with_name_and_line(function, argument, changed, line):
     with pytest.raises(ValueError, match="AGC292") as caught:
         tf.function(function)(argument, tf.constant(2))
     assert f"changes its argument `{changed}`" in str(caught.value)
     assert line in str(caught.value)
 
 
-def test_a_copy_may_be_changed():
+def test_a_copy_of_an_argument_may_be_mutated():
     @tf.function
     def added(totals, x, *more, **named):
         totals = dict(totals)
@@ -65,13 +65,13 @@ def test_a_copy_may_be_changed():
     assert (totals["sum"], given["sum"], count) == (3, 1, 1)
 
 
-def test_functions_of_datasets_may_take_their_elements_apart():
+def test_functions_of_datasets_may_mutate_their_elements():
     data = tf.data.Dataset.from_tensor_slices({"x": [1, 2], "label": [0, 1]})
     pairs = data.map(lambda row: (row, row.pop("label")))
     assert [(int(row["x"]), int(label)) for row, label in pairs] == [(1, 0), (2, 1)]
 
 
-def test_an_object_that_is_no_nest_may_be_changed():
+def test_an_object_that_is_no_nest_may_be_mutated():
     class Counter:
         calls = 0
 

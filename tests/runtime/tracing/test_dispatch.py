@@ -29,12 +29,12 @@ def called(python_function, *args):
     ],
     ids=["nothing", "a tensor", "numbers and texts", "objects", "ten"],
 )
-def test_a_call_like_those_before(python_function, args, result):
+def test_a_repeated_call_uses_the_cached_graph(python_function, args, result):
     function = called(python_function, *args)
     assert float(function(*args)) == result
 
 
-def test_a_tensor_that_nobody_has_asked_for_its_kind_is_told_by_it():
+def test_a_fresh_tensor_is_recognized_by_its_type():
     function = called(lambda x: x + 1, ONE)
     assert float(function(tf.constant(5.0))) == 6.0
 
@@ -134,7 +134,7 @@ class TestKeywords:
 
 class TestOtherCalls:
     @pytest.mark.parametrize("other", [5, tf.constant([1, 2]), [ONE], None])
-    def test_errors_are_those_of_one_call_alone(self, other):
+    def test_an_error_has_the_frames_of_one_call_only(self, other):
         tried = []
 
         def of_scalars(x):
@@ -150,7 +150,7 @@ class TestOtherCalls:
         assert len(tried) == 1
         assert caught.value.__context__ is None
         frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
-        assert frames == ["test_errors_are_those_of_one_call_alone", "of_scalars"]
+        assert frames == ["test_an_error_has_the_frames_of_one_call_only", "of_scalars"]
 
     def test_other_kinds_keywords_and_counts(self):
         function = called(lambda x, y=2.0: x - y, ONE)
@@ -163,7 +163,7 @@ class TestOtherCalls:
         function = called(lambda n: tf.constant(str(n)), 0.0)
         assert [function(n).numpy() for n in (-0.0, 0, False, 0.0)] == [b"-0.0", b"0", b"False", b"0.0"]
 
-    def test_an_object_that_came_to_stand_where_another_was(self):
+    def test_an_object_at_the_address_of_a_freed_one(self):
         class Box:
             def __init__(self, content):
                 self.content = content
@@ -175,7 +175,7 @@ class TestOtherCalls:
             del box
             gc.collect()
 
-    def test_none_stands_for_no_object_that_is_gone(self):
+    def test_none_does_not_match_a_freed_object(self):
         function = tf.function(lambda box: tf.constant(box is None), jit_compile=False)
         box = type("Box", (), {})()
         assert [bool(function(box)) for _ in range(3)] == [False] * 3
@@ -183,12 +183,12 @@ class TestOtherCalls:
         gc.collect()
         assert bool(function(None))
 
-    def test_equal_numbers_that_are_other_objects(self):
+    def test_equal_numbers_of_other_identity(self):
         function = called(lambda x, n, how: x * n, ONE, 1000.5, "times by")
         assert float(function(ONE, float("1000.5"), " ".join(["times", "by"]))) == 1000.5
         assert float(function(ONE, 1000, "times by")) == 1000.0
 
-    def test_arguments_that_answer_no_questions(self):
+    def test_arguments_that_refuse_comparison(self):
         class Proxy:
             def __getattr__(self, name):
                 raise RuntimeError(f"nothing is behind it: {name}")
@@ -196,7 +196,7 @@ class TestOtherCalls:
         function = called(lambda x: tf.constant(type(x).__name__), ONE)
         assert function(Proxy()).numpy() == b"Proxy"
 
-    def test_the_function_is_not_kept(self):
+    def test_the_function_is_not_kept_alive(self):
         function = called(lambda x: x + 1, ONE)
         reference = weakref.ref(function)
         del function

@@ -58,7 +58,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_known_call_looks_up_one_key(kind, long_way):
+def test_a_cached_call_looks_up_one_key(kind, long_way):
     call, python_function = CALLS[kind]
     function = tf.function(python_function)
     call(function), call(function)
@@ -101,18 +101,18 @@ class TestWhatIsNotTheSameCall:
         assert float(f(z=c, y=b, x=a)) == 281.0
         assert float(f(a, z=c, y=b)) == 281.0
 
-    def test_one_list_and_several_arguments(self):
+    def test_a_list_and_several_arguments_are_distinguished(self):
         f = tf.function(lambda x, *rest: tf.constant(len(rest)))
         assert called_thrice(f, ONE, (ONE, ONE)) == [1] * 3
         assert called_thrice(f, ONE, ONE, ONE) == [2] * 3
         assert called_thrice(f, x=ONE) == [0] * 3
 
-    def test_dicts_whose_keys_come_in_another_order(self):
+    def test_dicts_with_keys_in_another_order(self):
         f = tf.function(lambda d: d["a"] - d["b"])
         assert called_thrice(f, {"a": ONE, "b": 2 * ONE}) == [-1.0] * 3
         assert called_thrice(f, {"b": ONE, "a": 2 * ONE}) == [1.0] * 3
 
-    def test_an_object_that_came_to_stand_where_another_was(self):
+    def test_an_object_at_the_address_of_a_freed_one(self):
         class Box:
             def __init__(self, content):
                 self.content = content
@@ -124,12 +124,12 @@ class TestWhatIsNotTheSameCall:
             del box
             gc.collect()
 
-    def test_an_array_of_objects_is_looked_into(self):
+    def test_elements_of_an_object_array_are_compared(self):
         f = tf.function(lambda x: x)
         assert called_thrice(f, np.array(["a", "b"], object)) == [[b"a", b"b"]] * 3
         assert called_thrice(f, np.array(["c", "d"], object)) == [[b"c", b"d"]] * 3
 
-    def test_shapes_and_dtypes_once_their_kinds_were_forgotten(self, monkeypatch):
+    def test_shapes_and_dtypes_after_cache_eviction(self, monkeypatch):
         monkeypatch.setattr("agc.runtime.core.abstract_value.MOST", 2)
         f = tf.function(lambda x: tf.size(x))
         for _ in range(3):
@@ -137,7 +137,7 @@ class TestWhatIsNotTheSameCall:
         assert f.experimental_get_tracing_count() == 6
 
 
-def test_an_argument_is_not_changed_by_what_the_caller_does_to_its_array():
+def test_a_result_does_not_alias_the_callers_array():
     f = tf.function(lambda x: x)
     given = np.ones(2, np.float32)
     f(given), f(given)
@@ -157,14 +157,14 @@ def test_an_argument_is_not_changed_by_what_the_caller_does_to_its_array():
         lambda x: collections.namedtuple("Pair", "left right")(x, [x]),
     ],
 )
-def test_results_have_the_structure_that_python_gives_them(result):
+def test_results_have_their_python_structure(result):
     f = tf.function(result)
     expected = tf.nest.map_structure(str, result(ONE))
     for _ in range(3):
         assert tf.nest.map_structure(str, f(ONE)) == expected
 
 
-def test_entries_say_when_they_were_made_for_another_object():
+def test_cache_entries_miss_for_another_object():
     f = tf.function(lambda x, o: x + 1)
     one, other = object(), object()
     known = f.get_concrete_function(ONE, one)

@@ -25,13 +25,13 @@ def counting(**options):
 
 
 class TestWhenItTraces:
-    def test_once_for_each_dtype_and_shape(self):
+    def test_one_trace_for_each_dtype_and_shape(self):
         f, traced = counting()
         for value in (1.0, 2.0, 1, [1.0], [2.0], [[1.0]]):
             f(tf.constant(value))
         assert len(traced) == 4 == f.experimental_get_tracing_count()
 
-    def test_for_each_python_value_and_type(self):
+    def test_one_trace_for_each_python_value_and_type(self):
         f, traced = counting()
         for value in (1, 1, 2, 1.0, True, [1, 2], [1, 2], (1, 2)):
             f(value)
@@ -57,7 +57,7 @@ class TestWhenItTraces:
         assert [r.numpy() for r in results] == [6] * 4
         assert len(traced) == 1
 
-    def test_objects_by_identity_and_without_keeping_them_alive(self):
+    def test_objects_are_keyed_by_identity_without_being_kept_alive(self):
         class Thing:
             size = 3
 
@@ -70,13 +70,13 @@ class TestWhenItTraces:
         gc.collect()
         assert alive() is None
 
-    def test_nests_by_structure(self):
+    def test_nests_are_keyed_by_structure(self):
         f = tf.function(lambda d: d["a"] + d["b"][0])
         assert f({"a": tf.constant(1), "b": [tf.constant(2)]}).numpy() == 3
         assert f({"b": [tf.constant(5)], "a": tf.constant(1)}).numpy() == 6
         assert f.experimental_get_tracing_count() == 1
 
-    def test_lists_stand_for_tensors_inside_of_nests_too(self):
+    def test_lists_are_converted_to_tensors_inside_nests(self):
         spec = {"x": tf.TensorSpec([None]), "y": (tf.TensorSpec([], tf.int32), tf.TensorSpec([1, 1]))}
         f = tf.function(lambda d: d["x"] * d["y"][1], input_signature=[spec])
         assert f({"x": [1.0, 2.0], "y": (3, [[2.0]])}).numpy().tolist() == [[2.0, 4.0]]
@@ -91,7 +91,7 @@ class TestWhenItTraces:
         assert len(traced) == 1
 
     @pytest.mark.parametrize("wrong", [tf.constant(1.0), tf.constant([1]), "text"])
-    def test_input_signature_refuses_what_does_not_fit(self, wrong):
+    def test_input_signature_refuses_other_arguments(self, wrong):
         f, _ = counting(input_signature=[tf.TensorSpec([None], tf.float32)])
         with pytest.raises(TypeError, match="`x`"):
             f(wrong)
@@ -257,7 +257,7 @@ class TestCaptures:
         assert outer(tf.constant(-5.0)).numpy() == 7.0
         assert inner.experimental_get_tracing_count() == 1
 
-    def test_an_inner_function_may_use_the_outer_ones_tensors(self):
+    def test_an_inner_function_may_capture_outer_tensors(self):
         @tf.function
         def outer(x):
             y = x * 2
@@ -340,7 +340,7 @@ class TestMethods:
 
 
 class TestAutograph:
-    def test_the_code_of_a_function_is_that_of_its_python_function(self):
+    def test_the_code_attribute_is_that_of_the_python_function(self):
         @tf.function
         def absolute(x):
             if x > 0:
@@ -410,7 +410,7 @@ class TestErrors:
         "options",
         [{"experimental_executor": "gpu"}, {"max_traces": 0}],
     )
-    def test_what_is_not_supported_is_refused(self, options):
+    def test_unsupported_options_are_refused(self, options):
         with pytest.raises(ValueError):
             tf.function(lambda x: x, **options)
 

@@ -93,7 +93,7 @@ class TestMethods:
         assert list(inspect.signature(Base(1).scaled).parameters) == ["x"]
         assert list(inspect.signature(Base.scaled).parameters) == ["self", "x"]
 
-    def test_whatever_self_is_called(self):
+    def test_self_may_have_any_name(self):
         class Odd:
             def __init__(me):  # noqa: N805
                 me.v = None
@@ -108,11 +108,11 @@ class TestMethods:
 
 
 class TestCopies:
-    def test_a_function_with_a_name_is_pickled_by_it(self):
+    def test_a_module_level_function_is_pickled_by_name(self):
         assert pickle.loads(pickle.dumps(module_level)) is module_level
         assert copy.deepcopy(module_level) is copy.copy(module_level) is module_level
 
-    def test_others_without_their_graphs(self):
+    def test_other_functions_are_pickled_without_graphs(self):
         f = tf.function(plain, reduce_retracing=True)
         f(1)
         for other in (pickle.loads(pickle.dumps(f)), copy.copy(f)):
@@ -123,7 +123,7 @@ class TestCopies:
             other(tf.zeros([1])), other(tf.zeros([2])), other(tf.zeros([3]))
             assert other.experimental_get_tracing_count() == 3
 
-    def test_an_object_that_holds_one(self):
+    def test_an_object_that_holds_a_function_is_copied(self):
         class Holder:
             def __init__(self):
                 self.v = tf.Variable(1)
@@ -183,7 +183,7 @@ class TestKindsOfArguments:
         assert int(f(tf.constant(1))) == 6
         assert int(f(2)) == 9
 
-    def test_what_a_graph_holds_stays_alive(self):
+    def test_captured_values_stay_alive(self):
         def made():
             v, t = tf.Variable(1), tf.constant(2)
             return tf.function(lambda: v + t).get_concrete_function()
@@ -211,11 +211,11 @@ class TestOptions:
             ({"unknown": 1}, TypeError, "unknown"),
         ],
     )
-    def test_without_a_meaning_are_refused(self, options, error, message):
+    def test_unknown_options_are_refused(self, options, error, message):
         with pytest.raises(error, match=message):
             tf.function(plain, **options)
 
-    def test_known_ones_are_taken(self):
+    def test_known_experimental_options_are_accepted(self):
         f = tf.function(
             plain, experimental_implements="plus_two", experimental_attributes={"disable_acd": True},
             experimental_follow_type_hints=True, experimental_relax_shapes=True, experimental_compile=False,
@@ -225,7 +225,7 @@ class TestOptions:
         assert f.experimental_get_tracing_count() == 2
 
 
-def test_types_are_kept(tmp_path):
+def test_static_types_are_kept(tmp_path):
     """A type checker sees the parameters and the result of the Python function."""
     pytest.importorskip("mypy")
     root = pathlib.Path(tf.__file__.rsplit("/runtime/", 1)[0].removesuffix("/typings/agc"))

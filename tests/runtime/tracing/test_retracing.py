@@ -54,7 +54,7 @@ class TestExplanations:
             (None, tf.constant(1), "`x` was None, and is int32[]\n    None is part of the signature"),
         ],
     )  # fmt: skip
-    def test_the_argument_the_two_signatures_and_the_remedy(self, explain, first, second, expected):
+    def test_the_warning_names_argument_signatures_and_remedy(self, explain, first, second, expected):
         f = tf.function(value)
         f(first)
         f(second)
@@ -64,7 +64,7 @@ class TestExplanations:
         assert expected in record.message
 
     @pytest.mark.parametrize("second", [1, "a", None, tf.constant(1), tf.Variable(1), len], ids=repr)
-    def test_an_object_that_is_gone_is_an_object(self, explain, second):
+    def test_the_warning_mentions_a_freed_object(self, explain, second):
         f = tf.function(value)
         f(Thing(0))
         gc.collect()
@@ -81,7 +81,7 @@ class TestExplanations:
         assert "`y` was Python str 'a', and is Python str 'c'" in explain.records[-1].message
         assert "`x`" not in explain.records[-1].message
 
-    def test_without_the_variable_only_calls_that_keep_tracing_are_worth_a_word(self, caplog, monkeypatch):
+    def test_only_repeated_retracing_warns_by_default(self, caplog, monkeypatch):
         monkeypatch.delenv("AGC_EXPLAIN_RETRACES", raising=False)
         f = tf.function(lambda x: x)
         for n in range(4):
@@ -98,7 +98,7 @@ class TestExplanations:
         )
         assert "`x` was Python int 13, and is Python int 14" in record.message
 
-    def test_a_recursion_that_never_ends_is_no_retracing(self, caplog):
+    def test_infinite_recursion_is_not_reported_as_retracing(self, caplog):
         @tf.function
         def down(n):
             return down(n - 1) if n > 0 else 1
@@ -111,7 +111,7 @@ class TestExplanations:
 class TestGraphsOfSpecs:
     """A call that fits a graph with unknown dimensions gets it, as in TensorFlow: the one that knows most."""
 
-    def test_calls_share_them(self):
+    def test_calls_share_explicit_concrete_functions(self):
         f = tf.function(lambda x, n=1: x + n)
         rows = f.get_concrete_function(tf.TensorSpec([None, 2]))
         assert f(tf.ones([3, 2])).shape == f(np.ones([3, 2], np.float32)).shape == (3, 2)
@@ -123,12 +123,12 @@ class TestGraphsOfSpecs:
         assert f.get_concrete_function(tf.ones([9, 2], tf.int32)) not in (rows, whole)
         assert f.experimental_get_tracing_count() == 4
 
-    def test_what_was_traced_for_known_shapes_is_not_shared(self):
+    def test_concrete_functions_of_known_shapes_are_not_shared(self):
         f = tf.function(lambda x: x)
         graphs = {f.get_concrete_function(tf.zeros(shape)) for shape in ([2], [3], [2, 3], [])}
         assert len(graphs) == 4
 
-    def test_variables_inside_belong_to_one_object(self):
+    def test_variables_of_a_method_belong_to_one_object(self):
         class Scale(tf.Module):
             def __init__(self, by):
                 self.by = tf.Variable(by)
@@ -154,7 +154,7 @@ class TestGraphsOfSpecs:
             assert scale.double([tf.ones([n])], len).shape == (n,)
         assert scale.double.experimental_get_tracing_count() == 2
 
-    def test_a_graph_that_uses_values_around_it_stays_there(self):
+    def test_a_graph_with_outer_captures_is_not_reused_outside(self):
         @tf.function
         def outer(x):
             inner = tf.function(lambda y: y * x[0])
@@ -169,7 +169,7 @@ class TestGraphsOfSpecs:
 
 
 class TestMaxTraces:
-    def test_one_more_is_refused(self):
+    def test_exceeding_max_traces_is_refused(self):
         f = tf.function(value, max_traces=2)
         f(tf.zeros([1]))
         f(tf.zeros([2]))
@@ -182,7 +182,7 @@ class TestMaxTraces:
         assert f(tf.ones([2])).numpy().tolist() == [1.0, 1.0]
 
     @pytest.mark.parametrize("limit", [0, -1, "many", 1.5])
-    def test_what_is_no_limit(self, limit):
+    def test_an_invalid_max_traces_is_refused(self, limit):
         with pytest.raises(ValueError, match="max_traces must be a positive integer"):
             tf.function(value, max_traces=limit)
 
@@ -193,7 +193,7 @@ class Thing:
 
 
 class TestMemory:
-    def test_objects_that_are_gone_take_their_graphs_along(self):
+    def test_graphs_are_freed_with_their_objects(self):
         f = tf.function(lambda thing: tf.constant(1))
         f(Thing(0))
         most = 0
@@ -236,7 +236,7 @@ class TestMemory:
         assert f(1).numpy() == 1  # given up long ago: traced again
         assert f.experimental_get_tracing_count() == 251
 
-    def test_many_calls_with_one_signature_take_no_memory(self):
+    def test_many_calls_with_one_signature_use_no_memory(self):
         f = tf.function(lambda x: x + 1)
         x = tf.constant(1.0)
         for _ in range(100):
@@ -285,7 +285,7 @@ class TestThreads:
         assert sorted(map(str, traced)) == ["(1,)", "(2,)", "(3,)", "(4,)"]
         assert inner.experimental_get_tracing_count() == 4
 
-    def test_two_functions_that_call_each_other_do_not_wait_for_each_other(self):
+    def test_mutually_recursive_functions_do_not_deadlock(self):
         @tf.function
         def even(n, depth):
             return odd(n, depth - 1) if depth else n
@@ -308,7 +308,7 @@ class TestThreads:
 
 
 class TestKeys:
-    def test_methods_of_one_object_are_one_argument(self):
+    def test_bound_methods_of_one_object_are_equal_arguments(self):
         class Scale:
             def twice(self, x):
                 return x * 2
@@ -320,7 +320,7 @@ class TestKeys:
         f(Scale().twice, 1)
         assert f.experimental_get_tracing_count() == 2
 
-    def test_partials_and_functions_by_identity(self):
+    def test_partials_and_functions_are_keyed_by_identity(self):
         double = functools.partial(lambda k, x: k * x, 2)
         f = tf.function(lambda g, x: g(x))
         assert f(double, 3).numpy() == f(double, 3).numpy() == 6
@@ -359,7 +359,7 @@ class Mango(Fruit):
 
 
 class TestTraceTypes:
-    def test_objects_may_say_what_tells_them_apart(self):
+    def test_custom_tracing_types_key_their_objects(self):
         """The numbers are TensorFlow's for the example of its guide on functions."""
         mix = tf.function(lambda a, b: tf.constant(a.flavour + b.flavour))
         assert [int(mix(Fruit(), Mango())), int(mix(Fruit(), Mango()))] == [11, 11]
@@ -371,7 +371,7 @@ class TestTraceTypes:
         with pytest.raises(TypeError, match="`a` was"):
             concrete(Mango(), Mango())
 
-    def test_what_is_no_trace_type(self):
+    def test_an_invalid_trace_type_is_refused(self):
         class Wrong:
             def __tf_tracing_type__(self, context):
                 return 3

@@ -55,7 +55,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_traced_number_is_as_good_as_a_python_number(name):
+def test_traced_numbers_agree_with_python_numbers(name):
     value, call = CALLS[name]
     tf.random.set_seed(3)
     expected = call(value)

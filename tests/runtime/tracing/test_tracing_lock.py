@@ -99,7 +99,7 @@ def test_a_function_that_is_called_by_a_thread_within_its_own_trace() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_traces_that_wait_in_a_circle_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deadlock_of_traces_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing_lock, "_DEEPEST", 3)
     said: list[str] = []
 
@@ -121,7 +121,7 @@ def test_traces_that_wait_in_a_circle_are_an_error(monkeypatch: pytest.MonkeyPat
     assert "start a thread that calls the same function" in message
 
 
-def test_threads_that_call_a_function_at_once_trace_it_once() -> None:
+def test_concurrent_calls_trace_a_function_once() -> None:
     traces = []
 
     @tf.function(autograph=False)

@@ -70,7 +70,7 @@ CALLED = {
 
 @pytest.mark.parametrize("way", CONCRETE)
 @pytest.mark.parametrize("initial", KNOWN)
-def test_get_concrete_function_makes_what_needs_no_argument(way, initial):
+def test_get_concrete_function_creates_variables_of_known_value(way, initial):
     linear = Linear(KNOWN[initial])
     call = CONCRETE[way](linear)
     assert linear.w.shape == [3, 2]
@@ -80,20 +80,20 @@ def test_get_concrete_function_makes_what_needs_no_argument(way, initial):
 
 @pytest.mark.parametrize("way", CONCRETE)
 @pytest.mark.parametrize("initial", OF_ARGUMENTS)
-def test_get_concrete_function_names_the_argument_that_is_not_known(way, initial):
+def test_get_concrete_function_names_the_unknown_argument(way, initial):
     with pytest.raises(ValueError, match=r"initial value of a variable depends on the argument `x`"):
         CONCRETE[way](Linear(OF_ARGUMENTS[initial]))
 
 
 @pytest.mark.parametrize("way", CALLED)
 @pytest.mark.parametrize("initial", {**KNOWN, **OF_ARGUMENTS})
-def test_a_call_knows_its_arguments(way, initial):
+def test_a_call_creates_variables_from_its_arguments(way, initial):
     linear = Linear({**KNOWN, **OF_ARGUMENTS}[initial])
     assert CALLED[way](linear)(tf.ones([4, 3])).shape == [4, 2]
 
 
 class TestConcreteFunctionsOfMethods:
-    def test_take_no_instance(self):
+    def test_static_and_class_methods_take_no_instance(self):
         linear = Linear(KNOWN["a constant"])
         concrete = linear.method.get_concrete_function(tf.TensorSpec([None, 3], name="rows"))
         args, kwargs = concrete.structured_input_signature

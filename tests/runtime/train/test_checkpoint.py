@@ -40,7 +40,7 @@ def saved(tmp_path):
     return tf.train.Checkpoint(net=Net().build(), v=tf.Variable(b"text")).save(tmp_path / "ckpt")
 
 
-def test_the_keys_are_the_shortest_names_that_lead_to_a_variable(saved):
+def test_keys_are_the_shortest_paths_to_variables(saved):
     assert tf.train.list_variables(saved) == [
         ("net/layers/0/.ATTRIBUTES/VARIABLE_VALUE", []),
         ("net/table/k/.ATTRIBUTES/VARIABLE_VALUE", []),
@@ -50,7 +50,7 @@ def test_the_keys_are_the_shortest_names_that_lead_to_a_variable(saved):
     ]
 
 
-def test_restoring_brings_the_values_back(saved):
+def test_restoring_restores_the_values(saved):
     net = Net().build(scale=10)
     checkpoint = tf.train.Checkpoint(net=net, v=tf.Variable(b""))
     checkpoint.restore(saved).assert_consumed()
@@ -59,7 +59,7 @@ def test_restoring_brings_the_values_back(saved):
     assert int(checkpoint.save_counter) == 1
 
 
-def test_variables_that_are_made_later_get_their_values_then(saved):
+def test_variables_created_later_get_their_values_at_creation(saved):
     net = Net()
     status = tf.train.Checkpoint(net=net).restore(saved).expect_partial()
     with pytest.raises(AssertionError, match="uses these values"):
@@ -87,7 +87,7 @@ def test_variables_made_while_a_function_is_traced_get_their_values(tmp_path):
     assert other(tf.constant([1.0])).numpy().tolist() == [6.0]
 
 
-def test_what_a_list_got_since_is_found_by_the_assertions(tmp_path):
+def test_assert_consumed_sees_elements_appended_after_restore(tmp_path):
     holder = tf.Module()
     holder.items = [tf.Variable(1.0), tf.Variable(2.0)]
     path = tf.train.Checkpoint(holder=holder).save(tmp_path / "ckpt")
@@ -106,7 +106,7 @@ def test_a_part_can_be_restored(saved):
     assert part.w.numpy().tolist() == [1.0, 2.0]
 
 
-def test_the_assertions_name_what_is_missing(saved):
+def test_assert_consumed_names_missing_values(saved):
     status = tf.train.Checkpoint(other=tf.Variable(0.0)).restore(saved).expect_partial()
     with pytest.raises(AssertionError, match=r"uses these values of .*: v, net/w"):
         status.assert_consumed()
@@ -119,7 +119,7 @@ def test_the_assertions_name_what_is_missing(saved):
         tf.train.Checkpoint(v=tf.Variable(1)).restore(None).assert_consumed()
 
 
-def test_unused_values_are_told_of_once_unless_they_are_expected(saved, caplog):
+def test_unused_values_are_warned_of_once_unless_expected(saved, caplog):
     with caplog.at_level(logging.WARNING, "agc"):
         tf.train.Checkpoint(net=Net().build()).restore(saved).expect_partial()
         assert caplog.text == ""
@@ -128,7 +128,7 @@ def test_unused_values_are_told_of_once_unless_they_are_expected(saved, caplog):
     assert re.search(r"were not used: v;.*expect_partial", caplog.text)
 
 
-def test_values_of_what_is_built_later_are_not_told_of(saved, caplog):
+def test_values_consumed_later_are_not_warned_of(saved, caplog):
     net, v = Net(), tf.Variable(b"")
     with caplog.at_level(logging.WARNING, "agc"):
         tf.train.Checkpoint(net=net, v=v).restore(saved)
@@ -150,7 +150,7 @@ def test_a_value_that_does_not_fit_is_refused(saved, variable, error):
         tf.train.Checkpoint(net=net).restore(saved)
 
 
-def test_the_root_lends_its_children(tmp_path):
+def test_a_checkpoint_root_exposes_its_children(tmp_path):
     path = tf.train.Checkpoint(Net().build()).save(tmp_path / "ckpt")
     assert "w/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
     net = Net().build(scale=10)
@@ -168,7 +168,7 @@ def test_a_shared_variable_is_saved_once_and_restored_for_all(tmp_path):
 
 
 @pytest.mark.parametrize("value", [3, "name", object()], ids=["number", "text", "object"])
-def test_what_holds_no_variable_is_refused(value):
+def test_an_untrackable_object_is_refused(value):
     with pytest.raises(ValueError, match="expecting `x` to be a trackable object"):
         tf.train.Checkpoint(x=value)
 
@@ -202,7 +202,7 @@ def test_a_reader_needs_no_objects(saved):
         reader.get_tensor("x")
 
 
-def test_the_latest_is_what_save_saved_last(tmp_path):
+def test_latest_checkpoint_is_the_last_saved(tmp_path):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     assert tf.train.latest_checkpoint(tmp_path) is None
     checkpoint.save(tmp_path / "ckpt")
@@ -241,7 +241,7 @@ def test_a_save_that_fails_leaves_the_last_one_whole(tmp_path, monkeypatch):
         ]
 
 
-def test_writing_over_a_checkpoint_replaces_it_and_leaves_nothing_behind(tmp_path):
+def test_overwriting_a_checkpoint_leaves_no_other_files(tmp_path):
     v = tf.Variable(1.0)
     checkpoint = tf.train.Checkpoint(v=v)
     for value in (1.0, 2.0, 3.0):

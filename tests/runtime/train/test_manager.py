@@ -15,7 +15,7 @@ def names(manager):
     return [os.path.basename(path) for path in manager.checkpoints]
 
 
-def test_the_last_ones_are_kept_and_the_others_deleted(checkpoint, tmp_path):
+def test_max_to_keep_deletes_older_checkpoints(checkpoint, tmp_path):
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=2)
     assert manager.latest_checkpoint is None
     for _ in range(4):
@@ -28,7 +28,7 @@ def test_the_last_ones_are_kept_and_the_others_deleted(checkpoint, tmp_path):
     ]
 
 
-def test_the_state_file_is_the_one_of_tensorflow(checkpoint, tmp_path):
+def test_the_state_file_has_tensorflows_format(checkpoint, tmp_path):
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=None)
     manager.save()
     manager.save(checkpoint_number=7)
@@ -40,7 +40,7 @@ def test_the_state_file_is_the_one_of_tensorflow(checkpoint, tmp_path):
     ]
 
 
-def test_a_later_manager_goes_on_where_the_first_one_stopped(checkpoint, tmp_path):
+def test_a_new_manager_continues_the_list_of_an_earlier_one(checkpoint, tmp_path):
     tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=2).save()
     later = tf.train.Checkpoint(v=tf.Variable(5))
     manager = tf.train.CheckpointManager(later, tmp_path, max_to_keep=2)
@@ -65,7 +65,7 @@ def test_saves_wait_for_the_interval(checkpoint, tmp_path):
     assert manager.save(check_interval=False) is not None
 
 
-def test_one_is_kept_for_ever_each_so_many_hours(checkpoint, tmp_path):
+def test_keep_checkpoint_every_n_hours_keeps_one_forever(checkpoint, tmp_path):
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1, keep_checkpoint_every_n_hours=0)
     first = manager.save()
     manager.save()
