@@ -347,15 +347,6 @@ def stored_after(code: CodeType, position: int, item: int = 0) -> str:
     return str(step.argval) if step is not None and step.opname.startswith("STORE_") else ""
 
 
-def returns(code: CodeType, name: str, position: int) -> bool:
-    """Return whether `code` returns the variable `name` after `position`."""
-    following = [step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE]
-    return any(
-        then.opname == "RETURN_VALUE" and step.opname.startswith("LOAD_") and step.argval == name
-        for step, then in itertools.pairwise(following)
-    )
-
-
 def returned_after(code: CodeType, position: int) -> bool:
     """Return whether `code` returns the result of the call at `position` unchanged."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..staging import is_chosen
-
 
 class Contents:
     """All items of `base()`, which is evaluated once, when the block starts."""
@@ -23,10 +21,6 @@ class Contents:
     def __init__(self, base: Callable[[], Any]) -> None:
         self.base = base()
         self._container = _Container(self.base)
-
-    def at(self, base: Any) -> Contents:
-        """Return the same location in another object."""
-        return Contents(lambda: base)
 
     def read(self) -> Any:
         return self._container.read()
@@ -64,8 +58,8 @@ class _Container:
 
 
 def _is_container(item: Any) -> bool:
-    """Return whether an item is a list or dict, and not a proxy for one of several objects."""
-    return isinstance(item, (list, dict)) and not is_chosen(type(item))
+    """Return whether an item is a list or dict."""
+    return isinstance(item, (list, dict))
 
 
 def _items(value: Any) -> Any:

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from ..errors import StagingError
 from ..staging import Maybe, State, Undefined
 from .aliasing import alias_state
 from .aliasing.alias_state import AliasState, Held
 from .aliasing.loop_entry import LoopEntryAliases
 from .aliasing.may_alias import AliasScope
-from .aliasing.object_index import ObjectIndex
 from .leaked_tracers import is_lost
-from .locations import Location, location, spread
+from .locations import Location, calls_setter, location
 from .value_identity import NOTHING
 
 
@@ -73,8 +71,8 @@ class CarriedState:
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
         self.test_assigns = False  # if true, the test of the loop must be part of its body
-        self.entry, self.numbers = LoopEntryAliases(), ObjectIndex()
-        self.extend([place for make in makers for place in spread(make())])
+        self.entry = LoopEntryAliases()
+        self.extend([place for place in (make() for make in makers) if not calls_setter(place)])
 
     def extend(self, places: Sequence[Location]) -> None:
         """Carry further locations, for a new attempt. Two names of one location are merged."""
@@ -94,7 +92,6 @@ class CarriedState:
             gives,
             self.is_choice,
             self.entry,
-            self.numbers,
             self.watch.onlookers,
         )
 
@@ -125,8 +122,7 @@ class CarriedState:
 
         `own` may begin with values that precede the block's variables.
         """
-        cut = len(own) - len(self.own)
-        return own[:cut] + self.aliases.begun(own[cut:] + self.initial)
+        return own + self.initial
 
     def block(self, function: Callable[..., State | None], key: Any = None) -> Callable[..., State]:
         """Return a branch or a loop body that has the locations as further parameters and results.
@@ -209,25 +205,13 @@ class _Run:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         try:
             if kind is None:
-                self._check()
+                self.scope.check()
         finally:
             self._put_back()
         if kind is None:
             self.carried.watch.look(self.key)
         else:
             self.carried.watch.undo()
-
-    def _check(self) -> None:
-        """Raise an error if an object was mutated that may alias another.
-
-        In a loop, the objects are first carried by select indices if that is possible.
-        """
-        try:
-            self.scope.check()
-        except StagingError:
-            if self.carried.is_choice or not self.carried.aliases.number_moving():
-                raise
-            raise self.carried.watch.again() from None
 
     def _put_back(self) -> None:
         self.scope.close()

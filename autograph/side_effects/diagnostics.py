@@ -94,7 +94,8 @@ def rebound(name: str, changes: Sequence[Where] = ()) -> StagingError:
         f"{_shown(name)} is changed in place, and bound to another object, in a block that the graph runs",
         notes=_changed(changes),
         why=_WHICH,
-        fix=f"change a copy of {_shown(name)}, or bind it to another object before the block",
+        fix=f"change a copy of {_shown(name)}, or bind it to another object before the block; "
+        "or change each object by its own name, in an `if`",
     )
 
 
@@ -155,18 +156,9 @@ def unsettled(names: Sequence[str]) -> StagingError:
 
 
 def circles(name: str) -> StagingError:
-    """Return the error for a new object that contains itself."""
+    """Return the error for an object that contains itself, in a variable that a block binds."""
     return _refusal(
-        f"{_shown(name)} contains itself, and is made in a block that the graph runs",
+        f"{_shown(name)} contains itself, and is bound in a block that the graph runs",
         why="a graph carries an object as its contents, which never end here",
-        fix=f"make {_shown(name)} before the block, and let the block change its contents",
-    )
-
-
-def ambiguous(name: str, what: str) -> StagingError:
-    """Return the error for an operation that a select proxy does not support."""
-    return _refusal(
-        f"the candidates for {_shown(name)} {what}",
-        why="the graph decides which object it is, and selects between the values of all of them",
-        fix="give all of them the same items and attributes before the block, or use each by its own name in an `if`",
+        fix=f"bind {_shown(name)} before the block, and let the block change its contents",
     )

@@ -25,9 +25,7 @@ from .. import policy
 from ..analysis import bytecode_effects
 from ..errors import is_own_file
 from ..introspection.code_objects import is_block
-from ..staging import is_chosen
 from . import container_snapshots, snapshots
-from .aliasing.select_proxy import choice_of
 from .class_traits import ATOMS, Kind, Kinds
 from .iterator_position import IteratorPosition, is_iterator, iterator_parts
 from .pickled_state import ObjectState, has_state
@@ -148,9 +146,6 @@ class HeapWalker:
         if not kind.is_open:
             return
         self._seen[number] = value
-        if is_chosen(cls):
-            self._items(choice_of(value).objects, trail)
-            return
         follow = _follow_of(cls)
         if follow is not None:
             follow(self, value, trail)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence, Set
-from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +124,13 @@ class LaterUses:
                     ):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
+    def changes_inside(self, name: str) -> Iterator[Where]:
+        """Yield the lines of the block's functions that mutate the object of a variable."""
+        for code in self.own:
+            for mention in bytecode_effects.mentions(code, _label(name)):
+                if mention.alters:
+                    yield Where(code.co_filename, mention.line, function=code.co_name)
+
     def compares_later(self, names: Set[str], values: Sequence[Any]) -> bool:
         """Return whether later code compares the identity of an object, or calls a function that does.
 
@@ -141,10 +147,6 @@ class LaterUses:
             )
         )
 
-    def asks_which(self, values: Sequence[Any]) -> bool:
-        """Return whether any code that may run later compares the identity of objects."""
-        return self._compares_around(None) or any(map(bytecode_effects.compares, self._codes_later(values)))
-
     def _codes_later(self, values: Sequence[Any]) -> list[CodeType]:
         """Return the code that may run later, including methods of `values`, but not the enclosing functions."""
         later = self._later
@@ -155,7 +157,7 @@ class LaterUses:
         # Generated methods of a dataclass compare only classes and defaults, and have no file.
         return [code for code in found.values() if code not in self.blocks and code.co_filename != "<string>"]
 
-    def _compares_around(self, labels: Set[str] | None) -> bool:
+    def _compares_around(self, labels: Set[str]) -> bool:
         besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
         return any(
             bytecode_effects.compares(code, labels, position, besides) for code, position in self.around
@@ -164,14 +166,6 @@ class LaterUses:
     def target(self, item: int = 0) -> str:
         """Return the variable to which the innermost function assigns the current expression, or an item of it."""
         return bytecode_effects.stored_after(*self.around[0], item) if self.around else ""
-
-    def names_outside(self, name: str) -> Iterator[str]:
-        """Yield the callers' names for the value of a variable, for as long as functions return it."""
-        for (code, position), caller in pairwise(self.around):
-            if not bytecode_effects.returns(code, name, position):
-                return
-            name = bytecode_effects.stored_after(*caller)
-            yield name
 
     def holders_later(self, container: Any, assigned: Set[str]) -> Iterator[str]:
         """Yield the variables of enclosing functions, modules and loops from which an object is reachable.

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..staging import Undefined, is_chosen
-from .aliasing.select_proxy import choice_of
+from ..staging import Undefined
 from .custom_setters import sets_attribute, sets_items
 
 
@@ -55,12 +54,6 @@ class Attribute:
         self.base, self.key = base(), key
         self.name = f"{_text_of(base)}.{key}"
 
-    def at(self, base: Any) -> Attribute:
-        """Return the same attribute of another object."""
-        place = Attribute(lambda: base, self.key)
-        place.name = self.name
-        return place
-
     def read(self) -> Any:
         try:
             return getattr(self.base, self.key)
@@ -82,12 +75,6 @@ class Item:
         self.label = _text_of(base).rpartition(".")[2]
         self.name = f"{_text_of(base)}[{self.key!r}]"
 
-    def at(self, base: Any) -> Item:
-        """Return the same item of another container."""
-        place = Item(lambda: base, lambda: self.key)
-        place.label, place.name = self.label, self.name
-        return place
-
     def read(self) -> Any:
         if isinstance(self.base, dict) and self.key not in self.base:
             return Undefined(self.name)  # `base[key]` would insert a default
@@ -103,20 +90,8 @@ class Item:
             del self.base[self.key]
 
 
-def spread(place: Location) -> list[Location]:
-    """Return the locations that an assignment to `place` writes: for a select proxy, one in each candidate.
-
-    Assignments that call a setter have no location.
-    """
-    base = getattr(place, "base", None)
-    if is_chosen(type(base)):
-        each: list[Location] = [place.at(one) for one in choice_of(base).objects]  # type: ignore[attr-defined]
-    else:
-        each = [place]
-    return [one for one in each if not _is_call(one)]
-
-
-def _is_call(place: Location) -> bool:
+def calls_setter(place: Location) -> bool:
+    """Return whether an assignment to `place` calls a setter, so that there is no location to carry."""
     if isinstance(place, Attribute):
         return sets_attribute(place.base, place.key)
     return sets_items(getattr(place, "base", None))

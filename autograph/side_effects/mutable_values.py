@@ -6,8 +6,8 @@
     UserDict and its subclasses                 the values of its dict, by their keys
     a dataclass that is not frozen              the fields, by their names
 
-Excluded are opaque leaves (`staging.is_opaque_leaf`), lists that do not escape the function, and select
-proxies (`select_proxy.py`). Parts are read and written without calling methods that users' classes override.
+Excluded are opaque leaves (`staging.is_opaque_leaf`), and lists that do not escape the function. Parts are read
+and written without calling methods that users' classes override.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import functools
 from collections import OrderedDict, UserDict, defaultdict, deque
 from typing import Any
 
-from ..staging import UnescapedList, is_chosen, is_opaque_leaf
+from ..staging import UnescapedList, is_opaque_leaf
 
 _BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
 
@@ -48,7 +48,7 @@ def _base_of(value: Any) -> Any:
 @functools.lru_cache(maxsize=1024)
 def _base_of_kind(kind: Any) -> Any:
     """Return the class with the methods that access the parts; None if there are no mutable parts."""
-    if issubclass(kind, UnescapedList) or is_opaque_leaf(kind) or is_chosen(kind):
+    if issubclass(kind, UnescapedList) or is_opaque_leaf(kind):
         return None
     is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
     of_fields = None if is_fixed or issubclass(kind, BaseException) else object

@@ -118,7 +118,6 @@ def _settled(
                 journal.look_at_memory(carried)
                 results = run(carried)
                 journal.compare_gains()
-                carried.aliases.decide()
             except RetraceNeeded as found:
                 if found.journal is not journal:
                     raise

@@ -9,8 +9,6 @@ changes; both must agree."""
 
 from __future__ import annotations
 
-from typing import Any
-
 _MARKS = (
     "_is_leaf_of_nests",  # a stateful object, such as a module: its attributes are changed in place
     "__components__",  # a composite tensor, which is a value
@@ -24,13 +22,3 @@ def is_opaque_leaf(kind: type) -> bool:
     (False, True)
     """
     return any(hasattr(kind, mark) for mark in _MARKS)
-
-
-def is_chosen(kind: type) -> bool:
-    """Return whether instances of a class are proxies for one of several objects: see `aliasing/select_proxy.py`."""
-    return hasattr(kind, "__chosen_from__")
-
-
-def settled(value: Any) -> Any:
-    """Return an ordinary object with the current contents of such a proxy."""
-    return value.__chosen_copy__()

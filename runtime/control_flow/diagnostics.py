@@ -126,6 +126,6 @@ def advice_for_objects(values: Sequence[Any]) -> str | None:
         if all(base is object or is_user_class(base) for base in kind.__mro__):
             return (
                 f"make `{kind.__name__}` a dataclass, whose fields a graph carries, "
-                f"or make the objects before the block, which may select and change them"
+                f"or make the objects before the block and use each by its own name, in an `if`"
             )
     return None

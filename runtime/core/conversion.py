@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from agc.autograph.staging import is_chosen, settled
 
 from .. import dtypes
 from ..ir.builder import current
@@ -114,8 +113,6 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
     if type(value) is np.ndarray:  # no other conversion can be registered for this type
         return EagerTensor(_from_numpy(value, dtype))
     if type(value) not in _PLAIN:
-        if is_chosen(type(value)):
-            return _convert(settled(value), dtype)
         for _, kind, conversion in _conversions:
             if isinstance(value, kind):
                 result = conversion(value, dtype)

@@ -95,7 +95,7 @@ def trace(
         if copies is not None:
             copies.check(python_function, name)
         outputs: list[Operand] = []
-        structure = _collected(result, outputs, builder, name)
+        structure = _collected(result, outputs, builder)
     return Tracing(builder.finish(outputs), builder.captured_outer(), outer, structure, ends)
 
 
@@ -165,7 +165,7 @@ def spec_of_argument(leaf: Any) -> AnySpec:
     return state_leaves.spec_of(state_leaves.carried(leaf))
 
 
-def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str) -> Any:
+def _collected(result: Any, outputs: list[Operand], builder: Builder) -> Any:
     """Return the structure of the results, and append their tensors to `outputs`."""
     if isinstance(result, Maybe):
         result = staging.ld(result, result.name)
@@ -175,7 +175,7 @@ def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str)
     return nest.pack_sequence_as(result, flat)
 
 
-def _output(leaf: Any, outputs: list[Operand], builder: Builder, name: str = "") -> Any:
+def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
     if isinstance(leaf, Maybe):
         leaf = staging.ld(leaf, leaf.name)
     if nest.is_composite(leaf):
@@ -183,8 +183,6 @@ def _output(leaf: Any, outputs: list[Operand], builder: Builder, name: str = "")
             leaf._type_spec, [_output(part, outputs, builder) for part in components.flatten(leaf)]
         )
     if not state_leaves.can_be_carried(leaf):
-        if staging.is_chosen(type(leaf)):
-            return _collected(staging.settled(leaf), outputs, builder, name)
         return leaf
     if isinstance(leaf, Variable):
         leaf = leaf.value()

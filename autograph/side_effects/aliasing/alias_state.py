@@ -14,21 +14,18 @@ results of each trace of the block's functions are recorded. After the block the
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Protocol
 
-from ...errors import StagingError
 from ...staging import MutableValue, State
-from ..diagnostics import rebound
+from ..diagnostics import circles
 from ..mutable_values import extras, parts, refill
 from ..value_identity import alike
-from . import may_alias, object_selection
+from . import may_alias
 from .alias_classes import BranchResult, Known, alias_conflicts
 from .backend_lists import BackendLists
 from .loop_entry import LoopEntryAliases, Reaches
-from .object_index import ObjectIndex
-from .object_paths import Path, are_plain, drawn, fits, holds, objects, rebuilt
-from .object_selection import ObjectSelection
+from .object_paths import Path, are_plain, circular, drawn, fits, holds, objects, rebuilt
 
 Held = dict[int, tuple[Any, dict[Any, Any]]]
 """id → a container that a trace has filled with other parts, and the parts that it held before."""
@@ -36,8 +33,12 @@ Came = dict[Path, tuple[Any, dict[Any, Any]]]
 """path → an object with which a trace begins, and its parts at that time."""
 
 
-class AliasObserver(Reaches, object_selection.Watch, Protocol):
+class AliasObserver(Reaches, Protocol):
     """The queries about the code around a block, and what that code does after it."""
+
+    def again(self) -> BaseException:
+        """Return the exception that has the block traced again."""
+        ...
 
     def target(self, path: Path) -> str:
         """Return the variable that gets the result of a conditional expression, or of an item of it."""
@@ -66,17 +67,6 @@ class AliasObserver(Reaches, object_selection.Watch, Protocol):
         """Record that these objects may alias when an iteration begins; the variable `name` holds one of them."""
         ...
 
-    def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
-        """Return whether later code mutates an object that may be either of two, while an alias is in use.
-
-        One variable holds `container` or another object, or two variables hold one object or two.
-        """
-        ...
-
-    def chooses(self, name: str, objects: Sequence[Any]) -> None:
-        """Raise an error if code compares the identity of `name`, which holds one of several objects."""
-        ...
-
     def unlike(self, name: str, what: str) -> Exception:
         """Return the error for objects that differ in something other than their parts, between traces."""
         ...
@@ -99,14 +89,14 @@ class AliasState:
         gives: tuple[str, ...],
         is_choice: bool,
         entry: LoopEntryAliases,
-        numbers: ObjectIndex,
         watch: AliasObserver,
     ) -> None:
         self.names, self.gives, self.is_choice = names, gives, is_choice
-        self._entry, self._numbers, self._watch = entry, numbers, watch
-        self._choosing = ObjectSelection(initial, known, numbers, is_choice, watch)
-        self.before, self._own = self._choosing.before, self._choosing.own
-        self.begun = self._choosing.begun
+        self._entry, self._watch = entry, watch
+        self.before = dict(objects(initial))
+        if not is_choice:
+            self._refuse_circles(self.before, lambda path: names[path[0]])
+        self._own = {id(value) for value in (*self.before.values(), *known) if value is not None}
         self._lists = BackendLists(initial, is_choice)
         self._begins_plain = are_plain(initial)
         self._runs: list[BranchResult] = []
@@ -122,7 +112,6 @@ class AliasState:
             return state, held
         new: dict[Path, Any] = {}
         self._lists.enter(state)
-        instead = {} if self.is_choice else self._numbers.shown(state, lambda path: self.names[path[0]])
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             container = None if path in self._entry.apart else self.before.get(path)
@@ -134,13 +123,13 @@ class AliasState:
             target = new.setdefault(self._entry.first.get(path, path), value)
             return target, target is value
 
-        return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(state)), held
+        return tuple(rebuilt(value, (number,), choose) for number, value in enumerate(state)), held
 
     def came(self, state: State) -> Came:
         """Return the objects with which a trace begins; record those that may alias."""
         if self._are_plain(state):
             return {}
-        now = self._choosing.by_items(dict(objects(state)))
+        now = dict(objects(state))
         for path, *values in self._entry.doubts(self.before, now):
             self._watch.begins(self.names[path[0]], values)
         return {path: (value, parts(value)) for path, value in now.items()}
@@ -151,17 +140,13 @@ class AliasState:
         own = results[extra:]
         if self._are_plain(own):
             self._runs.append(BranchResult({}, may_alias.groups()))
-            self._choosing.see_nothing()
-            self._entry.forget()
+            self._entry.first = {}
             return tuple(results)
-        found = self._choosing.by_items(dict(objects(own)))
-        self._choosing.see(own, found, self._named)
-        hidden = self._choosing.hidden(own)
+        found = dict(objects(own))
+        self._refuse_circles(found, self._named)
         run = BranchResult(found, may_alias.groups())
         self._runs.append(run._replace(objects={**found, **self._lists.given(own)}))
         if not self.is_choice:
-            if not self._entry.apart:  # otherwise iterations begin with objects of their own
-                self._entry.moving = self._moving(run)
             if self._entry.learn(self.before, run, self.names, self._watch):
                 raise self._watch.again()
             self._look_for_lost(run, came)
@@ -172,40 +157,11 @@ class AliasState:
         def knows(part: Any) -> bool:
             return id(part) in here or self._watch.knows(part)
 
-        return (
-            *results[:extra],
-            *(drawn(result, knows, (at,), hidden) for at, result in enumerate(own)),
-        )
+        return (*results[:extra], *(drawn(result, knows) for result in own))
 
     def _are_plain(self, values: Sequence[Any]) -> bool:
         """Return whether there are no mutable objects, neither before the block nor in these values."""
-        return self._begins_plain and not self._numbers.objects and are_plain(values)
-
-    def _moving(self, run: BranchResult) -> dict[Path, list[Any]]:
-        """Return the paths where an iteration ends with another object than it began with, and both objects."""
-        given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
-        return {path: [old, new] for path, (old, new) in given.items() if old is not None and old is not new}
-
-    def number_moving(self) -> bool:
-        """Carry the objects that a loop replaces by their indices; return whether that is possible for any."""
-        return self._choosing.number(self._entry.moving)
-
-    def decide(self) -> None:
-        """Carry by index the objects that may alias and are mutated later; called after all traces."""
-        paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
-        ways: set[Path] = set()
-        for path, other in alias_conflicts(self._all_runs(), paths) if paths else ():
-            name = self._named(path)
-            if not isinstance(other, Known):
-                is_noticed = self._watch.is_noticed((name, self._named(other)), None, set(self.gives))
-                ways |= {path, other} if is_noticed else set()
-            elif self._knows(other.value):
-                is_noticed = self._watch.is_noticed((name,), other.value, set(self.gives))
-                ways |= {path} if is_noticed else set()
-        if ways and self._choosing.number(
-            {path: [run.objects.get(path) for run in self._all_runs()] for path in ways}
-        ):
-            raise self._watch.again()
+        return self._begins_plain and are_plain(values)
 
     def _look_for_lost(self, run: BranchResult, came: Came) -> None:
         """Raise an error if a loop mutates an object that its variable loses, and an alias can observe that.
@@ -218,12 +174,14 @@ class AliasState:
         others = [path for path, value in moving.items() if id(value) in given and path not in lost]
         for path in [*lost, *others] if lost else ():
             own = {self.names[at[0]] for at, other in self.before.items() if other is moving[path]}
-            try:
-                self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
-            except StagingError:
-                if self.number_moving():
-                    raise self._watch.again() from None
-                raise
+            self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
+
+    @staticmethod
+    def _refuse_circles(found: Mapping[Path, Any], name_of: Callable[[Path], str]) -> None:
+        """Raise an error if one of the objects contains itself: it cannot be taken apart."""
+        path = circular(found)
+        if path is not None:
+            raise circles(name_of(path))
 
     def put_back(self, held: Held) -> None:
         """Write the previous parts back into the containers: the very same objects, at every level."""
@@ -237,15 +195,8 @@ class AliasState:
         runs = self._all_runs()
         new: dict[Any, Any] = {}
         found = self._found
-        instead = self._numbers.shown(results, self._named)
-        replaced = self._replaced()
-        for path, among in self._numbers.objects.items():
-            self._watch.chooses(self._named(path), among)
-            if any(one is other for one in among for other in replaced):
-                raise rebound(self._named(path))
-        held = self._lists.settled(results, runs)
-        found.update(held)
-        instead.update(held)
+        lists = self._lists.settled(results, runs)
+        found.update(lists)
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             given = [run.objects.get(path) for run in runs]
@@ -258,19 +209,7 @@ class AliasState:
             found[path] = new.setdefault(tuple(map(id, given)) or path, value)
             return found[path], found[path] is value
 
-        return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(results))
-
-    def _replaced(self) -> list[Any]:
-        """Return the objects without an index that an iteration of a loop replaces by others.
-
-        The next iteration begins with the new object, so no index would be right in all iterations.
-        """
-        if self.is_choice:
-            return []
-        before = [(path, value) for path, value in self.before.items() if not self._numbers.covers(path)]
-        return [
-            value for path, value in before if any(run.objects.get(path) is not value for run in self._runs)
-        ]
+        return tuple(rebuilt(value, (number,), choose, lists) for number, value in enumerate(results))
 
     def _all_runs(self) -> list[BranchResult]:
         """Return the traces, and the state before a loop as the results of a loop with no iterations."""
@@ -307,8 +246,6 @@ class AliasState:
             name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):
                 self._watch.parted((name, self._named(other)), (result, self._found[other]))
-            elif (way := self._numbers.way_to(other.value)) is not None:
-                self._watch.parted((name, self._named(way)), (result, other.value))
             elif self._knows(other.value):
                 self._watch.split(name, other.value, result, set(self.gives))
 

@@ -17,7 +17,7 @@ from ...staging import MutableValue, State
 from ..mutable_values import attributes
 from ..value_identity import same
 from .alias_classes import BranchResult, classes
-from .object_paths import Path, references
+from .object_paths import Path, backend_lists
 
 
 class BackendLists:
@@ -66,8 +66,7 @@ class BackendLists:
 
 def _lists_in(values: Sequence[Any]) -> dict[Path, Any]:
     """Return the backend's lists in `values` that may be aliased; copies that have no alias are left out."""
-    found = references(values)
-    return {path: value for path, value in found if isinstance(value, MutableValue) and not value.is_own}
+    return {path: value for path, value in backend_lists(values) if not value.is_own}
 
 
 def _holds(value: Any, kept: dict[str, Any]) -> bool:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence, Set
-from itertools import chain
 from typing import Any
 
 from ...analysis import bytecode_effects
@@ -40,11 +39,8 @@ class ExternalAliases:
 
     def knows(self, value: Any) -> bool:
         """Return whether an object existed before the block, within its reach, or may alias one that did."""
-        return self.has_seen(value) or any(value is one for group in may_alias.groups() for one in group)
-
-    def has_seen(self, value: Any) -> bool:
-        """Return whether an object existed before the block, within its reach."""
-        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value))))
+        is_older = not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value))))
+        return is_older or any(value is one for group in may_alias.groups() for one in group)
 
     @functools.cached_property
     def _known(self) -> set[int]:
@@ -61,7 +57,7 @@ class ExternalAliases:
         """Raise an error if `container` has an alias: it is mutated, and its variable `name` is then rebound."""
         self._reach.forget()  # the block's function is still running
         if self.is_elsewhere(container, own) or self._others(name, container, results):
-            raise rebound(name)
+            raise rebound(name, list(self._reach.changes_inside(name)))
 
     def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
         """Raise an error if the variable `name` holds one of two objects, and that is observable later.
@@ -77,25 +73,6 @@ class ExternalAliases:
         """Raise an error if two variables may alias, and one is mutated while the other is in use."""
         if all(map(self._reach.uses_name_later, names)):
             self._doubt(names, results, parted(names, list(self._reach.changes_later(names))))
-
-    def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
-        """Return whether later code mutates an object that may be either of two, while an alias is in use."""
-        if not all(map(self._reach.uses_name_later, names)):
-            return False
-        others = [] if container is None else self._others(names[0], container, results)
-        if container is not None and not others:
-            return False
-        if not all(map(str.isidentifier, names)):
-            # Methods mutate an object stored in an attribute. The result of an expression has no name to
-            # search for.
-            return not self._reach.asks_which(() if container is None else (container,))
-        outside = chain.from_iterable(map(self._reach.names_outside, names))
-        return any(True for _ in self._reach.changes_later([*names, *others, *outside]))
-
-    def chooses(self, name: str, objects: Sequence[Any]) -> None:
-        """Raise an error if code compares the identity of `objects`; the graph selects one of them for `name`."""
-        if self._reach.asks_which(objects):
-            raise compared(name)
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
         """Record that an iteration begins with objects that may alias; refuse identity comparisons of `name`."""

@@ -36,14 +36,7 @@ class LoopEntryAliases:
     def __init__(self) -> None:
         self.apart: set[Path] = set()  # where later iterations begin with another object
         self.first: dict[Path, Path] = {}  # path → the first path to the same object in each iteration
-        self.moving: dict[Path, list[Any]] = {}  # objects before and after an iteration
         self._doubtful: dict[tuple[Path, Any], Path | Known] = {}
-
-    def forget(self) -> None:
-        """Forget the aliases: this trace has no mutable objects."""
-        self.first = {}
-        if not self.apart:
-            self.moving = {}
 
     def learn(
         self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], watch: Reaches

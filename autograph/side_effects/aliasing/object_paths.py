@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ... import policy
-from ...staging import PYTHON, Maybe, MutableValue, UnescapedList, backends, is_chosen
-from ..class_traits import ATOMS
+from ...staging import Maybe, MutableValue, UnescapedList
 from ..mutable_values import (
     attributes,
     copied,
@@ -29,22 +27,6 @@ from ..mutable_values import (
     with_fields,
 )
 from ..value_identity import same
-
-
-class OpaqueLeaf:
-    """An opaque leaf: the backend gets it in place of an object that it must not take apart."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-@functools.lru_cache(maxsize=1024)
-def opaque_leaf_class(kind: Any) -> type[OpaqueLeaf]:
-    """Return a subclass of `OpaqueLeaf` that has the name of the user's class, for messages."""
-    return type(kind.__name__, (OpaqueLeaf,), {"__slots__": ()})
-
 
 Path = tuple[Any, ...]
 NOTHING_ELSE: Mapping[Path, Any] = MappingProxyType({})
@@ -77,14 +59,11 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
         yield from _objects(part, (*path, key), inside)
 
 
-def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
-    """Yield path and object of each reference in `values`: the user's own objects, and lists of a backend.
-
-    These objects are not taken apart.
-    """
+def backend_lists(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield path and list of each list of a backend in `values`: these are not taken apart."""
     if not are_plain(values):
         for number, value in enumerate(values):
-            yield from _references(value, (number,), ())
+            yield from _backend_lists(value, (number,), ())
 
 
 def are_plain(values: Sequence[Any]) -> bool:
@@ -98,52 +77,43 @@ def are_plain(values: Sequence[Any]) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _is_plain_kind(kind: Any) -> bool:
-    return _is_leaf_kind(kind) and not _is_reference_kind(kind)
+    return _is_leaf_kind(kind) and not _is_backend_list(kind)
 
 
-def _references(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
+def _backend_lists(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
     if is_leaf(value):
         kind: Any = type(value)
-        if _is_reference_kind(kind):
+        if _is_backend_list(kind):
             yield path, value
     elif isinstance(value, Maybe):
-        yield from _references(value.value, path, inside)
+        yield from _backend_lists(value.value, path, inside)
     elif not any(value is outer for outer in inside):
         for key, part in children(value).items():
-            yield from _references(part, (*path, key), (*inside, value))
+            yield from _backend_lists(part, (*path, key), (*inside, value))
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_reference_kind(kind: Any) -> bool:
-    if is_chosen(kind) or issubclass(kind, (OpaqueLeaf, MutableValue)):
-        return True
-    return kind not in ATOMS and backends[kind] is PYTHON and policy.is_user_class(kind)
+def _is_backend_list(kind: Any) -> bool:
+    return issubclass(kind, MutableValue)
 
 
-def is_within(path: Path, way: Path) -> bool:
-    """Return whether `path` begins with `way`.
-
-    >>> is_within((0, "n", 1), (0, "n")), is_within((0,), (0, "n"))
-    (True, False)
-    """
-    return path[: len(way)] == way
-
-
-def circular(found: Mapping[Path, Any]) -> list[Path]:
-    """Return the paths of the outermost objects among `found` that contain themselves.
+def circular(found: Mapping[Path, Any]) -> Path | None:
+    """Return the path of one object among `found` that contains itself; None if there is none.
 
     >>> items = ["a"]; items.append([items])
     >>> circular(dict(objects([items])))
-    [(0,)]
+    (0,)
     """
-    ways = dict.fromkeys(
-        path[:length]
-        for path, value in found.items()
-        for part in _mutable_parts(value)
-        for length in range(1, len(path) + 1)
-        if found.get(path[:length]) is part
+    return next(
+        (
+            path[:length]
+            for path, value in found.items()
+            for part in _mutable_parts(value)
+            for length in range(1, len(path) + 1)
+            if found.get(path[:length]) is part
+        ),
+        None,
     )
-    return [path for path in ways if not any(is_within(path, way) and way != path for way in ways)]
 
 
 def _mutable_parts(value: Any) -> Iterator[Any]:
@@ -171,14 +141,6 @@ def children(value: Any) -> Mapping[Any, Any]:
     if is_mutable(value):
         return parts(value)
     return dict(enumerate(value)) if isinstance(value, (tuple, UnescapedList)) else fixed_fields(value)
-
-
-def at(values: Any, path: Path) -> Any:
-    """Return the value at the end of `path`, or None if there is none."""
-    for key in path:
-        value = values.value if isinstance(values, Maybe) else values
-        values = children(value).get(key)
-    return values
 
 
 def rebuilt(value: Any, path: Path, choose: Choose, instead: Mapping[Path, Any] = NOTHING_ELSE) -> Any:
@@ -217,25 +179,19 @@ def fits(container: Any, value: Any) -> bool:
     return type(container) is type(value) and parts(container).keys() == parts(value).keys()
 
 
-def drawn(
-    value: Any,
-    knows: Callable[[Any], bool],
-    path: Path = (),
-    instead: Mapping[Path, Any] = NOTHING_ELSE,
-) -> Any:
-    """Return a copy of a pytree: new containers with the same leaves. `instead` maps paths to other values.
+def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
+    """Return a copy of a pytree: new containers with the same leaves.
 
-    An object with fields is copied only if `knows` is true of an object in it, or `instead` has a path into
-    it. The backend may share other objects, since these are new.
+    An object with fields is copied only if `knows` is true of an object in it. The backend may share other
+    objects, since these are new.
     """
 
     def choose(path: Path, container: Any) -> tuple[Any, bool]:
         inner = (part for _, part in objects((container,)))
         is_own = has_fields(container) and not any(map(knows, inner))
-        is_own = is_own and not any(is_within(way, path) for way in instead)
         return (container, False) if is_own else (copied(container), True)
 
-    return rebuilt(value, path, choose, instead)
+    return rebuilt(value, (), choose)
 
 
 def holds(container: Any, kept: dict[Any, Any]) -> bool:

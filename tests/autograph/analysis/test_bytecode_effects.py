@@ -41,8 +41,3 @@ def test_a_read_right_after_a_store_is_a_mention() -> None:
 
 def test_variables_that_are_read_together_are_two_mentions() -> None:
     assert [len(list(bytecode_effects.mentions(CODE, name))) for name in ("first", "second")] == [2, 2]
-
-
-def test_a_returned_call_is_recognized() -> None:
-    assert bytecode_effects.returns(CODE, "both", call(CODE, 2))
-    assert not bytecode_effects.returns(CODE, "winner", call(CODE, 2))
