@@ -16,6 +16,12 @@ import numpy as np
 from ..core.tensor import EagerTensor, SymbolicTensor, Tensor
 from ..core.variable import Variable
 from ..ir.builder import current
+from ..ops.arrays.sort import argsort
+from ..ops.math import comparison, elementwise
+from ..ops.math.cast import stop_gradient
+from ..ops.reduce.argmax import argmax, argmin
+from ..ops.state import variable_ops
+from ..ops.state.variable_scatter import scatter_variable
 from .backprop import gradients
 from .inline_calls import opened
 from .sparse_gradients import dense
@@ -25,9 +31,15 @@ Step = tuple[Record, Any]
 """An operation on a path, and its result that the next operation reads."""
 
 
-JUMPS = frozenset({"ceil", "floor", "rint", "round"})
-CHOICES = frozenset({"argmax", "argmin", "argsort"})
-COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
+JUMPS = frozenset({elementwise.ceil, elementwise.floor, elementwise.rint, elementwise.round})
+CHOICES = frozenset({argmax, argmin, argsort})
+COMPARISONS = frozenset({
+    comparison.equal, comparison.greater, comparison.greater_equal,
+    comparison.less, comparison.less_equal, comparison.not_equal,
+})  # fmt: skip
+ASSIGNMENTS = frozenset({
+    variable_ops.assign_variable, variable_ops.assign_add_variable, variable_ops.assign_sub_variable, scatter_variable
+})  # fmt: skip
 
 UNSEEN = """\
 After the last line nothing is recorded that leads to the target. What cuts the way there, and a fix:
@@ -195,7 +207,7 @@ def _state(grad: Any) -> str:
 
 def _cut(record: Record, y: Any) -> str:
     """Return the reason why an operation propagates no gradient; empty if it may."""
-    if record.name == "stop_gradient":
+    if record.op is stop_gradient:
         return "stop_gradient makes it a constant"
     if record.op is not None and record.op.has_no_gradient is not None:
         return record.op.has_no_gradient
@@ -205,18 +217,18 @@ def _cut(record: Record, y: Any) -> str:
 
 
 def _fix(record: Record, y: Any) -> str:
-    name = record.name
-    if name == "stop_gradient":
+    op = record.op
+    if op is stop_gradient:
         return "leave it out of the path of the gradient"
-    if name.startswith(("assign", "scatter_variable")):
+    if op in ASSIGNMENTS:
         return (
             "compute with the tensor that is assigned, or ask for the gradient with respect to the variable"
         )
-    if name in JUMPS:
-        return f"tf.grad_pass_through(tf.{name}) passes gradients through unchanged"
-    if name in CHOICES:
+    if op in JUMPS:
+        return f"tf.grad_pass_through(tf.{record.name}) passes gradients through unchanged"
+    if op in CHOICES:
         return "weight all elements with tf.nn.softmax instead of selecting one"
-    if name in COMPARISONS:
+    if op in COMPARISONS:
         return "tf.sigmoid of the difference is smooth"
     if not carries_gradient(y):
         return "compute with floating-point numbers here"

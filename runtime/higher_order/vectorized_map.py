@@ -31,6 +31,7 @@ from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.batching import Argument
 from ..ops.framework.op import wrap
+from ..ops.framework.traits import DRAWS_RANDOM
 from ..ops.state.variable_ops import read_variable
 from ..tracing.function import function
 from .batch import OperationBatch, with_rows
@@ -209,7 +210,8 @@ class _Rows:
 
 def _needs_order(operation: Operation) -> bool:
     """Return whether the operation has ordered effects, or operands or results that are no tensors."""
-    if operation.stateful and operation.op is not read_variable and not operation.type.startswith("random_"):
+    op = operation.op
+    if operation.stateful and op is not read_variable and not op.has(DRAWS_RANDOM):
         return True
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
     return not all(isinstance(spec, (TensorType, VariableType)) for spec in specs)

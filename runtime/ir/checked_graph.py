@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core import shapes
+from ..core import late_binding, shapes
 from ..ops.framework.conformance import check_operands, check_results, checked_attributes
-from ..ops.framework.op import Op, find
+from ..ops.framework.op import Op
 from .graph import Constant, Graph, Operand, Operation, Value
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
@@ -129,9 +129,7 @@ def _elements(operand: Operand) -> tuple[int | None, ...] | None:
 
 def _check(made: Value, value: Value) -> Operation:
     """Return the operation that narrows `made` to the type of `value`."""
-    op = find("ensure_shape")
-    assert op is not None, "`ensure_shape` is declared"
-    return Operation(op, (made,), {"shape": value.shape}, (value,))
+    return Operation(late_binding.reshape.ensure_shape, (made,), {"shape": value.shape}, (value,))
 
 
 def checked_graph(graph: Graph) -> Graph:

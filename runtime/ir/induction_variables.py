@@ -9,6 +9,7 @@ i, k = while 0, n                               {0: 1, 1: -2}
 
 from __future__ import annotations
 
+from ..ops.math.arithmetic import add, subtract
 from .graph import Constant, Operand, Operation
 
 
@@ -17,7 +18,7 @@ def induction_steps(loop: Operation) -> dict[int, int]:
     _, body = loop.regions
     made: dict[Operand, Operation] = {}
     for operation in body.operations:
-        if operation.op.name in ("add", "subtract"):
+        if operation.op in (add, subtract):
             made[operation.outputs[0]] = operation
     found = {}
     for place in range(len(loop.outputs)):
@@ -31,12 +32,12 @@ def induction_steps(loop: Operation) -> dict[int, int]:
 
 def _step(before: Operand, sum_: Operation) -> int | None:
     one, other = sum_.inputs
-    if type(one) is Constant and sum_.op.name == "add":
+    if type(one) is Constant and sum_.op is add:
         one, other = other, one
     step = integer(other)
     if one is not before or step is None:
         return None
-    return step if sum_.op.name == "add" else -step
+    return step if sum_.op is add else -step
 
 
 def integer(operand: Operand) -> int | None:

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.shapes import is_static, num_elements
+from ...core.shapes import is_static
 from ...ir.graph import Graph, Operation
 from ...ops.framework import narrow_floats
-from ...ops.framework.traits import BLAS
-from ...ops.linalg.einsum import multiplications
+from ...ops.linalg.matmul import matmul
 from .parallel_sort import beside
 from .peephole import product
 
@@ -46,7 +45,7 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 
     Operations for which `apart` returns True do not count.
     """
-    products = [operation for operation in graph.walk() if operation.op.has(BLAS)]
+    products = [operation for operation in graph.walk() if operation.op.multiplications is not None]
     shared = [(size, each) for each in products if (size := _multiplications(each)) > SHARED]
     sizes = [size for size, operation in shared if not apart(operation)]
     return bool(sizes) and max(sizes) <= BIG
@@ -55,7 +54,7 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 def is_big(operation: Operation) -> bool:
     """Return whether the operation is a product of two matrices that is known to be worth several threads."""
     return (
-        operation.op.name == "matmul"
+        operation.op is matmul
         and BIG < _multiplications(operation) < math.inf
         and product(operation) is not None
         and not narrow_floats.is_used_by(operation)
@@ -64,39 +63,9 @@ def is_big(operation: Operation) -> bool:
 
 def _multiplications(operation: Operation) -> float:
     """Return the number of multiplications of a product; infinity if that is not known."""
-    name, (result,) = operation.op.name, operation.outputs
-    given = [value.shape for value in operation.inputs]
-    if not all(map(is_static, [*given, result.shape])):
-        return math.inf
-    if name == "einsum":
-        return multiplications(operation.attrs["equation"], given)  # type: ignore[arg-type]
-    if name == "matmul":
-        return _of_matrices(operation)
-    if name in _CONTRACTIONS:
-        # Of `ik, kj -> ij`, the sizes are IK, KJ and IJ.
-        sizes = [num_elements(shape) or 0 for shape in (*given[:2], result.shape)]
-        return math.sqrt(math.prod(sizes))
-    if name == "matvec":
-        return float(num_elements((given[0] or ())[-2:]) or 0)
-    if name not in _FILTERED:
-        return math.inf
-    # Each element of a convolution's result or gradient meets all elements of one part of the filter.
-    rows, filter = ([*given, result.shape][place] for place in _FILTERED[name])
-    return float(num_elements(rows) or 0) * (num_elements((filter or ())[:-1]) or 0)
-
-
-_CONTRACTIONS = ("tensordot", "tensordot_back")
-
-_FILTERED = {"conv": (-1, 1), "conv_backprop_input": (2, 1), "conv_backprop_filter": (2, -1)}
-"""The positions of the result (or the gradient) and of the filter among the operands; -1 for the result."""
-
-
-def _of_matrices(product: Operation) -> float:
-    left: Any = product.inputs[0].shape
-    rows: Any = product.outputs[0].shape
-    if len(left) < 2 or len(rows) < 2:
-        return math.inf
-    return float(rows[-2] * rows[-1] * left[-2 if product.attrs["transpose_a"] else -1])
+    count, (result,) = operation.op.multiplications, operation.outputs
+    given: list[Any] = [value.shape for value in (*operation.inputs, result)]
+    return count(given, operation.attrs) if count is not None and all(map(is_static, given)) else math.inf
 
 
 class _Limit:

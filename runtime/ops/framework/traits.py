@@ -55,9 +55,6 @@ class Trait(enum.Flag):
     MAY_ALIAS = enum.auto()
     """An elementwise kernel may return its operand, or a view of it."""
 
-    BLAS = enum.auto()
-    """The kernel calls matrix products, which OpenBLAS may share among threads."""
-
     SIZE_QUERY = enum.auto()
     """The results are a few integers: sizes of the operand."""
 
@@ -79,6 +76,9 @@ class Trait(enum.Flag):
     IDEMPOTENT = enum.auto()
     """Repeating a stateful operation after it has succeeded has no effect."""
 
+    DRAWS_RANDOM = enum.auto()
+    """A stateful operation has no effect but to advance the random state of the runtime."""
+
     CALLS_PYTHON = enum.auto()
     """The kernel runs Python code, which may assign any variable."""
 
@@ -95,7 +95,6 @@ MODULAR = Trait.MODULAR
 INLINE_SCALAR = Trait.INLINE_SCALAR
 FRESH_RESULT = Trait.FRESH_RESULT
 MAY_ALIAS = Trait.MAY_ALIAS
-BLAS = Trait.BLAS
 SIZE_QUERY = Trait.SIZE_QUERY
 PYTHON_INDEX = Trait.PYTHON_INDEX
 FRESH_LIST = Trait.FRESH_LIST
@@ -103,4 +102,5 @@ READS_LIST = Trait.READS_LIST
 KEEPS_LENGTH = Trait.KEEPS_LENGTH
 KEEPS_VARIABLES = Trait.KEEPS_VARIABLES
 IDEMPOTENT = Trait.IDEMPOTENT
+DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON

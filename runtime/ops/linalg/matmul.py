@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import functools
+import math
 import string
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,9 +29,9 @@ from ..framework.batching import Batch
 from ..framework.op import Inputs, Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
-from ..framework.traits import BLAS, FRESH_RESULT, TOTAL
+from ..framework.traits import FRESH_RESULT, TOTAL
 from ..math.elementwise import conj
-from .einsum import contracted, parsed
+from .einsum import contracted, multiplications, parsed
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -55,8 +57,16 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
     return (*batch, a[-2], b[-1])
 
 
+def _multiplications(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any]) -> float:
+    """Return the number of multiplications of a matrix product, from the shapes of the factors and the result."""
+    left, _, result = given
+    if len(left) < 2 or len(result) < 2:
+        return math.inf
+    return float(result[-2] * result[-1] * left[-2 if attrs["transpose_a"] else -1])
+
+
 @export("linalg.matmul", "matmul")
-@op(traits=TOTAL | FRESH_RESULT | BLAS)
+@op(traits=TOTAL | FRESH_RESULT, multiplications=_multiplications)
 def matmul(
     a: Same,
     b: Same,
@@ -132,7 +142,7 @@ def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -
 
 
 @export("linalg.matvec")
-@op(traits=BLAS)
+@op(multiplications=lambda given, attrs: float(math.prod(given[0][-2:])))
 def matvec(
     a: Same,
     b: Same,
@@ -202,7 +212,12 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     return tensordot_op(a, b, axes[0], axes[1], name)  # type: ignore[no-any-return]
 
 
-@op(name="tensordot", traits=BLAS)
+def _contractions(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any]) -> float:
+    """Return the number of multiplications of a contraction: of `ik, kj -> ij`, the sizes are IK, KJ and IJ."""
+    return math.sqrt(math.prod(math.prod(shape) for shape in (*given[:2], given[-1])))
+
+
+@op(name="tensordot", multiplications=_contractions)
 def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) -> TensorType:
     """Compute `tensordot` over pairs of axes.
 
@@ -258,7 +273,7 @@ def _(batch: Batch) -> Any:
     return einsum(f"{one},{other}->{row}{result}", a.tensor, b.tensor)
 
 
-@op(traits=BLAS)
+@op(multiplications=_contractions)
 def tensordot_back(
     dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
 ) -> TensorType:
@@ -327,7 +342,7 @@ def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
     return einsum_op(list(inputs), equation, name)  # type: ignore[no-any-return]
 
 
-@op(name="einsum", traits=BLAS)
+@op(name="einsum", multiplications=lambda given, attrs: multiplications(attrs["equation"], given[:-1]))
 def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     """Compute `einsum`.
 

@@ -25,7 +25,6 @@ from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
-from ..framework.traits import BLAS
 from .conv_kernel import (
     accurate,
     as_given,
@@ -44,7 +43,15 @@ from .window_geometry import Sliding, output_size, sliding
 _TAKEN = FLOATS | {dtypes.int32}
 
 
-@op(traits=BLAS)
+def _multiplications(result: tuple[int, ...], filter: tuple[int, ...]) -> float:
+    """Return how many multiplications a convolution takes.
+
+    Each element of the result, or of its gradient, meets all elements of one part of the filter.
+    """
+    return float(math.prod(result) * math.prod(filter[:-1]))
+
+
+@op(multiplications=lambda given, attrs: _multiplications(given[-1], given[1]))
 def conv(
     input: Same,
     filter: Same,
@@ -85,7 +92,7 @@ def conv(
     return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
-@op(traits=BLAS)
+@op(multiplications=lambda given, attrs: _multiplications(given[2], given[1]))
 def conv_backprop_input(
     input_sizes: Ints,
     filter: Same,
@@ -124,7 +131,7 @@ def conv_backprop_input(
     return TensorType(filter.dtype, sizes)
 
 
-@op(traits=BLAS)
+@op(multiplications=lambda given, attrs: _multiplications(given[2], given[-1]))
 def conv_backprop_filter(
     input: Same,
     filter_sizes: Ints,

@@ -22,6 +22,7 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import REAL, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, size
+from ..framework.traits import DRAWS_RANDOM
 
 Array = Any
 
@@ -129,7 +130,7 @@ def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> Non
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_uniform(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
@@ -148,7 +149,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
     return distributions.uniforms(source, checked_dims(shape), dtype)
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_integers(
     shape: Ints, minval: Same, maxval: Same, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
@@ -174,7 +175,7 @@ def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream:
 random_integers.no_gradient("the drawn integers are discrete")
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_normal(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
@@ -193,7 +194,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
     return distributions.normals(source, checked_dims(shape), dtype)
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_truncated_normal(
     shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
@@ -213,7 +214,7 @@ def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> 
     return distributions.truncated_normal(source, math.prod(sizes), dtype).reshape(sizes)
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_shuffle(value: Input, seed: int, seed2: int, stream: int, name: Name = None) -> TensorType:
     """Shuffle the rows of `value`.
 
@@ -233,7 +234,7 @@ def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
     return value[rejection_samplers.shuffled(source, count)]
 
 
-@op(stateful=True)
+@op(stateful=True, traits=DRAWS_RANDOM)
 def random_categorical(
     logits: Input, num_samples: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
 ) -> TensorType:
