@@ -15,6 +15,7 @@ from agc.autograph import staging
 
 from .control_flow import conditional, exceptions, loop_options, regions, state_leaves
 from .control_flow import while_loop as loops
+from .control_flow.tensor_list import TensorList
 from .core.tensor import SymbolicTensor, Tensor
 from .core.tensor_array import TensorArray
 from .core.variable import Variable
@@ -25,7 +26,6 @@ from .ops.state import print_op
 from .python_semantics import item_assignment, pattern_matching
 from .python_semantics.builtins import BUILTINS
 from .python_semantics.indexed_iterables import IndexedItems, passing, rows_of
-from .python_semantics.tensor_list import TensorList
 
 
 class GraphBackend:

@@ -22,7 +22,8 @@ from ..executors import EXECUTORS, Runner
 from ..ir.builder import recorders
 from ..ir.clone import Substitution, clone_value
 from ..ir.graph import Graph, Value
-from ..ir.value_types import AnySpec, VariableType
+from ..ir.value_types import VariableType
+from ..ops.framework.op import eager_result
 from ..ops.state.variable_ops import read_variable
 from .clone_operations import copied, of
 from .graph_vjp import GraphVjp, zeros_for
@@ -187,12 +188,14 @@ class _Call:
         graph = self.ways.called.graph
         given = self.ways.forward(list(map(_value, self.arguments)))
         count = len(graph.outputs)
-        self.results = [_eager(x, out.spec) for x, out in zip(given[:count], graph.outputs, strict=True)]
+        self.results = [
+            eager_result(x, out.spec) for x, out in zip(given[:count], graph.outputs, strict=True)
+        ]
         known = dict(zip(graph.inputs, self.arguments, strict=True))
         known |= {
             out: x for out, x in zip(graph.outputs, self.results, strict=True) if isinstance(out, Value)
         }
-        known |= {v: _eager(x, v.spec) for v, x in zip(self.ways.extra, given[count:], strict=True)}
+        known |= {v: eager_result(x, v.spec) for v, x in zip(self.ways.extra, given[count:], strict=True)}
         self.saved = [known[value] for value in self.ways.saved]
         return self.results
 
@@ -218,14 +221,8 @@ class _Call:
             if tapes:
                 return ways.slope.called(given, tapes)
         results = ways.backward(list(map(_value, arguments)))
-        return [_eager(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
+        return [eager_result(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
 
 
 def _value(argument: Any) -> Any:
     return argument if isinstance(argument, Variable) else argument._array
-
-
-def _eager(result: Any, spec: AnySpec) -> Any:
-    from ..tracing.output_packing import eager
-
-    return eager(result, spec)

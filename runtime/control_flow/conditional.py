@@ -24,9 +24,9 @@ from ..ir.graph import Operand, Value
 from ..ir.value_types import AnySpec
 from ..ops.framework.op import Op
 from ..ops.math.cast import cast
-from ..python_semantics.list_staging import lists_agree
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
+from .list_staging import lists_agree
 from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown
 
 

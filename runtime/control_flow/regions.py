@@ -21,9 +21,9 @@ from ..ir.graph import Graph, Operand
 from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.reshape import reshape
 from ..ops.math.comparison import not_equal
-from ..python_semantics.tensor_list import TensorList
 from . import state_leaves
 from .diagnostics import staging_error
+from .tensor_list import TensorList
 
 
 def active() -> Builder:

@@ -19,11 +19,11 @@ from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.framework.region_ops import WHILE
-from ..python_semantics.list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
-from ..python_semantics.tensor_list import from_elements
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, assigned_outside, staging_error
+from .list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
 from .regions import active, as_maybe, blank_like, close_regions, common_spec, hint, repacked, shown, truth
+from .tensor_list import from_elements
 
 MAX_ATTEMPTS = 12
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..compat.sessions.session import session_for
     from ..compat.sessions.variables import declare
     from ..composite import components
+    from ..control_flow import cyclic_nests
     from ..control_flow.control_dependencies import control_dependencies
     from ..data import dataset as data_dataset
     from ..data import iterator as data_iterator
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from ..ragged import op_dispatch as ragged_dispatch
     from ..ragged import spec as ragged_spec
     from ..sparse import elementwise as sparse_elementwise
-    from . import cyclic_nests
     from .conversion import convert_to_tensor, is_tensor_like
     from .tensor import SymbolicTensor
     from .tensor_spec import TensorSpec
@@ -72,7 +72,7 @@ MODULES = {
     "array_api": "interop.array_api",
     "components": "composite.components",
     "creation": "ops.arrays.creation",
-    "cyclic_nests": "core.cyclic_nests",
+    "cyclic_nests": "control_flow.cyclic_nests",
     "data_dataset": "data.dataset",
     "data_iterator": "data.iterator",
     "dynamic_axes": "ops.framework.dynamic_axes",

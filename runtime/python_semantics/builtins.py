@@ -21,6 +21,7 @@ from .. import dtypes
 from ..control_flow import regions, while_loop
 from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.functional_api import cond
+from ..control_flow.tensor_list import TensorList
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor_array import TensorArray
 from ..ops.arrays import concat_split, gather_where, shape_ops
@@ -40,7 +41,6 @@ from .indexed_iterables import (
 from .iterators import advanced, iterator
 from .list_and_tuple import as_list, as_tuple
 from .numeric_builtins import power, rounded, to_bool, to_complex, to_float, to_int
-from .tensor_list import TensorList
 
 Binary = Callable[[Any, Any], Any]
 _NOTHING: Any = object()

@@ -20,6 +20,7 @@ from agc.autograph.api import converted
 from .. import dtypes, errors
 from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.diagnostics import staging_error
+from ..control_flow.tensor_list import TensorList
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor import EagerTensor, SymbolicTensor
 from ..core.tensor_array import TensorArray
@@ -29,7 +30,6 @@ from ..ops.arrays import gather_where, shape_ops
 from ..ops.arrays.ranges import number_range
 from ..ops.framework.op import wrap
 from ..ops.math import arithmetic, cast, comparison, elementwise
-from .tensor_list import TensorList
 
 
 class IndexedItems:

@@ -13,9 +13,9 @@ from typing import Any
 from agc.autograph.staging import backend_of
 
 from ..control_flow.diagnostics import staging_error
+from ..control_flow.tensor_list import TensorList
 from ..core.conversion import is_tensor_like
 from .indexed_iterables import IndexedItems, rows_of
-from .tensor_list import TensorList
 
 
 def as_list(items: Any = (), /) -> Any:

@@ -231,6 +231,6 @@ class Dispatcher:
 
 def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:
     """Return the error to raise if an argument that contains itself was flattened."""
-    from ..core import cyclic_nests  # rarely used, so imported late
+    from ..control_flow import cyclic_nests  # rarely used, so imported late
 
     return cyclic_nests.told(error, *values)

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..control_flow.tensor_list import as_python
 from ..core.abstract_value import kind_for
-from ..core.tensor import EagerArray, EagerTensor
-from ..ir.value_types import AnySpec, ListType, TensorType
-from ..python_semantics.tensor_list import as_python
+from ..core.tensor import EagerTensor
+from ..ir.value_types import AnySpec, TensorType
+from ..ops.framework.op import eager_result
 from .trace import Composite, Output
 
 Filler = Callable[[Sequence[Any]], Any]
@@ -35,7 +36,7 @@ def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
 
 
 def _state_maker(spec: AnySpec) -> Filler:
-    return lambda result: eager(result, spec)
+    return lambda result: eager_result(result, spec)
 
 
 def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
@@ -55,13 +56,6 @@ def _maker(spec: TensorType) -> Callable[[Any], EagerTensor]:
         return tensor
 
     return tensor_of
-
-
-def eager(result: Any, spec: AnySpec) -> Any:
-    """Return the result of a run of a graph as an eager tensor, or as the eager state of a TensorArray."""
-    if isinstance(spec, ListType):
-        return EagerArray(result, spec)
-    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
 
 
 def filler(structure: Any) -> Filler:

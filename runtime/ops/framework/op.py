@@ -229,10 +229,10 @@ class Op(Signature, FactRecord):
         except (errors.OpError, MemoryError, *OF_COMPUTING) as error:
             throw(runtime_op_error(error, self, arrays, attrs), error)
         if isinstance(specs, tuple):
-            outputs = [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
+            outputs = [eager_result(result, spec) for result, spec in zip(results, specs, strict=True)]
             told = outputs
         else:
-            outputs = _eager(results, specs)
+            outputs = eager_result(results, specs)
             told = [outputs]
         for recorder in recorders():
             recorder.computed(self, tensors, attrs, told)
@@ -316,7 +316,8 @@ def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str,
     return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
 
 
-def _eager(result: Any, spec: AnySpec) -> Any:
+def eager_result(result: Any, spec: AnySpec) -> Any:
+    """Return an array as an eager tensor, or the state of a TensorArray as an eager one."""
     if not isinstance(spec, TensorType):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import nest
-from ..control_flow.diagnostics import staging_error
 from ..ops.lists.list_compare import list_count, list_equal, list_index
 from ..ops.math.comparison import logical_and, logical_not
+from .diagnostics import staging_error
 
 if TYPE_CHECKING:
     from .tensor_list import TensorList

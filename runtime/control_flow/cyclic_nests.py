@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from ..control_flow.diagnostics import staging_error
+from .diagnostics import staging_error
 
 
 def told(error: RecursionError, *values: Any) -> Exception:

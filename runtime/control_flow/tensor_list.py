@@ -19,8 +19,6 @@ from agc.autograph.api import Note
 from agc.autograph.staging import MutableValue
 
 from .. import dtypes, nest
-from ..control_flow import state_leaves
-from ..control_flow.diagnostics import made, staging_error
 from ..core import shapes
 from ..core.conversion import convert_to_tensor, register_conversion
 from ..core.tensor import EagerTensor, Tensor
@@ -29,6 +27,8 @@ from ..ir.value_types import TensorType
 from ..ops.lists import tensor_list
 from ..ops.lists.list_compare import list_repeat
 from ..ops.lists.tensor_array import array_concat, array_stack
+from . import state_leaves
+from .diagnostics import made, staging_error
 from .list_queries import ListQuestions
 
 _END = 2**31 - 1
