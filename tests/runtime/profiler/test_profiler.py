@@ -227,3 +227,5 @@ class TestTensorFlowsNames:
     def test_a_trace_without_a_profile_does_nothing(self):
         with tf.profiler.experimental.Trace("step") as trace:
             trace.set_metadata(number=1)
+        report = tf.profiler.profile(tf.function(lambda x: x + 1), tf.zeros([2]))
+        assert [row.name for row in report.rows if row.name in ("add", "step")] == ["add"]
