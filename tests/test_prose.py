@@ -22,6 +22,9 @@ FILES = [
 RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b")
 NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
 PRIVATE = re.compile(r"\b(nobody|somebody|anybody|stands|stood|beside|behind)\b", re.I)
+NAME_RIDDLES = re.compile(
+    r"^test_(what|who|whom|how|it|they|those)_|_(nobody|somebody|anybody|stands|stood|beside|behind|asks|knows|wants)(_|$)"
+)
 BRITISH = re.compile(
     r"\w*((optimi|seriali|normali|initiali|speciali|generali|vectori|recogni)s(?!m)|neighbou"
     r"r|colou"
@@ -92,6 +95,20 @@ def test_spelling_is_american(folder):
         if p.name != "test_prose.py"
         for n, text in enumerate(p.read_text().splitlines(), 1)
         if BRITISH.search(text)
+    ]
+    assert found == []
+
+
+def test_names_of_tests_state_facts():
+    """A name such as `test_what_is_refused` says too little, and code is no person that asks or knows."""
+    found = [
+        named(path, node.lineno, node.name)
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if "keras" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and node.name.startswith("test_")
+        and NAME_RIDDLES.search(node.name)
     ]
     assert found == []
 

@@ -146,7 +146,7 @@ class TestCreation:
             ),
         ],
     )
-    def test_what_is_refused(self, options, message):
+    def test_invalid_options_are_refused(self, options, message):
         with pytest.raises(ValueError, match=message):
             tf.Variable(**options)
 
@@ -361,7 +361,7 @@ class TestScatter:
     def test_sparse_read(self):
         assert tf.Variable([1.0, 2.0]).sparse_read([1, 0]).numpy().tolist() == [2.0, 1.0]
 
-    def test_what_is_refused(self):
+    def test_invalid_sparse_updates_are_refused(self):
         v = tf.Variable([1.0, 2.0])
         with pytest.raises(TypeError, match=r"`sparse_delta` must be a `tf.IndexedSlices`"):
             v.scatter_add(3.0)

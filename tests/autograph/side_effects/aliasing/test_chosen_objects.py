@@ -189,7 +189,7 @@ class TestKinds:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in PLAIN])
 class TestWhatWorks:
-    def test_what_an_expression_chose_can_be_read(self, kind):
+    def test_an_object_chosen_by_an_expression_can_be_read(self, kind):
         def f(x, n):
             a, b = KINDS[kind](x), KINDS[kind](x + 10)
             a.add(100.0)
@@ -198,7 +198,7 @@ class TestWhatWorks:
 
         agrees(f)
 
-    def test_what_a_loop_chose_can_be_read(self, kind):
+    def test_an_object_chosen_by_a_loop_can_be_read(self, kind):
         def f(x, n):
             objects = [KINDS[kind](x + k) for k in range(3)]
             best, last = objects[0], objects[1]

@@ -76,7 +76,7 @@ def test_weak_references_never_see_another_result(successor: Callable[[Any], Any
         assert seen() is None
 
 
-def test_tapes_tell_results_apart(successor: Callable[[Any], Any]) -> None:
+def test_tapes_distinguish_reused_results(successor: Callable[[Any], Any]) -> None:
     for i in range(5):
         x = successor(tf.constant(float(i)))
         with tf.GradientTape() as tape:
