@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Brief:
-    """What a worker says of a test to the process that counts them: its outcome, not each step on the way.
+    """Report only the outcome of a test from a worker, not each of its steps.
 
     That process shares the cores with the workers: seven messages for each test keep it busy for half a minute.
     """

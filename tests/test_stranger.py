@@ -1,4 +1,4 @@
-"""Programs that nobody shaped for this tool: converted or not, they print the same and exit the same.
+"""Programs that were not written for this tool: converted or not, they print the same and exit the same.
 
 python program.py            the program itself
 agc run program.py           its converted module

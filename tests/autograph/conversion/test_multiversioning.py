@@ -1,4 +1,4 @@
-"""Converted modules hold the user's own code beside the converted code, and run it while nothing is staged."""
+"""Converted modules keep the user's own code and run it while nothing is staged."""
 
 import ast
 import sys

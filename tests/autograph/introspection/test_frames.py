@@ -1,4 +1,4 @@
-"""Code that looks at frames sees the stack that the user wrote, however deep in blocks it stands.
+"""Code that looks at frames sees the stack that the user wrote, at any depth of blocks.
 
 Each question is put to the module below as it is, and converted."""
 

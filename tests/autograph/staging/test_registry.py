@@ -1,4 +1,4 @@
-"""Who owns a value, and what stands for a variable without one."""
+"""The backend that owns a value, and the placeholder of an unbound variable."""
 
 import copy
 import operator

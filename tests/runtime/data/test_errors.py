@@ -1,4 +1,4 @@
-"""What goes wrong in a pipeline says where, and the iterator goes on behind it."""
+"""Errors in a pipeline name their location, and the iterator continues after them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images: numbers from TensorFlow 2.21, what must hold of any image, gradients beside differences, refusals."""
+"""Images: numbers from TensorFlow 2.21, what must hold of any image, gradients by finite differences, refusals."""
 
 from __future__ import annotations
 

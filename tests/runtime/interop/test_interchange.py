@@ -1,4 +1,4 @@
-"""Tensors beside other libraries: DLPack, buffers, pickles, notebooks, attributes that only arrays have."""
+"""Tensors exchanged with other libraries: DLPack, buffers, pickles, notebooks, attributes that only arrays have."""
 
 import copy
 import html.parser

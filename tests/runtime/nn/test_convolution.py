@@ -1,4 +1,4 @@
-"""Convolutions beside their definition, a sum over places; their gradients beside differences; refusals."""
+"""Convolutions compared with their definition; gradients by finite differences; refusals."""
 
 from __future__ import annotations
 

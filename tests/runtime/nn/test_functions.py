@@ -1,4 +1,4 @@
-"""The other functions of `tf.nn`: numbers from TensorFlow 2.21, gradients beside differences, refusals."""
+"""The other functions of `tf.nn`: numbers from TensorFlow 2.21, gradients by finite differences, refusals."""
 
 from __future__ import annotations
 

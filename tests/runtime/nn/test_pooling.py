@@ -1,4 +1,4 @@
-"""Pooling beside its definition, window by window; gradients beside differences; windows with holes."""
+"""Pooling compared with its definition, window by window; gradients by finite differences; dilated windows."""
 
 from __future__ import annotations
 

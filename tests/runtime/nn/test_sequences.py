@@ -1,4 +1,4 @@
-"""Connectionist temporal classification beside its definition, a sum over all sequences of frames."""
+"""Connectionist temporal classification compared with its definition, a sum over all sequences of frames."""
 
 from __future__ import annotations
 

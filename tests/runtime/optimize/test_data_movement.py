@@ -1,4 +1,4 @@
-"""Casts behind casts, and transposes of transposes: one is enough only where it gives the same."""
+"""Chains of casts and of transposes are merged only where the result is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds an object: whatever Python has for that, however deep it is, and nothing of what leads elsewhere."""
+"""The search for the referrers of an object, at any depth, through every kind of container."""
 
 import collections
 import functools

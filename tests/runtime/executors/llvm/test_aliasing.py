@@ -1,4 +1,4 @@
-"""Memory is replaced where it stands only when nobody reads what is there, under whichever name.
+"""Memory is overwritten in place only after its last read, under whichever alias.
 
 Updates of some elements, loops and branches take the memory of what they are given, where that is read for the last
 time. A view, an expression that is not computed yet, and the result of a branch may still have to read it.

@@ -1,4 +1,4 @@
-"""What goes wrong in the compiler itself is said to be agc's fault, and stops nobody who did not ask for it."""
+"""Failures of the compiler are reported as faults of agc; automatic compilation falls back to the plan."""
 
 from __future__ import annotations
 

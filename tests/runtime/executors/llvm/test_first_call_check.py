@@ -1,4 +1,4 @@
-"""Native code that nobody asked for is compared with the plan before it is trusted."""
+"""Automatically compiled code is compared with the plan before it is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results are computed into arrays that nobody needs any more, and into no others."""
+"""Results are computed into the arrays of dead values, and into no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists are changed in place where nobody reads the old version any more, and nowhere else."""
+"""Lists are changed in place only when the old version is dead."""
 
 from __future__ import annotations
 

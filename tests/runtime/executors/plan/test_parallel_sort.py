@@ -1,4 +1,4 @@
-"""Heavy operations beside each other: the same results and failures, whatever the number of threads."""
+"""Sorts that run in parallel: the same results and failures for any number of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices of three diagonals, beside the same matrices with their zeros."""
+"""Tridiagonal matrices, compared with the same dense matrices."""
 
 from __future__ import annotations
 

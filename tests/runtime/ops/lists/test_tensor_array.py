@@ -1,4 +1,4 @@
-"""TensorArray: values never change behind one's back in a graph, loops carry it, errors name the index."""
+"""TensorArray: values are immutable in a graph, loops carry it, errors name the index."""
 
 import agc.runtime as tf
 import pytest

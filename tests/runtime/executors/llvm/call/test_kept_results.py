@@ -1,4 +1,4 @@
-"""A function keeps its last results for later ones. Nobody who has something of them sees it."""
+"""A function reuses the arrays of its last results, unless something still refers to them."""
 
 from __future__ import annotations
 

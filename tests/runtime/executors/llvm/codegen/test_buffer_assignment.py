@@ -1,4 +1,4 @@
-"""Buffers of native code share memory, and nobody notices."""
+"""Buffers of native code share memory without changing results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A nest of loops may put each element where it has just read the one that it is made of, if nobody reads it again."""
+"""A loop nest may overwrite each element that it has just read, if that is its last read."""
 
 from __future__ import annotations
 

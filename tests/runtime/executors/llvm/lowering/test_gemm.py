@@ -1,4 +1,4 @@
-"""Products of matrices in native code: every dtype, every way that a matrix stands, small and large."""
+"""Products of matrices in native code: every dtype and layout, small and large."""
 
 from __future__ import annotations
 

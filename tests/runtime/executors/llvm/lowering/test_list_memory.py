@@ -1,4 +1,4 @@
-"""Elements of lists are read where they stand, and lists are written in place: nobody sees what comes later."""
+"""List elements are read without copies and lists written in place; earlier reads keep their values."""
 
 from __future__ import annotations
 
