@@ -13,17 +13,17 @@ from .core.tensor import Tensor
 from .ops.strings.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from .ops.strings.join_format import reduce_join, string_format, unsorted_segment_join
 from .ops.strings.regex import regex_full_match, regex_replace
-from .ops.strings.split_ngrams import bytes_split, ngrams, split
 from .ops.strings.strings import as_string, join, length, lower, strip, substr, upper
 from .ops.strings.to_number import to_number
-from .ops.strings.unicode_decode import (
+from .ops.strings.unicode_ops import unicode_transcode
+from .ragged.split_ngrams import bytes_split, ngrams, split
+from .ragged.unicode_decode import (
     unicode_decode,
     unicode_decode_with_offsets,
     unicode_encode,
     unicode_split,
     unicode_split_with_offsets,
 )
-from .ops.strings.unicode_ops import unicode_transcode
 
 
 def format(

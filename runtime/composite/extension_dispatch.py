@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.export import export
+from ..ops.framework.composite_dispatch import DISPATCHERS, name_of
 from ..ops.framework.op_families import Elementwise
 from ..ragged.op_table import ON_ELEMENTS
-from .composites import DISPATCHERS, name_of
 
 Handler = Callable[..., Any]
 _registered: dict[Any, list[Any]] = {}

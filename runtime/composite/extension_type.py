@@ -172,7 +172,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from .composites import name_of
+        from ..ops.framework.composite_dispatch import name_of
 
         return _identity if name_of(operation) == "identity" else None
 

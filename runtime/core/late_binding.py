@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from ..ir.printer import print_graph
     from ..ops.arrays import creation, reshape, tile_and_pad
     from ..ops.arrays.placeholder import placeholder_of
-    from ..ops.framework import dynamic_axes
+    from ..ops.framework import conformance, dynamic_axes
+    from ..ops.framework import op as op_registry
     from ..ops.math import special
     from ..ops.math.cast import cast
     from ..ops.random import stateless_distributions
@@ -71,6 +72,7 @@ OBJECTS = {
 MODULES = {
     "array_api": "interop.array_api",
     "components": "composite.components",
+    "conformance": "ops.framework.conformance",
     "creation": "ops.arrays.creation",
     "cyclic_nests": "control_flow.cyclic_nests",
     "data_dataset": "data.dataset",
@@ -78,6 +80,7 @@ MODULES = {
     "dynamic_axes": "ops.framework.dynamic_axes",
     "flame_graph": "profiler.flame_graph",
     "gradient_explanation": "autodiff.explain",
+    "op_registry": "ops.framework.op",
     "ragged_conversion": "ragged.conversion",
     "ragged_dispatch": "ragged.op_dispatch",
     "ragged_indexing": "ragged.indexing",
@@ -114,12 +117,50 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Builder", "CPU", "GraphDef", "SymbolicTensor", "TensorSpec", "array_api", "as_default", "builder_of",
-    "cast", "components", "control_dependencies", "convert_to_tensor", "creation", "cyclic_nests",
-    "data_dataset", "data_iterator", "declare", "dynamic_axes", "exported", "flame_graph",
-    "gradient_explanation", "is_tensor_like", "on_function", "on_ufunc", "placeholder_of", "print_graph",
-    "ragged_conversion", "ragged_dispatch", "ragged_indexing", "ragged_spec", "reductions",
-    "region_gradients", "rejection_resample", "reshape", "sample_from_datasets", "save_load",
-    "scatter_variable", "session_for", "sparse_elementwise", "special", "stateless_distributions",
-    "strip_mining", "tile_and_pad", "trace_events",
-]  # fmt: skip
+    "Builder",
+    "CPU",
+    "GraphDef",
+    "SymbolicTensor",
+    "TensorSpec",
+    "array_api",
+    "as_default",
+    "builder_of",
+    "cast",
+    "components",
+    "conformance",
+    "control_dependencies",
+    "convert_to_tensor",
+    "creation",
+    "cyclic_nests",
+    "data_dataset",
+    "data_iterator",
+    "declare",
+    "dynamic_axes",
+    "exported",
+    "flame_graph",
+    "gradient_explanation",
+    "is_tensor_like",
+    "on_function",
+    "on_ufunc",
+    "op_registry",
+    "placeholder_of",
+    "print_graph",
+    "ragged_conversion",
+    "ragged_dispatch",
+    "ragged_indexing",
+    "ragged_spec",
+    "reductions",
+    "region_gradients",
+    "rejection_resample",
+    "reshape",
+    "sample_from_datasets",
+    "save_load",
+    "scatter_variable",
+    "session_for",
+    "sparse_elementwise",
+    "special",
+    "stateless_distributions",
+    "strip_mining",
+    "tile_and_pad",
+    "trace_events",
+]

@@ -12,11 +12,12 @@ after `set_shape`. Such a type is checked at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import late_binding, shapes
-from ..ops.framework.conformance import check_operands, check_results, checked_attributes
-from ..ops.framework.op import Op
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 from .graph import Constant, Graph, Operand, Operation, Value
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
@@ -44,13 +45,13 @@ def checked_operation(
     if op.name == FUSED:
         raise ValueError("only executors may make fused operations")
     if not has_regions(op):
-        check_operands(op, inputs)
-    known = checked_attributes(op, attrs)
+        late_binding.conformance.check_operands(op, inputs)
+    known = late_binding.conformance.checked_attributes(op, attrs)
     operation = Operation(op, tuple(inputs), known, tuple(results), tuple(regions), origin, device)
     check_regions(operation, covers)
     if gives_by_regions(operation):
         return [operation]
-    check_results(op, known, len(results))
+    late_binding.conformance.check_results(op, known, len(results))
     inferred = _inferred(op, inputs, known)
     stated = [value.spec for value in results]
     if len(stated) != len(inferred):

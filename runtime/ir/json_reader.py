@@ -7,11 +7,14 @@ checked against its declaration (checked_graph.py) as soon as it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops.framework.op import Op, find
+from ..core import late_binding
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 from .attribute_json import array_from, attribute_from
 from .checked_graph import checked_graph, checked_operation, entered
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -41,7 +44,7 @@ class GraphFormatError(ValueError):
     """The data do not describe a graph: they are damaged, of another format, or of a newer version."""
 
 
-def deserialize(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
+def deserialize(data: Any, ops: Callable[[str], Op | None] | None = None) -> Graph:
     """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphFormatError("this is not a graph of agc: the field `format` is missing")
@@ -60,8 +63,8 @@ def deserialize(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
 
 
 class _Reader:
-    def __init__(self, data: dict[str, Any], ops: Callable[[str], Op | None]) -> None:
-        self.ops = ops
+    def __init__(self, data: dict[str, Any], ops: Callable[[str], Op | None] | None) -> None:
+        self.ops = ops or late_binding.op_registry.find
         self.graphs = _list(data["graphs"])
         self.constants = [Constant(array_from(entry)) for entry in _list(data["constants"])]
         self.read: dict[int, Graph | None] = {}

@@ -6,12 +6,14 @@ import ast
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dtypes
-from ..ops.framework.op import Op
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 from .lexer import NUMBER, Line, Token
 from .literal_printer import make_constant
 from .value_types import AnySpec, ListType, TensorType, VariableType

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ..core import shapes
-from ..ops.framework.op import Op, find
+from ..core import late_binding, shapes
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 from .checked_graph import checked_graph, checked_operation
 from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import GraphSyntaxError, Line, Token
@@ -19,7 +22,7 @@ from .value_types import AnySpec, TensorType
 __all__ = ["GraphSyntaxError", "parse"]
 
 
-def parse(text: str, ops: Callable[[str], Op | None] = find, check: bool = True) -> Graph:
+def parse(text: str, ops: Callable[[str], Op | None] | None = None, check: bool = True) -> Graph:
     """Return the graph that `text` describes.
 
     Raises GraphSyntaxError, also for violations of the operations' declarations.
@@ -41,8 +44,8 @@ def parse(text: str, ops: Callable[[str], Op | None] = find, check: bool = True)
 class _Module:
     """All graphs and constants of a text. Callees follow their callers, so the first call parses them."""
 
-    def __init__(self, text: str, ops: Callable[[str], Op | None], check: bool) -> None:
-        self.ops = ops
+    def __init__(self, text: str, ops: Callable[[str], Op | None] | None, check: bool) -> None:
+        self.ops = ops or late_binding.op_registry.find
         self.check = check
         self._headers: dict[str, int] = {}
         self._graphs: dict[str, Graph | None] = {}

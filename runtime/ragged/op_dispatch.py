@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..composite.composites import name_of
+from ..ops.framework.composite_dispatch import name_of
 from ..ops.framework.op_families import Elementwise
 from . import op_table
 from .broadcasting import with_common_rows

@@ -7,7 +7,6 @@ from typing import Any
 
 from .. import dtypes
 from .. import nest as nests
-from ..composite.composites import name_of
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
@@ -18,6 +17,7 @@ from ..ops.arrays.gather_where import boolean_mask, gather, gather_nd
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
 from ..ops.arrays.sparse_indices import distinct_coordinates
+from ..ops.framework.composite_dispatch import name_of
 from ..ops.math import arithmetic, cast, elementwise
 from ..ops.math.comparison import equal, greater_equal, not_equal
 from ..ops.reduce.reductions import reduce_all, reduce_any, reduce_prod

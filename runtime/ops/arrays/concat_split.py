@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, nest
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import (
     convert_to_tensor,
@@ -31,6 +30,7 @@ from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework import batching
 from ..framework.attribute_parsers import Axis, Results
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
 from ..framework.traits import CHEAP, FRESH_RESULT, TOTAL

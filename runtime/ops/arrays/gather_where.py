@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
@@ -21,6 +20,7 @@ from ...ir.value_types import TensorType
 from ..framework import batching, intervals
 from ..framework.attribute_parsers import Axis
 from ..framework.batching import Batch
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..framework.traits import CHEAP, ELEMENTWISE, PYTHON_INDEX, TOTAL

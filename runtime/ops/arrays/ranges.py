@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...composite.composites import dispatching_composites
 from ...core import late_binding, shapes
 from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import INTEGERS, require_dtype
 from ..framework.static_values import checked_size, integer, size

@@ -40,7 +40,6 @@ from typing import Any, TypeAlias, Unpack, overload
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite import composites
 from ...core import late_binding
 from ...core.devices import log_placement, placement
 from ...core.fp_errors import quietly
@@ -49,7 +48,7 @@ from ...core.type_spec import MeetsCompositeError
 from ...ir.builder import Builder, current, recorders
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
-from . import narrow_floats
+from . import composite_dispatch, narrow_floats
 from .facts import DeclaredFacts, FactRecord
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
@@ -178,7 +177,7 @@ class Op(Signature, FactRecord):
             error.op_type = error.op_type or self.name
             raise
         except MeetsCompositeError as met:
-            return composites.apply(self, values, met)
+            return composite_dispatch.apply(self, values, met)
         except errors.OperatorNotAllowedInGraphError as error:
             return self._late(values, error)
         except TypeError as error:

@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite import composites
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
@@ -27,7 +25,8 @@ from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import fitted
-from ..framework import intervals
+from ..framework import composite_dispatch, intervals
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Inputs, Name, Same, op
 from ..framework.op_families import (
     CURVED,
@@ -451,7 +450,7 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     try:
         x, y = _fractions(x, y)
     except MeetsCompositeError as met:
-        return composites.apply(divide, (x, y, name), met)  # type: ignore[no-any-return]
+        return composite_dispatch.apply(divide, (x, y, name), met)  # type: ignore[no-any-return]
     return realdiv(x, y) if name is None else realdiv(x, y, name)  # type: ignore[no-any-return]
 
 

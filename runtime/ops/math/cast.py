@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite import composites
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.value_types import TensorType
-from ..framework import batching, intervals
+from ..framework import batching, composite_dispatch, intervals
 from ..framework.attribute_parsers import DType
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_errors import PythonTypeError
 from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
@@ -41,7 +40,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
         x = x if is_tensor_like(x) else convert_to_tensor(x)
         return convert_to_tensor(x) if x.dtype is wanted else cast_op(x, wanted, name)
     except MeetsCompositeError as met:
-        return composites.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
+        return composite_dispatch.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
 
 
 @op(name="cast", traits=ELEMENTWISE | TOTAL | CHEAP, interval=intervals.unchanged)

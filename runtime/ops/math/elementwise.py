@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...composite.composites import dispatching_composites
 from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
 from ..framework import intervals
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..framework.op_families import (
     BOOLS,

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
@@ -25,6 +24,7 @@ from ..arrays.reshape import reshape, sum_to
 from ..arrays.shape_ops import shape as shape_of
 from ..framework import batching
 from ..framework.attribute_parsers import LastAxis
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
 from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL

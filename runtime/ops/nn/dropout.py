@@ -10,7 +10,6 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
@@ -18,6 +17,7 @@ from ...kernels.random import seeds
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import where
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..math.cast import cast
 from ..random.stateful import uniform

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like
 from ..arrays.gather_where import gather, where
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..math.arithmetic import maximum
 from ..math.cast import cast

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
@@ -23,6 +22,7 @@ from ..arrays.gather_where import where
 from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype
 from ..math.arithmetic import add, multiply

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...composite.composites import dispatching_composites
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
@@ -19,6 +18,7 @@ from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import where
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
 from ..framework.traits import ELEMENTWISE

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...composite.composites import dispatching_composites
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
@@ -19,6 +18,7 @@ from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import gather
 from ..arrays.shape_ops import shape as shape_of
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..math.arithmetic import minimum

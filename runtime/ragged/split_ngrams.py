@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.conversion import convert_to_tensor
-from ...core.export import export
-from ...ragged.tensor import RaggedTensor
-from ..arrays.concat_split import concat
-from ..arrays.ranges import range as counted
-from ..arrays.reshape import reshape
-from ..arrays.shape_ops import shape as shape_of
-from ..math.arithmetic import multiply
-from ..reduce.reductions import reduce_prod
-from .ragged_results import packed_rows, rows_of
-from .split import string_bytes, string_ngrams, string_split
+from ..core.conversion import convert_to_tensor
+from ..core.export import export
+from ..ops.arrays.concat_split import concat
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.math.arithmetic import multiply
+from ..ops.reduce.reductions import reduce_prod
+from ..ops.strings.split import string_bytes, string_ngrams, string_split
+from .string_results import packed_rows, rows_of
+from .tensor import RaggedTensor
 
 
 @export("strings.split")

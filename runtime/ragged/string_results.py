@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...core.conversion import convert_to_tensor
-from ...core.tensor import Tensor
-from ...ragged.tensor import RaggedTensor
-from ..arrays.reshape import reshape
-from ..arrays.shape_ops import shape as shape_of
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.reshape import reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from .tensor import RaggedTensor
 
 
 class Texts(NamedTuple):

@@ -16,7 +16,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.type_spec import MeetsCompositeError
+from ...core.type_spec import MeetsCompositeError
 
 DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = []
 """The registered dispatchers: each maps an operation and its arguments to the function to call, or None."""

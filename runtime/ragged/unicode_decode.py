@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.conversion import convert_to_tensor
-from ...core.export import export
-from ...core.tensor import Tensor
-from ...ragged.tensor import RaggedTensor
-from ..arrays.ranges import range as counted
-from ..arrays.reshape import reshape
-from ..arrays.shape_ops import shape as shape_of
-from ..arrays.shape_ops import size
-from ..reduce.reductions import reduce_prod
-from .ragged_results import packed_rows, rows_of
-from .unicode_ops import unicode_code_points, unicode_encode_rows, unicode_transcode
+from ..core.conversion import convert_to_tensor
+from ..core.export import export
+from ..core.tensor import Tensor
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.shape_ops import size
+from ..ops.reduce.reductions import reduce_prod
+from ..ops.strings.unicode_ops import unicode_code_points, unicode_encode_rows, unicode_transcode
+from .string_results import packed_rows, rows_of
+from .tensor import RaggedTensor
 
 ERRORS = "replace"
 REPLACEMENT = 65533
