@@ -25,11 +25,11 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 	$(BIN)/agc run fixtures/programs/collatz.py::collatz --arg n=27:int64 --graph
 
 .PHONY: test
-test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
+test: $(VENV)/installed-dev  ## install with the dev extra and run all tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 .PHONY: fuzz
-fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FUZZ=20000 make fuzz
+fuzz: $(VENV)/installed-dev  ## test random programs and graphs; AGC_FUZZ=20000 sets the number
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/agreement/test_grammar.py \
 		tests/autograph/agreement/test_random_programs.py tests/runtime/agreement/test_random_programs.py tests/runtime/ir tests/runtime/executors/plan \
 		tests/runtime/optimize tests/runtime/executors/llvm/test_agreement.py \
@@ -40,32 +40,32 @@ fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FU
 	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: stdlib
-stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests of it
+stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests
 	$(BIN)/python -m tests.stdlib --jobs 2
 
 .PHONY: lint
-lint: $(VENV)/installed-dev  ## ruff and mypy
+lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli tests/typed
 
 .PHONY: generate
-generate: $(VENV)/installed-dev  ## write the generated files anew: names that are missing, types of operations
+generate: $(VENV)/installed-dev  ## regenerate the generated files: missing names, types of operations
 	PYTHONPATH=tests $(BIN)/python -m generate
 
 .PHONY: differential
-differential:  ## compare with the real TensorFlow: make differential PEER=path/to/its/python
+differential:  ## compare with TensorFlow: make differential PEER=path/to/its/python
 	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)
 
 .PHONY: bench
-bench: $(VENV)/installed  ## measure, beside whichever peers are installed
+bench: $(VENV)/installed  ## run the benchmarks, also with the installed peers
 	$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(addprefix --peer ,$(wildcard .peers/bin/python))
 
 .PHONY: peers
-peers:  ## install the libraries that make bench measures agc beside, into .peers
+peers:  ## install the libraries for comparison by make bench, into .peers
 	$(PYTHON) -m venv .peers
 	.peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 
 .PHONY: clean
-clean:  ## remove what the other targets made
+clean:  ## remove the files that the other targets created
 	rm -rf $(VENV) .peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,27 +20,27 @@ from .errors import BAD_USAGE, OK, problem, suggestion
 from .lint_filter import Choice, Finding
 from .options import color_option
 
-HELP = """List all that is wrong in files and folders, without running them.
+HELP = """Report all problems of files and folders, without running them.
 
-Errors are what cannot be read, is not Python, cannot be converted, or cannot be
-traced. Warnings are about functions that `agc.runtime.function` is seen to trace,
-and what these call: code that can be converted, but will hardly become part of a
-graph. `agc explain CODE` says more about each.
+Errors report files that cannot be read or parsed, and functions that cannot be
+converted or traced. Warnings report code that can be converted, but probably not
+staged, in functions that `agc.runtime.function` traces and functions they call.
+`agc explain CODE` explains a code.
 
-A line with the comment `# agc: ignore[AGC192]` is passed over.
+A line with the comment `# agc: ignore[AGC192]` is ignored.
 
 \b
 Examples:
-  agc check                                 the folder that you are in
+  agc check                                 the current folder
   agc check src tests/test_model.py
-  agc check src --ignore AGC19,AGC110       without these codes, or what begins so
-  agc check --format github                 annotations, in a workflow of GitHub's
+  agc check src --ignore AGC19,AGC110       without these codes or prefixes
+  agc check --format github                 annotations in a GitHub workflow
   agc check --format sarif > agc.sarif      for code scanning
   cat model.py | agc check -
 
 \b
-Exit codes: 0 nothing found, 1 something found, 2 wrong usage or a file that
-cannot be read, 123 a fault in agc itself.
+Exit codes: 0 no problems, 1 problems, 2 wrong usage or a file that
+cannot be read, 123 a bug in agc.
 """
 
 
@@ -55,15 +55,19 @@ def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     return tuple(chosen)
 
 
-@click.command(help=HELP, short_help="List all problems of a project.")
+@click.command(help=HELP, short_help="Report all problems of a project.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(allow_dash=True))
-@click.option("--strict", is_flag=True, help="Warn about all functions, not only those seen to be traced.")
-@click.option("--select", metavar="CODES", multiple=True, callback=codes, help="Report these codes only.")
-@click.option("--ignore", metavar="CODES", multiple=True, callback=codes, help="Do not report these codes.")
+@click.option("--strict", is_flag=True, help="Warn about all functions, not only traced ones.")
+@click.option(
+    "--select", metavar="CODES", multiple=True, callback=codes, help="Report only these codes or prefixes."
+)
+@click.option(
+    "--ignore", metavar="CODES", multiple=True, callback=codes, help="Do not report these codes or prefixes."
+)
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files or folders of this name.")
 @click.option(
     "--format", "form", type=click.Choice(list(report_formats.FORMATS)), default="text", show_default=True,
-    help="How to print what is found.",
+    help="The format of the report.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @parallel.jobs_option

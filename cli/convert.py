@@ -22,19 +22,19 @@ from . import color, convert_package, output, parallel, sources
 from .errors import BAD_USAGE, FAILED, OK, no_pass, problem, show
 from .options import color_option
 
-HELP = """Show the code that agc generates from FILE (`-`: from stdin).
+HELP = """Print the code that agc generates from FILE (`-` is stdin).
 
-The output is a Python module that runs by itself. Its `if`, `for`, `while` and
-their kin have become calls of functional control flow, `ag__.cond` and so on.
-What no pass changes stays as you wrote it, with its comments. If FILE is a
-folder, all modules in it are converted, and other files copied; if one cannot
-be, nothing is written, unless --keep-going leaves it as it is and lists it.
+The output is a complete Python module. It calls functional control flow, such as
+`ag__.cond`, instead of `if`, `for` and `while`. Unchanged statements keep their
+text and comments. If FILE is a folder, all its modules are converted and other
+files are copied. If a module cannot be converted, nothing is written, except with
+--keep-going.
 
 \b
 Examples:
   agc convert model.py                        the whole module, on stdout
   agc convert model.py --function Model.fit   one function (FILE::FUNCTION is the same)
-  agc convert model.py -o converted.py        into a file, which is replaced as a whole
+  agc convert model.py -o converted.py        into a file, replaced in one step
   agc convert model.py --diff                 what the conversion changes
   agc convert model.py --annotate             the original lines next to the generated code
   agc convert model.py --after lower_break    the code after one of the passes
@@ -53,19 +53,19 @@ class ConvertCommand(click.Command):
         return super().parse_args(ctx, sources.spelled(args))
 
 
-@click.command(cls=ConvertCommand, help=HELP, short_help="Show the generated code.")
+@click.command(cls=ConvertCommand, help=HELP, short_help="Print the generated code.")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option(
-    "-f", "--function", metavar="NAME", help="Only this function or class; a method is CLASS.METHOD."
+    "-f", "--function", metavar="NAME", help="Convert only this function or class; a method is CLASS.METHOD."
 )
 @click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help="Write to OUT, not to stdout.")
 @click.option("--diff", is_flag=True, help="Print a unified diff from the original to the generated code.")
-@click.option("--annotate", is_flag=True, help="Show the original line, as a comment, at each block.")
+@click.option("--annotate", is_flag=True, help="Add the original line to each block, as a comment.")
 @click.option(
     "--after",
     metavar="PASS",
     shell_complete=complete_pass,
-    help="Stop after this pass (a wrong name lists the right ones).",
+    help="Stop after this pass (a wrong name lists all).",
 )
 @click.option(
     "-k",

@@ -1,9 +1,9 @@
 """Error messages of the command, and their exit codes.
 
-    0    all is well
+    0    success
     1    the source cannot be converted, or the program failed
     2    the command line is wrong: an option, a file, a function or an argument that is not there
-    123  a fault in agc itself
+    123  a bug in agc
     130  interrupted from the keyboard
 
 Messages have the shape that `agc.autograph.errors.Diagnostic` gives them, on stderr. Codes AGC3xx are this

@@ -22,15 +22,15 @@ Examples:
   agc convert model.py                     show the code that agc generates
   agc run train.py --epochs 3              run a program, converted
   agc run model.py::f --arg 27 --graph     call one function with a tensor; show its graph
-  agc check src                            list all that is wrong in a project, without running it
-  agc explain AGC207                       what an error means, and what to do
+  agc check src                            report all problems of a project, without running it
+  agc explain AGC207                       explain an error and its fix
 
 \b
 Exit codes:
-  0    all is well
-  1    the source cannot be converted, the program failed, or `agc check` found something
+  0    success
+  1    the source cannot be converted, the program failed, or `agc check` found problems
   2    wrong usage: an option, a file, a function, an argument
-  123  a fault in agc itself
+  123  a bug in agc
   `agc run` of a program ends with the program's own exit code.
 """
 

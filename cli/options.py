@@ -19,5 +19,5 @@ color_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_choose_color,
-    help="Color the output; auto: on a terminal, unless NO_COLOR is set.",
+    help="Color the output. auto: only on a terminal without NO_COLOR.",
 )

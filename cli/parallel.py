@@ -20,7 +20,7 @@ def jobs_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--jobs N` to a command."""
     return click.option(
         "-j", "--jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
-        help="Work on the files of folders in N processes.",
+        help="Use N processes for the files of folders.",
     )(command)  # fmt: skip
 
 

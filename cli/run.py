@@ -23,8 +23,8 @@ from .profile import Wanted, profiled
 
 HELP = """Run a converted program, or one function of a file.
 
-FILE is run as Python runs it, as `__main__`, but converted. All that follows
-FILE belongs to the program. `-` is a program on stdin.
+Python runs FILE as `__main__`, after its conversion. Arguments after FILE belong
+to the program. `-` is a program on stdin.
 
 FILE::FUNCTION calls one function with tensors, through `agc.runtime.function`,
 and prints what it returns. A method is CLASS.METHOD.
@@ -34,8 +34,8 @@ Examples:
   agc run train.py --epochs 3           a program with its arguments
   agc run -m package.tool --verbose     a module, found as `python -m` finds it
   agc run --eager train.py              tf.function runs its functions as plain Python
-  agc run --conversions train.py        what was converted, and why the rest was not
-  agc run --profile train.py            where the time of its graphs went
+  agc run --conversions train.py        converted functions, and why others were not
+  agc run --profile train.py            the time of operations and lines
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
   agc run collatz.py::collatz 27 --graph --after cse
@@ -87,24 +87,22 @@ class RunCommand(click.Command):
 @click.argument("args", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option("-m", "by_name", is_flag=True, help="FILE is the name of a module or package.")
 @click.option(
-    "-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument of the function; repeat it."
+    "-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument of the function; may be repeated."
 )
 @click.option("--graph", is_flag=True, help="Print the function's graph before its result.")
 @click.option(
     "--after",
     metavar="PASS",
     shell_complete=complete_pass,
-    help="With --graph: as it is after this pass of the optimizer (a wrong name lists the right ones).",
+    help="With --graph: print the graph after this pass of the optimizer (a wrong name lists all).",
 )
+@click.option("--native-ir", "native", is_flag=True, help="Print the function's LLVM IR before its result.")
 @click.option(
-    "--native-ir", "native", is_flag=True, help="Print LLVM's code of the function before its result."
+    "--conversions", is_flag=True, help="At the end, list converted and unconverted functions on stderr."
 )
-@click.option(
-    "--conversions", is_flag=True, help="At the end, list on stderr what was converted and what was not."
-)
-@click.option("--profile", is_flag=True, help="At the end, list on stderr where the time of graphs went.")
-@click.option("--profile-trace", metavar="PATH", help="Write the profile as a trace for Perfetto, too.")
-@click.option("--profile-page", metavar="PATH", help="Write the profile as a page with a flame graph, too.")
+@click.option("--profile", is_flag=True, help="At the end, list the time of operations and lines on stderr.")
+@click.option("--profile-trace", metavar="PATH", help="Also write the profile as a trace for Perfetto.")
+@click.option("--profile-page", metavar="PATH", help="Also write the profile as a page with a flame graph.")
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
 def command(
     target: str,
