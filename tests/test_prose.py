@@ -1,4 +1,4 @@
-"""The rules of CONTRIBUTING.md for words that a machine can check: docstrings, private words, spelling, class names.
+"""The rules of CONTRIBUTING.md for words: docstrings, private words, spelling, class names, messages and documents.
 
 `runtime/keras` imitates a library and is left out.
 """
@@ -25,6 +25,11 @@ PRIVATE = re.compile(r"\b(nobody|somebody|anybody|stands|stood|beside|behind)\b"
 NAME_RIDDLES = re.compile(
     r"^test_(what|who|whom|how|it|they|those)_|_(nobody|somebody|anybody|stands|stood|beside|behind|asks|knows|wants)(_|$)"
 )
+PERSONS = re.compile(r"\b(asks|knows|wants|tells|told|needs to know|has to know|whoever)\b", re.I)
+DOCUMENTS = [
+    ROOT / "Makefile",
+    *sorted(p for f in ("", "docs/", "benchmarks/**/") for p in ROOT.glob(f + "*.md")),
+]
 BRITISH = re.compile(
     r"\w*((optimi|seriali|normali|initiali|speciali|generali|vectori|recogni)s(?!m)|neighbou"
     r"r|colou"
@@ -61,6 +66,15 @@ def prose(path):
                     yield number, line
 
 
+def messages(path):
+    """(line, text) of the strings with several words in raised errors and in calls, such as diagnostics and help."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.Raise, ast.Call)):
+            for each in ast.walk(node):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str) and " " in each.value:
+                    yield each.lineno, each.value
+
+
 def named(path, line, text):
     return f"{path.relative_to(ROOT)}:{line}: {text.strip()}"
 
@@ -84,6 +98,20 @@ def test_docstrings_of_functions_begin_with_a_verb():
 def test_prose_has_no_private_words():
     found = [named(p, n, text) for p in FILES for n, text in prose(p) if PRIVATE.search(text)]
     assert found == []
+
+
+def is_private(text):
+    return PRIVATE.search(text) or PERSONS.search(text)
+
+
+def test_messages_have_no_private_words():
+    found = {named(p, n, text) for p in FILES for n, text in messages(p) if is_private(text)}
+    assert found == set()
+
+
+def test_documents_have_no_private_words():
+    lines = [(p, n, line) for p in DOCUMENTS for n, line in enumerate(p.read_text().splitlines(), 1)]
+    assert [named(*each) for each in lines if is_private(each[2])] == []
 
 
 @pytest.mark.parametrize("folder", ["autograph", "runtime", "cli", "tests", "docs"])

@@ -208,7 +208,7 @@ def _refused(title: str, kind: str) -> Exception:
             "AGC276",
             title,
             running(),
-            why=f"a {kind} is made while the function is traced, and Python has to know its "
+            why=f"a {kind} is made while the function is traced, and Python needs its "
             f"{'keys' if kind == 'dict' else 'elements'} by then",
             fix=_REWRITES[kind],
         )
@@ -217,8 +217,8 @@ def _refused(title: str, kind: str) -> Exception:
 
 _REWRITES = {
     "set": "make a list, `xs = [... for ...]`, and then a tensor without duplicates: `tf.unique(tf.stack(xs)).y`",
-    "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or use keys that Python knows, and "
-    "select the values: `{k: tf.where(test, v, 0) for k in names}`",
+    "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or use keys that are known while "
+    "tracing, and select the values: `{k: tf.where(test, v, 0) for k in names}`",
 }
 
 

@@ -372,6 +372,6 @@ def _ambiguous(code: CodeType) -> Diagnostic:
         "AGC103",
         "several lambdas on this line could be this function",
         start_of(code),
-        why="this Python runs without the column numbers that tell them apart (-X no_debug_ranges)",
+        why="this Python runs without the column numbers that distinguish them (-X no_debug_ranges)",
         fix="put each lambda on a line of its own, or give it a name with `def`",
     )

@@ -84,7 +84,7 @@ def advanced(items: Any, default: Any = _NOTHING, /) -> Any:
     else:
         raise staging_error(
             "AGC272",
-            "next() with a default needs to know how many rows there are",
+            "next() with a default needs a known number of rows",
             why="whether a row remains is known only when the graph runs",
             fix="test `len(t) > 0` in an `if`, and index the tensor",
         )

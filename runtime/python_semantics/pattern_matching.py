@@ -24,7 +24,7 @@ def length(value: Any) -> int | None:
     if shape.rank is None or shape[0] is None:
         raise staging_error(
             "AGC270",
-            f"a sequence pattern needs to know how many rows there are, but the shape is {shape}",
+            f"a sequence pattern needs a known number of rows, but the shape is {shape}",
             notes=[made(value)],
             why="the case is selected while the graph is made, and the number of rows is not known then",
             fix="give the tensor its shape with tf.ensure_shape or x.set_shape, or test tf.shape(x)[0] in an `if`",

@@ -101,7 +101,7 @@ def _(dy: Any, y: Any, bands: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
         count = bands.shape.dims and bands.shape.dims[-2]
         if count is None:
             raise ValueError(
-                "the gradient of banded_triangular_solve needs to know how many diagonals there are: use "
+                "the gradient of banded_triangular_solve needs a known number of diagonals: use "
                 "`tf.ensure_shape`"
             )
         one, other = (y, right) if adjoint else (right, y)

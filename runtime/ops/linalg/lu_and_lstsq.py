@@ -304,7 +304,7 @@ def _sides(matrix: Tensor) -> tuple[int, int]:
     dims = matrix.shape.dims
     if dims is None or None in dims[-2:]:
         raise ValueError(
-            "lstsq needs to know the sizes of its matrix to choose how to solve: use `tf.ensure_shape`, or `fast=False`"
+            "lstsq needs a matrix of known shape to choose how to solve: use `tf.ensure_shape`, or `fast=False`"
         )
     return dims[-2], dims[-1]  # type: ignore[return-value]
 

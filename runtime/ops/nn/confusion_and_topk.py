@@ -137,7 +137,7 @@ def _top(operand: Tensor, k: int, axis: int, largest: bool) -> ApproxTopK:
     if axis != -1:
         rank = operand.shape.rank
         if rank is None:
-            raise ValueError(f"approx_top_k needs to know the rank of its operand to reduce dimension {axis}")
+            raise ValueError(f"approx_top_k needs an operand of known rank to reduce dimension {axis}")
         axis = shapes.normal_axis(axis, rank)
         order = [*(i for i in range(rank) if i != axis), axis]
         back = [*range(axis), rank - 1, *range(axis, rank - 1)]

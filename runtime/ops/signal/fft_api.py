@@ -193,7 +193,7 @@ def _named_axes(x: Tensor, fft_length: Any, axes: Any) -> tuple[int, ...]:
         chosen = [int(axis) for axis in np.ravel(axes)]
         if rank is None and min(chosen, default=-1) >= 0:
             raise ValueError(
-                "an n-dimensional transform along axes counted from the front needs to know the rank"
+                "an n-dimensional transform along axes counted from the front needs a known rank"
             )
         return tuple(axis if axis < 0 else axis - (rank or 0) for axis in chosen)
     count = x.shape.rank if fft_length is None else convert_to_tensor(fft_length, dtypes.int32).shape[0]

@@ -127,7 +127,7 @@ def _laid_back(dy: Any, signal: Any, frame_step: Any, axis: int) -> Any:
         return fitted_to(overlap_and_add(dy, frame_step), signal, [-1])
     if rank is None:
         raise LookupError(
-            "the gradient of frame along another axis than the last needs to know the rank of the signal"
+            "the gradient of frame along another axis than the last needs a signal of known rank"
         )
     place = axis % rank
     order = [*range(place), *range(place + 2, rank + 1), place, place + 1]

@@ -200,7 +200,7 @@ def test_a_sequence_of_unknown_length_is_refused() -> None:
                 return a + b
         return 0.0
 
-    with pytest.raises(autograph.StagingError, match=r"AGC270.*how many rows.*\(None,\)"):
+    with pytest.raises(autograph.StagingError, match=r"AGC270.*known number of rows.*\(None,\)"):
         f(tf.constant([1.0, 2.0]))
 
 
