@@ -70,7 +70,11 @@ from .ops.arrays.ranges import linspace, one_hot, range
 from .ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
 from .ops.arrays.shape_ops import rank, shape, size
 from .ops.assertions.assert_op import Assert
+from .ops.framework.operator_overloads import install as _install_operators
 from .ops.state.print_op import print
+
+_install_operators(Tensor)
+_install_operators(Variable)
 
 if TYPE_CHECKING:
     from . import autodiff as autodiff

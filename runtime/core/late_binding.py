@@ -31,14 +31,17 @@ if TYPE_CHECKING:
     from ..ir.builder import Builder
     from ..ir.graph_def import GraphDef
     from ..ir.printer import print_graph
-    from ..ops.arrays import creation, reshape, tile_and_pad
+    from ..ops.arrays import concat_split, creation, gather_where, ranges, reshape, shape_ops, tile_and_pad
     from ..ops.arrays.placeholder import placeholder_of
+    from ..ops.arrays.setitem import setitem
     from ..ops.framework import conformance, dynamic_axes
     from ..ops.framework import op as op_registry
+    from ..ops.lists import tensor_array as array_ops
     from ..ops.math import special
     from ..ops.math.cast import cast
     from ..ops.random import stateless_distributions
     from ..ops.reduce import reductions
+    from ..ops.state import variable_ops
     from ..ops.state.variable_scatter import scatter_variable
     from ..profiler import flame_graph, trace_events
     from ..ragged import conversion as ragged_conversion
@@ -64,6 +67,7 @@ OBJECTS = {
     "ir.graph_def": "GraphDef",
     "ir.printer": "print_graph",
     "ops.arrays.placeholder": "placeholder_of",
+    "ops.arrays.setitem": "setitem",
     "ops.math.cast": "cast",
     "ops.state.variable_scatter": "scatter_variable",
 }
@@ -72,6 +76,7 @@ OBJECTS = {
 MODULES = {
     "array_api": "interop.array_api",
     "components": "composite.components",
+    "concat_split": "ops.arrays.concat_split",
     "conformance": "ops.framework.conformance",
     "creation": "ops.arrays.creation",
     "cyclic_nests": "control_flow.cyclic_nests",
@@ -79,24 +84,29 @@ MODULES = {
     "data_iterator": "data.iterator",
     "dynamic_axes": "ops.framework.dynamic_axes",
     "flame_graph": "profiler.flame_graph",
+    "gather_where": "ops.arrays.gather_where",
     "gradient_explanation": "autodiff.explain",
     "op_registry": "ops.framework.op",
     "ragged_conversion": "ragged.conversion",
     "ragged_dispatch": "ragged.op_dispatch",
     "ragged_indexing": "ragged.indexing",
     "ragged_spec": "ragged.spec",
+    "ranges": "ops.arrays.ranges",
     "reductions": "ops.reduce.reductions",
     "region_gradients": "autodiff.region_gradients",
     "rejection_resample": "data.rejection_resample",
     "reshape": "ops.arrays.reshape",
     "sample_from_datasets": "data.sample_from_datasets",
     "save_load": "data.save_load",
+    "shape_ops": "ops.arrays.shape_ops",
     "sparse_elementwise": "sparse.elementwise",
     "special": "ops.math.special",
     "stateless_distributions": "ops.random.stateless_distributions",
     "strip_mining": "executors.llvm.lowering.strip_mining",
+    "array_ops": "ops.lists.tensor_array",
     "tile_and_pad": "ops.arrays.tile_and_pad",
     "trace_events": "profiler.trace_events",
+    "variable_ops": "ops.state.variable_ops",
 }
 """Modules below `agc.runtime`, by the name that callers use."""
 
@@ -127,6 +137,7 @@ __all__ = [
     "builder_of",
     "cast",
     "components",
+    "concat_split",
     "conformance",
     "control_dependencies",
     "convert_to_tensor",
@@ -138,6 +149,7 @@ __all__ = [
     "dynamic_axes",
     "exported",
     "flame_graph",
+    "gather_where",
     "gradient_explanation",
     "is_tensor_like",
     "on_function",
@@ -149,6 +161,7 @@ __all__ = [
     "ragged_dispatch",
     "ragged_indexing",
     "ragged_spec",
+    "ranges",
     "reductions",
     "region_gradients",
     "rejection_resample",
@@ -157,10 +170,14 @@ __all__ = [
     "save_load",
     "scatter_variable",
     "session_for",
+    "setitem",
+    "shape_ops",
     "sparse_elementwise",
     "special",
     "stateless_distributions",
     "strip_mining",
+    "array_ops",
     "tile_and_pad",
     "trace_events",
+    "variable_ops",
 ]

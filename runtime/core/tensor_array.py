@@ -15,9 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..ir.builder import Builder, current
 from ..ir.value_types import ListType
-from ..ops.arrays.concat_split import unstack
-from ..ops.lists import tensor_array
-from . import shapes
+from . import late_binding, shapes
 from .conversion import convert_to_tensor
 from .export import export
 from .tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
@@ -66,7 +64,7 @@ class TensorArray:
         self._infer_shape = infer_shape
         self._declared = shapes.as_dims(element_shape)
         if flow is None:
-            flow = tensor_array.array_new(
+            flow = late_binding.array_ops.array_new(
                 0 if size is None else size, self.dtype, self._declared, self.dynamic_size, name=name
             )
             self._size = None if self.dynamic_size or size is None else _known(size)
@@ -118,32 +116,41 @@ class TensorArray:
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         return self._after(
-            tensor_array.array_write(self._reachable(), index, tensor, self._infer_shape, name=name)
+            late_binding.array_ops.array_write(self._reachable(), index, tensor, self._infer_shape, name=name)
         )
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """Return the element at `index`; zeros when it was never written and its shape is known."""
-        return tensor_array.array_read(self._reachable(), index, **self._element(), name=name)  # type: ignore[no-any-return]
+        tensor: Tensor = late_binding.array_ops.array_read(
+            self._reachable(), index, **self._element(), name=name
+        )
+        return tensor
 
     def stack(self, name: str | None = None) -> Tensor:
         """Return all elements as the rows of one tensor."""
         flow = self._reachable()
-        return tensor_array.array_stack(flow, **self._rows(flow, flow), size=self._size, name=name)  # type: ignore[no-any-return]
+        tensor: Tensor = late_binding.array_ops.array_stack(
+            flow, **self._rows(flow, flow), size=self._size, name=name
+        )
+        return tensor
 
     def concat(self, name: str | None = None) -> Tensor:
         """Return all elements concatenated along their first axis."""
         flow = self._reachable()
-        return tensor_array.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
+        return late_binding.array_ops.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Return the elements with the given indices as the rows of one tensor."""
         flow = self._reachable()
-        return tensor_array.array_gather(flow, indices, **self._rows(flow, indices), name=name)  # type: ignore[no-any-return]
+        tensor: Tensor = late_binding.array_ops.array_gather(
+            flow, indices, **self._rows(flow, indices), name=name
+        )
+        return tensor
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`."""
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
-        return self._after(tensor_array.array_unstack(self._reachable(), tensor, name=name))
+        return self._after(late_binding.array_ops.array_unstack(self._reachable(), tensor, name=name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at `indices`, a vector with one integer per row.
@@ -157,9 +164,13 @@ class TensorArray:
         places = convert_to_tensor(indices)
         counted = places.shape.rank == 1 and None not in places.shape and places.dtype.is_integer
         if not counted or tensor.shape[:1] != places.shape:
-            return self._after(tensor_array.array_scatter(self._reachable(), places, tensor, name=name))
+            return self._after(
+                late_binding.array_ops.array_scatter(self._reachable(), places, tensor, name=name)
+            )
         array = self
-        for index, row in zip(unstack(places), unstack(tensor), strict=True):
+        for index, row in zip(
+            late_binding.concat_split.unstack(places), late_binding.concat_split.unstack(tensor), strict=True
+        ):
             array = array.write(index, row)
         return array
 
@@ -174,7 +185,7 @@ class TensorArray:
         [2, 3]
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
-        return self._after(tensor_array.array_split(self._reachable(), tensor, lengths, name=name))
+        return self._after(late_binding.array_ops.array_split(self._reachable(), tensor, lengths, name=name))
 
     def close(self, name: str | None = None) -> None:
         """Do nothing: memory is freed with the last reference to the array."""
@@ -192,7 +203,7 @@ class TensorArray:
         """Return the number of elements, a scalar int32 tensor; a constant if it is known before the graph runs."""
         if self._size is not None:
             return EagerTensor(np.array(self._size, np.int32))
-        return tensor_array.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
+        return late_binding.array_ops.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
 
     def identity(self) -> TensorArray:
         return self.with_flow(self._flow)
@@ -239,8 +250,10 @@ def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:
     """Record an eager array's elements as constants of the graph."""
     assert isinstance(array._flow, EagerArray)
     items = array._flow._array.items()
-    flow = tensor_array.array_new(len(items), array.dtype, array.element_shape.dims, array.dynamic_size)
+    flow = late_binding.array_ops.array_new(
+        len(items), array.dtype, array.element_shape.dims, array.dynamic_size
+    )
     for index, item in enumerate(items):
         if item is not None:
-            flow = tensor_array.array_write(flow, index, item)
+            flow = late_binding.array_ops.array_write(flow, index, item)
     return flow  # type: ignore[no-any-return]

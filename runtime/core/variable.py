@@ -19,9 +19,6 @@ from ..ir.graph import Graph, Operation
 from ..ir.name_scopes import name_scope, scope_prefix
 from ..ir.source_location import caller
 from ..ir.value_types import TensorType, VariableType
-from ..ops.arrays.setitem import setitem
-from ..ops.framework import operator_overloads
-from ..ops.state import variable_ops
 from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
@@ -164,7 +161,7 @@ class Variable(PartialUpdates):
         """Return the current value as a tensor."""
         if stack.plain and self._owner is None and not placement.logged:
             return EagerTensor(self._array)  # the operation's result; no tape or log records the read
-        tensor: Tensor = variable_ops.read_variable(self, name=self.short_name)
+        tensor: Tensor = late_binding.variable_ops.read_variable(self, name=self.short_name)
         return tensor
 
     def read_value(self) -> Tensor:
@@ -183,7 +180,7 @@ class Variable(PartialUpdates):
 
         Only a variable of a session can lack a value, until its initializer has run.
         """
-        answer: Tensor = variable_ops.is_initialized(self, name=name)
+        answer: Tensor = late_binding.variable_ops.is_initialized(self, name=name)
         return answer
 
     @property
@@ -256,21 +253,25 @@ class Variable(PartialUpdates):
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
-        result = variable_ops.assign_variable(self, self._operand(value), name)
+        result = late_binding.variable_ops.assign_variable(self, self._operand(value), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add `delta`. Return as `assign` does; InvalidArgumentError when the shapes are not equal."""
-        result = variable_ops.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name)
+        result = late_binding.variable_ops.assign_add_variable(
+            self, convert_to_tensor(delta, self.dtype), name
+        )
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract `delta`. Return and raise as `assign_add` does."""
-        result = variable_ops.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name)
+        result = late_binding.variable_ops.assign_sub_variable(
+            self, convert_to_tensor(delta, self.dtype), name
+        )
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def count_up_to(self, limit: int) -> Tensor:
@@ -282,7 +283,7 @@ class Variable(PartialUpdates):
         >>> int(n.count_up_to(5)), int(n)
         (3, 4)
         """
-        value: Tensor = variable_ops.counted(self.value(), limit)
+        value: Tensor = late_binding.variable_ops.counted(self.value(), limit)
         self.assign(value + 1)
         return value
 
@@ -384,14 +385,14 @@ class Variable(PartialUpdates):
         >>> v.numpy()
         array([1, 0, 0], dtype=int32)
         """
-        self.assign(setitem(self.value(), key, value))
+        self.assign(late_binding.setitem(self.value(), key, value))
 
     def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Any:
         """Run `v[key].assign(value)`, or `assign_add` or `assign_sub`."""
         if change != "assign":
             before = self.value()[key]
             value = before + value if change == "assign_add" else before - value
-        result = self.assign(setitem(self.value(), key, value))
+        result = self.assign(late_binding.setitem(self.value(), key, value))
         return self if result is None else result
 
     def __iter__(self) -> Iterator[Any]:
@@ -530,4 +531,3 @@ def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:
 
 
 register_conversion(Variable, _as_tensor)
-operator_overloads.install(Variable)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
-from ..ops.arrays import concat_split, gather_where, ranges, shape_ops
-from ..ops.math import cast
 from . import late_binding
 from .conversion import convert_to_tensor
 from .tensor import Tensor
@@ -39,12 +37,12 @@ class PartialUpdates:
         >>> Variable([1, 2, 3]).sparse_read([2, 0]).numpy()
         array([3, 1], dtype=int32)
         """
-        rows: Tensor = gather_where.gather(self.value(), indices, name=name)
+        rows: Tensor = late_binding.gather_where.gather(self.value(), indices, name=name)
         return rows
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """Return the elements or slices of the value at `indices`, as `tf.gather_nd` does."""
-        elements: Tensor = gather_where.gather_nd(self.value(), indices, name=name)
+        elements: Tensor = late_binding.gather_where.gather_nd(self.value(), indices, name=name)
         return elements
 
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
@@ -89,10 +87,12 @@ class PartialUpdates:
         if indices.shape.rank is None:
             raise ValueError("batch_scatter_update needs indices whose rank is known")
 
-        sizes = shape_ops.shape(indices)
-        counted = [ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
+        sizes = late_binding.shape_ops.shape(indices)
+        counted = [late_binding.ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
         *batches, _ = late_binding.tile_and_pad.meshgrid(*counted, indexing="ij")
-        coordinates = concat_split.stack([*batches, cast.cast(indices, dtypes.int32)], axis=-1)
+        coordinates = late_binding.concat_split.stack(
+            [*batches, late_binding.cast(indices, dtypes.int32)], axis=-1
+        )
         return self.scatter_nd_update(coordinates, values, name)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:

@@ -144,6 +144,3 @@ def install(kind: type) -> None:
     for name, method in OPERATORS.items():
         method.__name__ = name
         setattr(kind, name, method)
-
-
-install(Tensor)
