@@ -316,3 +316,36 @@ def test_late_names_equal_those_of_the_type_checker():
     seen = {alias.asname or alias.name for node in block.body for alias in node.names}
     assert seen == set(late_binding._PROVIDERS) | set(late_binding.MODULES) == set(late_binding.__all__)
     assert all(getattr(late_binding, name) is not None for name in seen if name != "strip_mining")
+
+
+ORDER = (
+    "core", "ir", "kernels", "storage", "ops", "composite", "sparse", "ragged", "control_flow", "optimize", "executors",
+    "autodiff", "python_semantics", "tracing", "autograph_backend", "higher_order", "interop",
+)  # fmt: skip
+"""The packages of the runtime below its libraries, the lowest first. `core` and `ir` are one layer: a symbolic tensor
+holds a value of a graph."""
+
+CORE = {"core", "ir", "dtypes", "errors", "nest", "config", "version"}
+
+UPWARD = {
+    ("autodiff.jacobian", "higher_order.map_fn"),
+    ("ops.state.host_call", "autodiff"),
+    ("ragged.tensor", "autograph_backend"),
+    ("ragged.tensor", "python_semantics.indexed_iterables"),
+    ("sparse.feature_cross", "ragged.feature_cross"),
+    ("tracing.trace", "autograph_backend"),
+}
+"""Imports that still point up, all inside functions or of leaves: the list only gets shorter."""
+
+
+def rank(module):
+    package = module.split(".")[2] if module.startswith("agc.runtime.") else ""
+    return 0 if package in CORE else ORDER.index(package) if package in ORDER else None
+
+
+def test_packages_of_the_runtime_import_lower_ones_only():
+    edges = [(a, b) for a, names in import_graph(with_types=False).items() for b in names]
+    ranked = [(a, b) for a, b in edges if rank(a) is not None and rank(b) is not None]
+    assert len(ranked) > 2500
+    found = {(a[12:], b[12:]) for a, b in ranked if rank(b) > rank(a)}
+    assert found == UPWARD

@@ -24,12 +24,12 @@ from ..config import optimizer
 from ..core.shapes import is_static
 from ..ir.clone import clone_value, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.induction_variables import induction_steps, integer
 from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import reshape
 from ..ops.framework import narrow_floats
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul
+from .induction_variables import induction_steps, integer
 from .options import Options
 from .rewriter import Rewriter, rewrite_all
 
