@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core import late_binding, shapes
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 from .graph import Constant, Graph, Operand, Operation, Value
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
 from .structured import FUSED
 from .value_types import AnySpec, TensorType
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 
 MOST_OPERATIONS = 1 << 22
 """The most operations of a graph after inlining every call."""

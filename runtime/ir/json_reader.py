@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import late_binding
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 from .attribute_json import array_from, attribute_from
 from .checked_graph import checked_graph, checked_operation, entered
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -23,6 +20,9 @@ from .literal_parser import read_spec
 from .source_location import Origin
 from .structured import CALL, CUSTOM_GRADIENT, WHILE
 from .value_types import AnySpec
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 
 FORMAT = "agc graph"
 VERSION = 1

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dtypes
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 from .lexer import NUMBER, Line, Token
 from .literal_printer import make_constant
 from .value_types import AnySpec, ListType, TensorType, VariableType
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 
 _SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
 

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..core import late_binding, shapes
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 from .checked_graph import checked_graph, checked_operation
 from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import GraphSyntaxError, Line, Token
@@ -18,6 +15,9 @@ from .literal_printer import decode
 from .printer import defaults, expected_specs
 from .structured import region_labels
 from .value_types import AnySpec, TensorType
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
 
 __all__ = ["GraphSyntaxError", "parse"]
 
