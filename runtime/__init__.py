@@ -66,6 +66,7 @@ from .ir.graph import Graph, Operation
 from .ops.arrays.concat_split import concat, split, stack, unstack
 from .ops.arrays.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
 from .ops.arrays.gather_where import boolean_mask, gather, gather_nd, where
+from .ops.arrays.getitem import install as _install_getitem
 from .ops.arrays.ranges import linspace, one_hot, range
 from .ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
 from .ops.arrays.shape_ops import rank, shape, size
@@ -75,6 +76,7 @@ from .ops.state.print_op import print
 
 _install_operators(Tensor)
 _install_operators(Variable)
+_install_getitem()
 
 if TYPE_CHECKING:
     from . import autodiff as autodiff

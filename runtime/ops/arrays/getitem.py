@@ -278,5 +278,7 @@ def _rows(self: EagerTensor) -> Iterator[Any]:
     return map(self.__getitem__, range(len(self._array)))
 
 
-Tensor.__getitem__ = getitem  # type: ignore[method-assign]
-EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]
+def install() -> None:
+    """Let Python index tensors, and iterate over those that have a value."""
+    Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+    EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]

@@ -18,6 +18,21 @@ def test_all_operations_can_be_found_before_anything_else_is_used():
 
 
 @pytest.mark.parametrize(
+    "expression, answer",
+    [
+        ("tf.constant([5, 7])[1].numpy()", "7"),
+        ("[int(x) for x in tf.constant([5, 7])]", "[5, 7]"),
+        ("tf.Variable([5, 7])[1].numpy()", "7"),
+        ("[int(x) for x in tf.Variable([5, 7])]", "[5, 7]"),
+        ("(-tf.constant(5) + 2 ** tf.Variable(3)).numpy()", "3"),
+        ("tf.TensorArray(tf.int32, 1).write(0, 7).read(0).numpy()", "7"),
+    ],
+)
+def test_a_fresh_import_has_what_python_calls_of_a_tensor(expression, answer):
+    assert _runs(f"import agc.runtime as tf; print({expression})").strip() == answer
+
+
+@pytest.mark.parametrize(
     "makes_old, uses, refusal",
     [
         (
