@@ -53,8 +53,8 @@ class Where(NamedTuple):
 
     def __str__(self) -> str:
         numbers = [str(number) for number in (self.line, self.column) if number]
-        place = ":".join([_short_path(self.file), *numbers])
-        return f"{place}, in {self.function}" if self.function else place
+        text = ":".join([_short_path(self.file), *numbers])
+        return f"{text}, in {self.function}" if self.function else text
 
 
 class Note(NamedTuple):
@@ -167,7 +167,7 @@ def _excerpt(where: Where, label: str, notes: tuple[Note, ...], paint: Paint) ->
         return []
     near = [note for note in notes if note.where.file == where.file and note.where.text() is not None]
     far = [note for note in notes if note not in near]
-    gutter = max(len(str(place.line)) for place in [where, *(note.where for note in near)])
+    gutter = max(len(str(near_note.line)) for near_note in [where, *(note.where for note in near)])
 
     def row(number: int | str, content: str) -> str:
         return f" {paint(f'{number:>{gutter}} |', _BLUE)} {content}".rstrip()

@@ -128,12 +128,12 @@ class BasicBlocks(ControlFlowGraph):
 
     def _put(self, node: Any) -> None:
         """Record `x = ag__.put(value, x, key)`, which was `x[key] = value`."""
-        place, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
+        target, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
         for key in keys:
-            place = gast.Subscript(place, key, gast.Load())
+            target = gast.Subscript(target, key, gast.Load())
         block = self._block
         while block is not None:
-            block.puts.append(place)
+            block.puts.append(target)
             block = block.parent
         rebound = self._rebound
         self._evaluate(node.value, *node.targets)

@@ -39,6 +39,6 @@ def undecided(frame: FrameType, label: str) -> Diagnostic | None:
         fix = "append the values to a list in an ordinary function, or decide with tf.where"
     else:
         return None
-    place = Where(code.co_filename, frame.f_lineno, function=code.co_name)
+    where = Where(code.co_filename, frame.f_lineno, function=code.co_name)
     title = f"{what} needs the value of a traced tensor"
-    return Diagnostic("AGC282", title, place, why=f"{label}; {why}", fix=fix)
+    return Diagnostic("AGC282", title, where, why=f"{label}; {why}", fix=fix)

@@ -37,9 +37,9 @@ def unconverted(
     why, fix = _reason(frame, is_made, refused)
     if policy.is_library_file(frame.f_code.co_filename, _module(frame)):
         frame = _user(frame)
-    place = Where(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
+    where = Where(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
     title = f"`{name}` was not converted, and needs the value of a traced tensor"
-    return Diagnostic("AGC281", title, place, why=f"{label}; {why}", fix=fix)
+    return Diagnostic("AGC281", title, where, why=f"{label}; {why}", fix=fix)
 
 
 def _reason(

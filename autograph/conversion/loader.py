@@ -202,9 +202,9 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> Co
         function.decorator_list = [mark] if original.co_firstlineno < function.lineno else []
     free = ", ".join(name for name in original.co_freevars if name != "__class__")
     wrappers = _wrappers(free, definition.owner or CLASSLESS) if free or definition.owner else ()
-    wrapped, place = function, position(function)
+    wrapped, location = function, position(function)
     for wrapper in wrappers:
-        wrapped = evolve(wrapper, body=[wrapped], **place)
+        wrapped = evolve(wrapper, body=[wrapped], **location)
     flags = original.co_flags & _FUTURE
     with source.unwarned():
         code: CodeType = compile(

@@ -169,9 +169,9 @@ def _finished(code: CodeType, text: str, filename: str) -> CodeType:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = compile(text, filename, "exec", dont_inherit=True)
-        place = converted.co_qualname, converted.co_firstlineno
+        key = converted.co_qualname, converted.co_firstlineno
         return next(
-            (c for c in nested_code_objects(module) if (c.co_qualname, c.co_firstlineno) == place), None
+            (c for c in nested_code_objects(module) if (c.co_qualname, c.co_firstlineno) == key), None
         )
 
     own = [inner for inner in nested_code_objects(finished) if not is_block(inner)]

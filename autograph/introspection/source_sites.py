@@ -45,14 +45,14 @@ def assigned_before(name: str) -> Where | None:
     if frame is None:
         return None
     code, here = frame.f_code, frame.f_lasti
-    found = [place for place in _stores(code, name) if place.offset < here]
+    found = [store for store in _stores(code, name) if store.offset < here]
     if not found:
         return None
     start = found[-2].offset if len(found) > 1 else -1
     inner = [
-        (block, place)
+        (block, store)
         for block in chain.from_iterable(map(_blocks_in, _made(code, start, found[-1].offset)))
-        for place in _stores(block, name)
+        for store in _stores(block, name)
     ]
     return _place(*inner[-1]) if inner else _place(code, found[-1])
 
@@ -66,9 +66,9 @@ def assigned_in(block: Any, name: str) -> Where | None:
     """
     found = None
     for code in chain.from_iterable(map(_blocks_in, _codes(block))):
-        places = _stores(code, name)
-        if places:
-            found = _place(code, places[-1])
+        stores = _stores(code, name)
+        if stores:
+            found = _place(code, stores[-1])
         elif found is None and name.isidentifier() and not _reads(code, name):
             found = _returned(code)
     return found

@@ -88,15 +88,15 @@ def cases(
     (50,)
     """
     try:
-        for place, (test, then) in enumerate(arms):
+        for number, (test, then) in enumerate(arms):
             going = test()
             backend = backends[type(going)]
             if backend is not PYTHON and backend.owns(going):
                 if names is None:
                     names = _names_of(*(branch for _, branch in arms), orelse)
-                if len(arms) - place > AT_ONCE:
-                    return _long(going, arms[place:], orelse, state, names, places)
-                rest = partial(_later_cases, arms[place + 1 :], orelse, names, places)
+                if len(arms) - number > AT_ONCE:
+                    return _long(going, arms[number:], orelse, state, names, places)
+                rest = partial(_later_cases, arms[number + 1 :], orelse, names, places)
                 return cond(going, then, rest, state, names, places)
             if going:
                 return then(*state)

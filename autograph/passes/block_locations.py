@@ -71,10 +71,10 @@ class Places:
 
     def of(self, found: Plan, before: Statements, origin: Any) -> gast.Tuple | None:
         """Return the `places=` of a block's call, if it needs one; setters only for this call go to `before`."""
-        places = [self.cell(name) for name in found.cells]
-        places += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]
-        places += [self.place(target, before, origin) for target in found.places]
-        return group(places) if places else None
+        locations = [self.cell(name) for name in found.cells]
+        locations += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]
+        locations += [self.place(target, before, origin) for target in found.places]
+        return group(locations) if locations else None
 
     def cell(self, name: str) -> gast.expr:
         if self.is_shared(name):

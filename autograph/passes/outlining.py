@@ -36,10 +36,10 @@ from .explicit_super import SpellOutSuper
 class BlockFunctions:
     """The generator of the outlined functions of one user function."""
 
-    def __init__(self, owner: Pass, node: Any, places: Places) -> None:
+    def __init__(self, owner: Pass, node: Any, locations: Places) -> None:
         self.names = owner.names
         self.ag = owner.context.ag
-        self.places = places
+        self.places = locations
         self.supers: SpellOutSuper | None = None
         first = parameters(node)
         if "super" in owner.names.used and first:

@@ -111,8 +111,8 @@ class _Writer:
         else:
             staged = self.for_loop(statement, found)
         before += self.places.leave(around, statement)
-        place = on_first_line(statement, self.context.source)
-        return before + [at(new, place) for new in staged]
+        line = on_first_line(statement, self.context.source)
+        return before + [at(new, line) for new in staged]
 
     def decides_nothing(self, statement: Any) -> bool:
         """Return whether a lowered jump left only `if not returned: pass`."""
@@ -165,7 +165,7 @@ class _Writer:
     def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
         """Return the `if` and the `elif`s that can be branches of one call, and the last `else` block."""
         arms, otherwise = [statement], statement.orelse
-        places = {dotted(target) for target in found.places}
+        locations = {dotted(target) for target in found.places}
         if self.binds(statement.test):
             return arms, otherwise  # tests become lambdas, which cannot bind variables of the function
         while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
@@ -174,7 +174,7 @@ class _Writer:
                 following is None
                 or following.undefined
                 or self.binds(otherwise[0].test)
-                or not {dotted(target) for target in following.places} <= places
+                or not {dotted(target) for target in following.places} <= locations
             ):
                 break
             arms.append(otherwise[0])

@@ -34,7 +34,7 @@ class Watch(Protocol):
         """Compare the heap with its snapshot: the function `key` has run, and the locations are restored."""
         ...
 
-    def ends(self, places: Sequence[Location]) -> None:
+    def ends(self, locations: Sequence[Location]) -> None:
         """Check the state at the end of a function of the block, while its mutations are still there."""
         ...
 
@@ -42,14 +42,14 @@ class Watch(Protocol):
         """Undo the side effects after a function of the block has failed."""
         ...
 
-    def maybe(self, place: Location, was_there: bool) -> None:
-        """Check that no code observes that `place` has no value in a trace but may have one in the graph.
+    def maybe(self, target: Location, was_there: bool) -> None:
+        """Check that no code observes that `target` has no value in a trace but may have one in the graph.
 
         `was_there` says whether the location had a value before the block.
         """
         ...
 
-    def left(self, place: Location, was_there: bool) -> None:
+    def left(self, target: Location, was_there: bool) -> None:
         """Check the same for the code after the block."""
         ...
 
@@ -72,19 +72,19 @@ class CarriedState:
         self.is_choice = gives is not None
         self.test_assigns = False  # if true, the test of the loop must be part of its body
         self.entry = LoopEntryAliases()
-        self.extend([place for place in (make() for make in makers) if not calls_setter(place)])
+        self.extend([target for target in (make() for make in makers) if not calls_setter(target)])
 
-    def extend(self, places: Sequence[Location]) -> None:
+    def extend(self, locations: Sequence[Location]) -> None:
         """Carry further locations, for a new attempt. Two names of one location are merged."""
-        known = {location(place): place for place in (*places[::-1], *self.places[::-1])}
+        known = {location(each): each for each in (*locations[::-1], *self.places[::-1])}
         self.places = list(known.values())[::-1]
-        self.names = tuple(place.name for place in self.places)
+        self.names = tuple(each.name for each in self.places)
         # A leaked tracer counts as no value, and is restored where the location gets none.
         self.lost = tuple(value if is_lost(value) else NOTHING for value in (p.read() for p in self.places))
         self.initial = self.read()
         self.touched: set[Location] = set()  # the locations that some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
-        bases = [getattr(place, "base", None) for place in self.places]
+        bases = [getattr(each, "base", None) for each in self.places]
         self.aliases = AliasState(
             self.own + self.initial,
             bases,
@@ -98,23 +98,23 @@ class CarriedState:
     def read(self) -> State:
         if not self.places:  # most blocks carry no locations
             return ()
-        values = zip(self.places, (place.read() for place in self.places), self.lost, strict=True)
-        return tuple(Undefined(place.name) if value is lost else value for place, value, lost in values)
+        values = zip(self.places, (target.read() for target in self.places), self.lost, strict=True)
+        return tuple(Undefined(target.name) if value is lost else value for target, value, lost in values)
 
     def write(self, values: State) -> None:
-        for place, value, lost in zip(self.places, values, self.lost, strict=True):
-            place.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
+        for target, value, lost in zip(self.places, values, self.lost, strict=True):
+            target.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
 
     def _unsettled(self, values: State) -> Iterator[tuple[Location, bool]]:
         """Yield the locations that may have no value, and whether they had a value before the block."""
-        for place, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
+        for target, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
             if isinstance(value, Maybe) and lost is NOTHING:
-                yield place, not isinstance(first, Undefined)
+                yield target, not isinstance(first, Undefined)
 
     def enter(self, values: State) -> None:
         """Set the locations to the incoming values when a function of the block begins."""
-        for place, was_there in self._unsettled(values):
-            self.watch.maybe(place, was_there)
+        for target, was_there in self._unsettled(values):
+            self.watch.maybe(target, was_there)
         self.write(values)
 
     def start(self, own: State) -> State:
@@ -164,8 +164,8 @@ class CarriedState:
         """Set the locations to the backend's results; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
-        for place, was_there in self._unsettled(results[cut:]):
-            self.watch.left(place, was_there)
+        for target, was_there in self._unsettled(results[cut:]):
+            self.watch.left(target, was_there)
         self.write(results[cut:])
         self.aliases.tell()
         return results[:cut]
@@ -223,16 +223,16 @@ class _Run:
 
         A location that came in as `Maybe`, and had no value before and after the call, keeps its `Maybe`.
         """
-        places = zip(self.incoming, self.were, self.carried.read(), strict=True)
+        locations = zip(self.incoming, self.were, self.carried.read(), strict=True)
         return tuple(
             came if isinstance(came, Maybe) and type(old) is type(new) is Undefined else new
-            for came, old, new in places
+            for came, old, new in locations
         )
 
     def assigned(self) -> list[Location]:
         """Return the locations whose values have changed since the call began."""
         return [
-            place
-            for place, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
+            target
+            for target, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
             if old is not new and not type(old) is type(new) is Undefined
         ]

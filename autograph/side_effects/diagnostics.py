@@ -34,11 +34,11 @@ _WHICH = (
 def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
     """Return the error for a container that changes its structure, or an iterator that is consumed."""
     name = change.record.trail
-    places = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
+    uses = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
     label = change.record.trail.label
     return _refusal(
         f"`{name}` {change.what} in a block that the graph runs",
-        notes=tuple(Note(where, f"`{label}` is used here") for where in places),
+        notes=tuple(Note(where, f"`{label}` is used here") for where in uses),
         why=_WHY,
         fix=_fix(change),
     )
@@ -68,17 +68,17 @@ def hidden(spot: MutatedLocation, what: str) -> StagingError:
     )
 
 
-def presence(place: Location, was_there: bool) -> StagingError:
+def presence(location: Location, was_there: bool) -> StagingError:
     """Return the error for code that tests for a value which a block may add or remove.
 
-    The location `place` gets its first value in the block, or loses its value there.
+    The location `location` gets its first value in the block, or loses its value there.
     """
     if was_there:
-        what = f"`{place.name}` is deleted on one path through a block of the graph only"
-        fix = f"delete `{place.name}` on every path, or before the block; or assign another value instead"
+        what = f"`{location.name}` is deleted on one path through a block of the graph only"
+        fix = f"delete `{location.name}` on every path, or before the block; or assign another value instead"
     else:
-        what = f"`{place.name}` gets its first value in a block that the graph runs, and may remain unset"
-        fix = f"assign `{place.name}` before the block"
+        what = f"`{location.name}` gets its first value in a block that the graph runs, and may remain unset"
+        fix = f"assign `{location.name}` before the block"
     why = "whether it exists is known when the graph runs, but code tests that while it is traced"
     return _refusal(what, why=why, fix=fix)
 
@@ -111,9 +111,9 @@ def parted(names: Sequence[str], changes: Sequence[Where]) -> StagingError:
     )
 
 
-def _changed(places: Sequence[Where]) -> tuple[Note, ...]:
+def _changed(uses: Sequence[Where]) -> tuple[Note, ...]:
     """Return notes for the lines that seem to mutate an object in question."""
-    return tuple(Note(where, "changed here") for where in list(dict.fromkeys(places))[:4])
+    return tuple(Note(where, "changed here") for where in list(dict.fromkeys(uses))[:4])
 
 
 def compared(name: str) -> StagingError:

@@ -91,17 +91,17 @@ class LaterUses:
                     if not mention.appends and bytecode_effects.comes_after(code, mention, position):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def asks_for(self, place: Location, is_over: bool) -> bool:
-        """Return whether code may test if `place` has a value without reading it.
+    def asks_for(self, location: Location, is_over: bool) -> bool:
+        """Return whether code may test if `location` has a value without reading it.
 
         `is_over` says that the block has ended.
         """
-        if _has_defaults(place):
+        if _has_defaults(location):
             return True
         done = self._code_done() if is_over else set()
-        if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
+        if isinstance(location, Attribute) or getattr(location, "kind", "") == ".":
             return any(bytecode_effects.facts(code).reflects for code in self.codes)
-        label = _container(place)
+        label = _container(location)
         return label != "" and any(
             not mention.indexes and mention.code not in done
             for code in self.codes
@@ -247,12 +247,12 @@ class LaterUses:
             for mention in bytecode_effects.mentions(code, name)
         )
 
-    def uses_later(self, place: Location) -> bool:
+    def uses_later(self, location: Location) -> bool:
         """Return whether later code of the enclosing functions uses a location."""
-        if _has_defaults(place) or self.may_ask_later(place):
+        if _has_defaults(location) or self.may_ask_later(location):
             return True
-        is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
-        label = _attribute(place) if is_attribute else _container(place)
+        is_attribute = isinstance(location, Attribute) or getattr(location, "kind", "") == "."
+        label = _attribute(location) if is_attribute else _container(location)
         done = self._code_done()
         return any(
             bytecode_effects.comes_after(code, mention, position)
@@ -262,16 +262,16 @@ class LaterUses:
             if not mention.assigns and mention.code not in done
         )
 
-    def may_ask_later(self, place: Location) -> bool:
+    def may_ask_later(self, location: Location) -> bool:
         """Return whether code may read a location without naming it, or through an alias."""
-        if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
-            name = _attribute(place)
+        if isinstance(location, Attribute) or getattr(location, "kind", "") == ".":
+            name = _attribute(location)
             return any(bytecode_effects.may_ask_for(code, name, at) for code, at in self.around) or any(
                 bytecode_effects.may_ask_for(code, name) for code in self._later.codes.values()
             )
-        if (label := _container(place)) == "":
+        if (label := _container(location)) == "":
             return any("globals" in bytecode_effects.facts(code).names for code, _ in self.around)
-        container = place.base if isinstance(place, Item) else getattr(place, "owner", None)
+        container = location.base if isinstance(location, Item) else getattr(location, "owner", None)
         known = self._later.records.get(id(container))
         others = (set() if known is None else known.labels) | {label}
         return any(
@@ -286,12 +286,12 @@ class LaterUses:
             for mention in bytecode_effects.mentions(code, name)
         )
 
-    def tells_later(self, place: Location) -> bool:
+    def tells_later(self, location: Location) -> bool:
         """Return whether later code may distinguish an instance attribute from a class attribute."""
         codes = [code for code, _ in self.around]
         return any(
             not bytecode_effects.TELLERS.isdisjoint(bytecode_effects.facts(code).names) for code in codes
-        ) and (self.may_ask_later(place))
+        ) and (self.may_ask_later(location))
 
     def sees_order(self, record: Entries) -> bool:
         """Return whether code may observe the key order of a dict."""
@@ -356,16 +356,18 @@ def _label(name: str) -> str:
     return name.partition("[")[0].rpartition(".")[2]
 
 
-def _container(place: Any) -> str:
-    """Return the name of the container of an item; empty if `place` is no item."""
-    return str(place.label) if isinstance(place, Item) or getattr(place, "kind", "") == "[" else ""
+def _container(location: Any) -> str:
+    """Return the name of the container of an item; empty if `location` is no item."""
+    return str(location.label) if isinstance(location, Item) or getattr(location, "kind", "") == "[" else ""
 
 
-def _has_defaults(place: Any) -> bool:
+def _has_defaults(location: Any) -> bool:
     """Return whether a location without a value reads as a default, as in a defaultdict."""
-    container = getattr(place, "base", None) if isinstance(place, Item) else getattr(place, "owner", None)
+    container = (
+        getattr(location, "base", None) if isinstance(location, Item) else getattr(location, "owner", None)
+    )
     return isinstance(container, dict) and hasattr(type(container), "__missing__")
 
 
-def _attribute(place: Any) -> str:
-    return str(place.key if isinstance(place, Attribute) else place.trail.key)
+def _attribute(location: Any) -> str:
+    return str(location.key if isinstance(location, Attribute) else location.trail.key)

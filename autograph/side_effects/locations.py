@@ -90,18 +90,18 @@ class Item:
             del self.base[self.key]
 
 
-def calls_setter(place: Location) -> bool:
-    """Return whether an assignment to `place` calls a setter, so that there is no location to carry."""
-    if isinstance(place, Attribute):
-        return sets_attribute(place.base, place.key)
-    return sets_items(getattr(place, "base", None))
+def calls_setter(target: Location) -> bool:
+    """Return whether an assignment to `target` calls a setter, so that there is no location to carry."""
+    if isinstance(target, Attribute):
+        return sets_attribute(target.base, target.key)
+    return sets_items(getattr(target, "base", None))
 
 
-def location(place: Location) -> Any:
+def location(target: Location) -> Any:
     """Return a key that is equal for two names of the same location."""
-    if isinstance(place, (Attribute, Item)) and place.key.__hash__ is not None:
-        return type(place), id(place.base), place.key
-    return id(place)
+    if isinstance(target, (Attribute, Item)) and target.key.__hash__ is not None:
+        return type(target), id(target.base), target.key
+    return id(target)
 
 
 def _text_of(read: Callable[[], Any]) -> str:

@@ -174,14 +174,14 @@ class SideEffectTracker:
         self._fresh = list(spots)
         _memory.found.setdefault(self._code, []).extend(spots)
 
-    def ends(self, places: Sequence[Location]) -> None:
+    def ends(self, locations: Sequence[Location]) -> None:
         """Check list lengths and key orders at the end of a function of the block.
 
         They must be the same after each of the block's functions.
         """
-        for place in places:
-            if isinstance(place, Items):
-                place.check()
+        for location in locations:
+            if isinstance(location, Items):
+                location.check()
         if self.is_open:
             self._compare_orders()
 
@@ -199,11 +199,11 @@ class SideEffectTracker:
                 raise refused(StructuralChange(record, False, "changes the order of its keys"), self.reach)
             kept += [key for key in now if key not in common]
 
-    def _has_default(self, place: Attribute) -> bool:
+    def _has_default(self, location: Attribute) -> bool:
         """Return whether an attribute that the object lacks reads as the attribute of its class."""
-        variables = policy.attributes_of(place.base)
-        return place.key not in variables and any(
-            place.key in vars(b) for b in policy.bases_of(type(place.base))
+        variables = policy.attributes_of(location.base)
+        return location.key not in variables and any(
+            location.key in vars(b) for b in policy.bases_of(type(location.base))
         )
 
     def settle_orders(self) -> None:
@@ -269,10 +269,10 @@ class SideEffectTracker:
         for record in changed:
             for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
                 names = bytecode_effects.facts(cached.func.__code__).names
-                place = Attribute(partial(getattr, record, "mapping"), name)
-                place.name = f"{record.trail}.{name}"
-                if self.reach.may_change_later(names) or self.reach.may_ask_later(place):
-                    raise presence(place, False)
+                location = Attribute(partial(getattr, record, "mapping"), name)
+                location.name = f"{record.trail}.{name}"
+                if self.reach.may_change_later(names) or self.reach.may_ask_later(location):
+                    raise presence(location, False)
 
     def _items_of(self, change: StructuralChange) -> Items:
         """Return the items of a list as a location if a conditional changes its length; otherwise raise."""
@@ -317,18 +317,18 @@ class SideEffectTracker:
         self.survey.restore()
         return RetraceNeeded(self, [])
 
-    def maybe(self, place: Location, was_there: bool) -> None:
-        """Raise an error if code may test whether `place` has a value while the block is traced.
+    def maybe(self, target: Location, was_there: bool) -> None:
+        """Raise an error if code may test whether `target` has a value while the block is traced.
 
         In a trace the location has no value, although it may have one when the graph runs.
         """
-        if self.reach.asks_for(place, is_over=False):
-            raise presence(place, was_there)
+        if self.reach.asks_for(target, is_over=False):
+            raise presence(target, was_there)
 
-    def left(self, place: Location, was_there: bool) -> None:
-        """Raise an error if code uses `place` after the block, where it may have no value."""
-        if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
-            raise presence(place, was_there)
+    def left(self, target: Location, was_there: bool) -> None:
+        """Raise an error if code uses `target` after the block, where it may have no value."""
+        if self.reach.uses_later(target) or self.reach.asks_for(target, is_over=True):
+            raise presence(target, was_there)
 
     def warn(self) -> None:
         """Warn of uses of process state that happen once, during tracing."""
@@ -339,14 +339,14 @@ class SideEffectTracker:
         for spot in self._fresh:
             if spot not in carried.touched:
                 raise only_once(spot)
-        for place in carried.places:
+        for location in carried.places:
             has_default = (
-                self._has_default(place)
-                if isinstance(place, Attribute)
-                else isinstance(place, MutatedLocation)
+                self._has_default(location)
+                if isinstance(location, Attribute)
+                else isinstance(location, MutatedLocation)
             )
-            if has_default and getattr(place, "has_default", True) and self.reach.tells_later(place):
-                raise presence(place, False)
+            if has_default and getattr(location, "has_default", True) and self.reach.tells_later(location):
+                raise presence(location, False)
 
     def replay(self) -> None:
         """Add to containers the elements that the last traces have added."""

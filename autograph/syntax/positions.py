@@ -207,10 +207,10 @@ def extent_of_code(code: CodeType) -> Extent | None:
     """From where to where the instructions of a function go; None with `python -X no_debug_ranges`."""
     # What Python adds at the start of a function has no columns, or those of an empty stretch. Most instructions
     # come with several that are of the same place.
-    places: list[Any] = [*filter(_end_column, dict.fromkeys(code.co_positions()))]
-    if not places:
+    positions: list[Any] = [*filter(_end_column, dict.fromkeys(code.co_positions()))]
+    if not positions:
         return None
-    lines, end_lines, columns, end_columns = zip(*places, strict=True)
+    lines, end_lines, columns, end_columns = zip(*positions, strict=True)
     return *min(zip(lines, columns, strict=True)), *max(zip(end_lines, end_columns, strict=True))
 
 

@@ -66,13 +66,13 @@ def _several(nodes: Sequence[Any]) -> Maker:
         inner = node.value if isinstance(node, (gast.Expr, gast.Starred)) else node
         parts.append((_hole(inner), _one(node)))
 
-    def make(fillings: dict[str, Filling], place: dict[str, int]) -> list[Any]:
+    def make(fillings: dict[str, Filling], span: dict[str, int]) -> list[Any]:
         result: list[Any] = []
         for hole, part in parts:
             if hole and not isinstance(fillings[hole], (str, gast.AST)):
                 result += fillings[hole]
                 continue
-            new = part(fillings, place)
+            new = part(fillings, span)
             if new is not None:
                 result.append(new)
         return result
@@ -87,21 +87,21 @@ def _one(node: Any) -> Maker:
     makers = [(field, _field(value)) for field, value in plain.items()]
     made = [(field, maker) for field, maker in makers if maker is not None]
 
-    def make(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
+    def make(fillings: dict[str, Filling], span: dict[str, int]) -> Any:
         new: Any = gast.AST.__new__(kind)
         values = new.__dict__
         values.update(plain)
-        values.update(place)
+        values.update(span)
         for field, maker in made:
-            values[field] = maker(fillings, place)
+            values[field] = maker(fillings, span)
         return new
 
-    def fill(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
+    def fill(fillings: dict[str, Filling], span: dict[str, int]) -> Any:
         filling = fillings[hole]
-        return filling if isinstance(filling, gast.AST) else make(fillings, place)
+        return filling if isinstance(filling, gast.AST) else make(fillings, span)
 
-    def make_with_body(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
-        new = make(fillings, place)
+    def make_with_body(fillings: dict[str, Filling], span: dict[str, int]) -> Any:
+        new = make(fillings, span)
         return new if new.body else None
 
     if isinstance(node, gast.stmt) and plain.get("body"):
@@ -115,7 +115,7 @@ def _field(value: Any) -> Maker | None:
         return _several(value) if value else None
     if isinstance(value, str) and value.startswith(_MARK):
         name = value[len(_MARK) :]
-        return lambda fillings, place: fillings[name]
+        return lambda fillings, span: fillings[name]
     return _one(value) if isinstance(value, gast.AST) and value._fields else None
 
 
