@@ -45,8 +45,8 @@ class Arena:
     def table(self, b: Any) -> Register:
         """Emit the address of the table of slots."""
         host = self._module.host
-        place = b.gep(host.variable, [integer(64)(host.number(NAME))], source_etype=pointer())
-        return b.load(place, typ=pointer())
+        address = b.gep(host.variable, [integer(64)(host.number(NAME))], source_etype=pointer())
+        return b.load(address, typ=pointer())
 
     def slot(self, b: Any, table: Register) -> Register:
         """Emit the address of a new slot."""
@@ -86,12 +86,12 @@ def _(r: Routine) -> None:
 def _(r: Routine) -> None:
     """Take memory and store the addresses of its pieces in a table; offsets count from the first full cache line."""
     b, word = r.b, integer(64)
-    slot, size, places, count, addresses, lacking = r.arguments
+    slot, size, offsets, count, addresses, lacking = r.arguments
     whole = b.call(declared(r.module, "agc_take"), [slot, size, lacking])
     ahead = b.and_(b.sub(word(0), b.ptrtoint(whole, word)), word(LINE - 1))
     begin = r.at(integer(8), whole, ahead)
     with r.counting(r.word(0), count) as number:
-        r.store(addresses, number, r.at(integer(8), begin, r.load(word, places, number)))
+        r.store(addresses, number, r.at(integer(8), begin, r.load(word, offsets, number)))
     b.ret(whole)
 
 

@@ -32,8 +32,8 @@ class Reason(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        place = f"{self.operation.origin}: " if self.operation.origin else ""
-        return f"{place}{self.operation.type}: {self.text}"
+        location = f"{self.operation.origin}: " if self.operation.origin else ""
+        return f"{location}{self.operation.type}: {self.text}"
 
 
 class CannotCompileError(Exception):
@@ -74,15 +74,15 @@ class CompilerFaultError(InternalError):
     """Error for an unexpected failure of the compiler on a graph; `__cause__` is the original error."""
 
     def __init__(self, name: str, fault: Exception) -> None:
-        cause, place = fault, ""
+        cause, location = fault, ""
         if isinstance(fault, BrokenRuleError):
             assert isinstance(fault.__cause__, Exception)
             cause = fault.__cause__
             origin = fault.operation.origin
-            place = f"\n  --> {f'{origin}: ' if origin else ''}{fault.operation.type}"
+            location = f"\n  --> {f'{origin}: ' if origin else ''}{fault.operation.type}"
         text = str(cause).strip().partition("\n")[0]
         super().__init__(
-            f"error[{FAULT}]: agc failed to compile `{name}` to native code: {type(cause).__name__}: {text}{place}\n"
+            f"error[{FAULT}]: agc failed to compile `{name}` to native code: {type(cause).__name__}: {text}{location}\n"
             "This is a bug in agc, not in the program.\n"
             "fix: run the function with jit_compile=False; report this message and "
             f"print({name}.get_concrete_function(...).graph)"
@@ -99,8 +99,8 @@ def tell(fault: CompilerFaultError | str) -> None:
 def tell_of_difference(graph: Graph, difference: str) -> None:
     """Log a warning that native code gave other results than the plan."""
     origin = next((each.origin for each in graph.operations if each.origin), None)
-    place = f"\n  --> {origin}" if origin else ""
+    location = f"\n  --> {origin}" if origin else ""
     tell(
-        f"error[{FAULT}]: native code of `{graph.name}` gave other results than the plan did: {difference}{place}\n"
+        f"error[{FAULT}]: native code of `{graph.name}` gave other results than the plan did: {difference}{location}\n"
         "This is a bug in agc, not in the program."
     )

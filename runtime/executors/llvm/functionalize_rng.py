@@ -143,8 +143,8 @@ def _drawn(operation: Operation, stream: Value) -> Iterator[Operation]:
     """Yield the stateless operations that draw the same numbers and advance the stream."""
 
     def made(name: str, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
-        place = operation.origin, operation.device
-        return Operation(REGISTRY[name], tuple(inputs), attrs, outputs, (), *place)
+        provenance = operation.origin, operation.device
+        return Operation(REGISTRY[name], tuple(inputs), attrs, outputs, (), *provenance)
 
     drawing, attrs = _DRAWINGS[operation.type], operation.attrs
     (drawn,) = operation.outputs

@@ -191,9 +191,9 @@ class _Writer:
         count: int | None = None,
     ) -> None:
         """Add an operation that takes the values of variables. The loop state follows its first `count` inputs."""
-        place = len(plain) if count is None else count
+        position = len(plain) if count is None else count
         start = [self._cells[key] for key in state]
-        inputs = [*plain[:place], *start, *plain[place:], *[self._cells[key] for key in read]]
+        inputs = [*plain[:position], *start, *plain[position:], *[self._cells[key] for key in read]]
         made = {key: Value("variable", self._cells[key].spec) for key in written}
         self._add(operation, inputs, regions, list(made.values()))
         self._cells.update(made)
@@ -223,11 +223,11 @@ class _Writer:
         own = dict(cells)
         known: dict[Operand, Operand] = {value: value for value in plain}
         writer = _Writer(region, known, keys, cells)
-        place = len(plain) if count is None else count
+        position = len(plain) if count is None else count
         inputs: list[Any] = [
-            *plain[:place],
+            *plain[:position],
             *[own[key] for key in state],
-            *plain[place:],
+            *plain[position:],
             *[own[key] for key in read],
         ]
         outputs = [*writer.outputs, *[cells[key] for key in written]]

@@ -57,13 +57,13 @@ class Callback:
 
     def compute(self, sizes: int, *addresses: int) -> None:
         """Run the kernel."""
-        place, inputs = 0, list(self._known)
+        position, inputs = 0, list(self._known)
         for i, (dtype, shape), address in zip(self._places, self._given, addresses, strict=False):
             count = shape.count(None)
             if count:
-                found = iter(_array(sizes + 8 * place, (count,), dtypes.int64).tolist())
+                found = iter(_array(sizes + 8 * position, (count,), dtypes.int64).tolist())
                 shape = tuple(next(found) if size is None else size for size in shape)
-                place += count
+                position += count
             inputs[i] = _array(address, shape, dtype)
         before = begin(SILENCE)
         try:

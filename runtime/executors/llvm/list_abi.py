@@ -41,8 +41,8 @@ def import_list(e: Emitter, spec: ListType, address: Register) -> LazyValue:
     parts = []
     size = spec.size if isinstance(spec, SizedSpec) else None
     for number, element in enumerate(parts_of(spec)):
-        place, length = (e.load(dtypes.int64, address, e.word(2 * number + i)) for i in range(2))
-        cells = View(e, element, e.b.inttoptr(place, pointer()), length, size)
+        data, length = (e.load(dtypes.int64, address, e.word(2 * number + i)) for i in range(2))
+        cells = View(e, element, e.b.inttoptr(data, pointer()), length, size)
         cells.may_grow = isinstance(spec, GrowingSpec)
         parts.append(cells)
     return List(*parts) if len(parts) == 1 else Lists(*parts)
@@ -67,8 +67,8 @@ def export_list(
                 address = e.new_memory(e.plus(e.times(length, cells.bytes), e.word(HEAD)))
                 behind = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
                 e.copy_some(behind, cells.address(e), e.times(length, cells.bytes))
-            for place, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
-                e.store(dtypes.int64, target.address, e.word(2 * number + place), value)
+            for position, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
+                e.store(dtypes.int64, target.address, e.word(2 * number + position), value)
     return [
         GrowingSpec(spec.element) if found.cells.may_grow else spec
         for found, spec in zip(lists, specs, strict=True)
@@ -92,8 +92,8 @@ def tensors_handed_over(e: Emitter, nodes: Sequence[LazyValue], targets: Sequenc
             where = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
             e.copy_some(where, node.address, size)  # type: ignore[attr-defined]
         numbers = [e.b.ptrtoint(address, integer(64)), *map(e.word, node.shape)]
-        for place, number in enumerate(numbers):
-            e.store(dtypes.int64, target.address, e.word(place), number)
+        for position, number in enumerate(numbers):
+            e.store(dtypes.int64, target.address, e.word(position), number)
 
 
 # In Python
@@ -191,9 +191,9 @@ def _stacked(items: Sequence[Any], element: TensorType) -> Any:
     if shape is None or None in shape or any(other != shape for other in known):
         raise CannotCompileError(["the elements of a list argument do not have one known shape"])
     rows = np.zeros((len(items), *shape), element.dtype.numpy)
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if item is not None:
-            rows[place] = item
+            rows[position] = item
     return rows
 
 

@@ -30,8 +30,8 @@ Piece = tuple[Register, Register, int]
 
 def addresses_read(b: Any, addresses: Register, count: int) -> list[Register]:
     """Load the addresses of inputs and outputs from consecutive memory."""
-    places = [b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(count)]
-    return [b.load(place, typ=pointer()) for place in places]
+    slots = [b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(count)]
+    return [b.load(slot, typ=pointer()) for slot in slots]
 
 
 def finish(kernel: Any, run: Any, pieces: Sequence[Piece]) -> None:
@@ -83,8 +83,8 @@ def _joined(kernel: Any, pieces: Sequence[Piece]) -> dict[Register, Register]:
     table.type = pointer()
     function = declared(kernel.module, "agc_take_pieces")
     whole = b.call(function, [slot, total, _numbers(kernel.module, starts), word(count), table, lacking])
-    places = (b.gep(table, [word(i)], source_etype=pointer()) for i in range(count))
-    found = {made: b.load(place, typ=pointer()) for (_, made, _), place in zip(pieces, places, strict=True)}
+    slots = (b.gep(table, [word(i)], source_etype=pointer()) for i in range(count))
+    found = {made: b.load(slot, typ=pointer()) for (_, made, _), slot in zip(pieces, slots, strict=True)}
     unused = {each for piece in pieces for each in piece[:2]} - {slot}
     for block in kernel.blocks:
         for each in [each for each in block.instructions if _gives(each) and each.operands[2] in found]:

@@ -195,12 +195,12 @@ class _Writer:
             raise CannotCompileError([Reason(operation, f"its branches return {one} and {other}")])
         return found
 
-    def _settled(self, operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
+    def _settled(self, operation: Operation, position: int, one: AnySpec, other: AnySpec) -> AnySpec:
         found = self._of_both(one, other)
         if isinstance(one, ListType) and isinstance(other, ListType) and one.element.covers(other.element):
             found = one if one == other else of_both(other.element, one, other)
         if found is None:
-            name = operation.outputs[place].name
+            name = operation.outputs[position].name
             reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
             raise CannotCompileError([Reason(operation, reason)])
         return found

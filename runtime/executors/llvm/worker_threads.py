@@ -36,8 +36,8 @@ class Pool:
         """Reset the pool: no threads, and no requests."""
         ctypes.memset(self._address, 0, Place.END)
         self._call("pthread_mutex_init", Place.LOCK)
-        for place in (Place.CALL, Place.DONE):
-            self._call("pthread_cond_init", place)
+        for field in (Place.CALL, Place.DONE):
+            self._call("pthread_cond_init", field)
 
     def end_threads(self) -> None:
         """End all threads and wait for them. In the meantime, callers do all work themselves."""
@@ -55,12 +55,12 @@ class Pool:
         """Allow threads to be started again."""
         self._word(Place.ENDS).value = 0
 
-    def _call(self, name: str, place: Place) -> None:
-        if getattr(self._system, name)(self._at(place), None):
+    def _call(self, name: str, field: Place) -> None:
+        if getattr(self._system, name)(self._at(field), None):
             raise OSError(f"{name} failed")
 
-    def _at(self, place: Place) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self._address + place)
+    def _at(self, field: Place) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self._address + field)
 
-    def _word(self, place: Place) -> ctypes.c_int64:
-        return ctypes.c_int64.from_address(self._address + place)
+    def _word(self, field: Place) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self._address + field)

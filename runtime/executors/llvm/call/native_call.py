@@ -97,7 +97,7 @@ def fast_path(
     """
     outputs = len(kernel.results) - len(kernel.assigned)
     first = len(kernel.inputs) - len(variables)
-    new = {place: outputs + number for number, place in enumerate(kernel.assigned)}
+    new = {position: outputs + number for number, position in enumerate(kernel.assigned)}
     assigned = tuple([new.get(first + i, -1) for i in range(len(variables))])
     kinds = tuple([kind_for(spec.dtype, sizes_of(spec)) for spec in kernel.results[:outputs]])
     patterns, variables = tuple(arguments), tuple(variables)

@@ -59,16 +59,16 @@ def assign_buffers(
     for number in sorted(range(len(promises)), key=lambda i: -promises[i].size):
         size = promises[number].size
         free = [
-            place
-            for place in found
-            if not place.members & conflicts[number] and (place.size <= small) == (size <= small)
+            each
+            for each in found
+            if not each.members & conflicts[number] and (each.size <= small) == (size <= small)
         ]
         if free:
-            place = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
+            slot = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
         else:
-            found.append(place := BufferSlot())
-        place.members |= 1 << number
-        place.promises.append(promises[number])
+            found.append(slot := BufferSlot())
+        slot.members |= 1 << number
+        slot.promises.append(promises[number])
     return found
 
 
@@ -138,7 +138,7 @@ class _Uses:
         self.loads: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self.stores: dict[Any, list[tuple[Any, int, Any, int]]] = {}
         self._other: set[Any] = set()
-        places: dict[Any, Any] = {}
+        addresses: dict[Any, Any] = {}
         for block in blocks:
             for i, each in enumerate(block.instructions):
                 name, operands = each.opname, operands_of(each)
@@ -147,17 +147,17 @@ class _Uses:
                     and getattr(operands[0], "opname", None) == PROMISE
                     and len(operands) == 2
                 ):
-                    places[each] = each
-                elif name == "load" and operands[0] in places:
+                    addresses[each] = each
+                elif name == "load" and operands[0] in addresses:
                     self._enter(self.loads, operands[0], block, i)
-                elif name == "store" and operands[1] in places and operands[0] not in places:
+                elif name == "store" and operands[1] in addresses and operands[0] not in addresses:
                     self._enter(self.stores, operands[1], block, i)
                 else:
-                    self._other.update(places[x].operands[0] if x in places else x for x in operands)
+                    self._other.update(addresses[x].operands[0] if x in addresses else x for x in operands)
 
-    def _enter(self, table: dict[Any, Any], place: Any, block: Any, i: int) -> None:
-        promise, index = place.operands
-        table.setdefault(promise, []).append((block, i, index, _width(place.source_etype)))
+    def _enter(self, table: dict[Any, Any], address: Any, block: Any, i: int) -> None:
+        promise, index = address.operands
+        table.setdefault(promise, []).append((block, i, index, _width(address.source_etype)))
 
     def is_plain(self, promise: Any) -> bool:
         """Return whether a buffer is only loaded and stored."""
@@ -166,9 +166,9 @@ class _Uses:
     def goes_beside(self, read: Any, written: Any) -> bool:
         loads, stores = self.loads[read], self.stores[written]
         block, first, _, width = stores[0]
-        places = {id(index) for _, _, index, _ in stores}
+        stored = {id(index) for _, _, index, _ in stores}
         return all(b is block and w == width for b, _, _, w in (*loads, *stores)) and all(
-            i < first and id(index) in places for _, i, index, _ in loads
+            i < first and id(index) in stored for _, i, index, _ in loads
         )
 
 

@@ -55,10 +55,10 @@ def agreeing(e: Emitter, nodes: Sequence[LazyValue], known: Any = None) -> tuple
     """
     rank = max(len(node.shape) for node in nodes)
     shape = []
-    for place in range(-rank, 0):
-        sizes = [node.shape[place] for node in nodes if len(node.shape) >= -place]
-        if known is not None and known[place] is not None:
-            sizes.append(known[place])
+    for axis in range(-rank, 0):
+        sizes = [node.shape[axis] for node in nodes if len(node.shape) >= -axis]
+        if known is not None and known[axis] is not None:
+            sizes.append(known[axis])
         shape.append(broadcast_size(e, sizes))
     return tuple(shape), [_as_wide(node, tuple(shape)) for node in nodes]
 

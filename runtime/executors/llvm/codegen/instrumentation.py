@@ -97,9 +97,9 @@ class Instrumentation:
         b.store(now, self._last)
         self._current = row
 
-    def _add(self, table: Register, place: int, more: Register) -> None:
+    def _add(self, table: Register, word: int, more: Register) -> None:
         b = self._e.b
-        where = b.gep(table, [integer(64)(_WORD * place)], source_etype=integer(8))
+        where = b.gep(table, [integer(64)(_WORD * word)], source_etype=integer(8))
         b.store(b.add(b.load(where, typ=integer(64)), more), where)
 
     def _clock(self) -> Register:
@@ -140,11 +140,11 @@ class Measuring(Arithmetic):
             return
         block, count, bulk = self.b.block, len(self.function.blocks), self.bulk
         around, written = meter.begin([operation])
-        place = len(block.instructions)
+        position = len(block.instructions)
         yield
         self.operation = outer
         more = [
-            *block.instructions[place:],
+            *block.instructions[position:],
             *(i for b in self.function.blocks[count:] for i in b.instructions),
         ]
         is_bulk = self.bulk > bulk or operation.type == "while" or any(map(_is_bulk_call, more))

@@ -55,18 +55,18 @@ def called(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> 
     wanted = [tuple(value.shape or ()) for value in operation.outputs]
     lacking = sum(shape.count(None) for shape in wanted)
     sizes = e.slot(integer(64), max(len(counted) + lacking, 1))
-    for place, size in enumerate(counted):
-        e.store(dtypes.int64, sizes, e.word(place), e.word(size))
+    for position, size in enumerate(counted):
+        e.store(dtypes.int64, sizes, e.word(position), e.word(size))
     addresses = [node.address for node in given]
     if not lacking:
         results = _results(region, operation, wanted)
         _call(e, compute, [sizes, *addresses, *(result.address for result in results)])
         return list(results)
     _call(e, compute, [sizes, *addresses])
-    places = iter(range(len(counted), len(counted) + lacking))
+    positions = iter(range(len(counted), len(counted) + lacking))
     found = [
         tuple(
-            Size.of(e.load(dtypes.int64, sizes, e.word(next(places)))) if size is None else size
+            Size.of(e.load(dtypes.int64, sizes, e.word(next(positions)))) if size is None else size
             for size in shape
         )
         for shape in wanted

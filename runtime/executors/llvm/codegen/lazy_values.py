@@ -46,9 +46,9 @@ class Index:
         self.local: Register = None  # the index within a block, for values that are computed in blocks
 
     @staticmethod
-    def of(shape: Shape, places: Sequence[Register]) -> Index:
+    def of(shape: Shape, coordinates: Sequence[Register]) -> Index:
         """Return the index with one coordinate along each axis."""
-        return Index(shape, [(axis, axis + 1, place) for axis, place in enumerate(places)])
+        return Index(shape, [(axis, axis + 1, coordinate) for axis, coordinate in enumerate(coordinates)])
 
     def flat(self, e: Emitter) -> Register:
         """Emit the linear index of the element in row-major order."""
@@ -89,8 +89,8 @@ class Index:
                 continue
             for axis in range(max(start, skipped), stop):
                 size = shape[axis - skipped]
-                place = e.word(0) if size == 1 else self.along(e, axis)
-                groups.append((axis - skipped, axis - skipped + 1, place))
+                coordinate = e.word(0) if size == 1 else self.along(e, axis)
+                groups.append((axis - skipped, axis - skipped + 1, coordinate))
         return Index(shape, groups)
 
 

@@ -91,17 +91,17 @@ class Storage(Measuring):
         found = assign_buffers(blocks, start, self._promises, nests, _ON_STACK, addresses)
         self._top.position_at_start(self._top.block)
         replaced = in_results(blocks, self._top.function.args, addresses)
-        for place in found:
-            place.promises = [promise for promise in place.promises if promise not in replaced]
-        self.places = [place for place in found if place.promises]
+        for assigned in found:
+            assigned.promises = [promise for promise in assigned.promises if promise not in replaced]
+        self.places = [slot for slot in found if slot.promises]
         room = _STACK
-        for place in self.places:
-            if place.size <= min(_ON_STACK, room):
-                room -= place.size
-                made = self._on_the_stack(place.size)
+        for assigned in self.places:
+            if assigned.size <= min(_ON_STACK, room):
+                room -= assigned.size
+                made = self._on_the_stack(assigned.size)
             else:
-                made = self._from_the_heap(place.size)
-            replaced.update(dict.fromkeys(place.promises, made))
+                made = self._from_the_heap(assigned.size)
+            replaced.update(dict.fromkeys(assigned.promises, made))
         if self._takes is not None:
             self._top.position_at_start(self._top.block)
             slot = self.slot(integer(WORD))
@@ -167,10 +167,10 @@ class Storage(Measuring):
     def host(self, name: str) -> Register:
         """Load the address of a host object from the table that is filled when the code is loaded."""
         table = self.module.host
-        place = self.b.gep(
+        address = self.b.gep(
             table.variable, [integer(32)(0), integer(32)(table.number(name))], source_etype=table.kind
         )
-        return self.b.load(place, typ=pointer())
+        return self.b.load(address, typ=pointer())
 
     def load(self, dtype: dtypes.DType, address: Register, index: Register) -> Element:
         """Load the element at `index`."""
@@ -196,12 +196,12 @@ class Storage(Measuring):
             self._store(value, address, index)
 
     def _load(self, kind: Any, address: Register, index: Register) -> Register:
-        place = self.b.gep(address, [index], inbounds=True, source_etype=kind)
-        return self._grouped(self.b.load(place, typ=kind))
+        target = self.b.gep(address, [index], inbounds=True, source_etype=kind)
+        return self._grouped(self.b.load(target, typ=kind))
 
     def _store(self, value: Register, address: Register, index: Register) -> None:
-        place = self.b.gep(address, [index], inbounds=True, source_etype=value.type)
-        self._grouped(self.b.store(value, place))
+        target = self.b.gep(address, [index], inbounds=True, source_etype=value.type)
+        self._grouped(self.b.store(value, target))
 
     def _grouped(self, access: Register) -> Register:
         if self._groups and self._groups[-1] is not None:

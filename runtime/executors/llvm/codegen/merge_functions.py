@@ -140,14 +140,14 @@ class Form:
             *(self._operand(instruction, i, each) for i, each in enumerate(_operands(instruction))),
         )
 
-    def _operand(self, instruction: Any, place: int, operand: Any) -> str:
+    def _operand(self, instruction: Any, position: int, operand: Any) -> str:
         if self._known and not isinstance(operand, ir().Constant):
             operand = self._known.get(operand, operand)
         if isinstance(operand, ir().Constant):
             if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= SHORT):
                 return str(operand)
             self.numbers.append(operand.constant)
-            self.sites.append((instruction, place))
+            self.sites.append((instruction, position))
             return "number"
         if isinstance(operand, (ir().Function, ir().GlobalVariable)):
             return str(operand.name)
@@ -162,9 +162,9 @@ class Form:
 
     def put(self, number: int, value: Any) -> None:
         """Replace a number by `value` in its instruction."""
-        instruction, place = self.sites[number]
+        instruction, position = self.sites[number]
         operands = _operands(instruction)
-        operands[place] = value
+        operands[position] = value
         if instruction.opname == "phi":
             instruction.incomings = list(zip(operands[::2], operands[1::2], strict=True))
             return

@@ -32,7 +32,9 @@ class _Part:
         read = [each for each in entry.instructions if each.opname == "load"]
         self.places = [read.index(value) for value in self.form.given]
         ends = [
-            number for number, (each, place) in enumerate(self.form.sites) if _stands_at(each, place, end)
+            number
+            for number, (each, position) in enumerate(self.form.sites)
+            if _stands_at(each, position, end)
         ]
         self.end = ends[0] if ends else None
         self.operations = operations(self.form.nest)
@@ -50,8 +52,8 @@ class _Part:
         return len(self.operations) <= 2 * len(self.places) + 2
 
 
-def _stands_at(instruction: Any, place: int, value: Any) -> bool:
-    return instruction.opname != "phi" and instruction.operands[place] is value
+def _stands_at(instruction: Any, position: int, value: Any) -> bool:
+    return instruction.opname != "phi" and instruction.operands[position] is value
 
 
 def share_parts(
@@ -87,8 +89,8 @@ def _call(part: _Part, form: Form) -> None:
     point.
     """
     b = replace_by(form.nest.before)
-    for place, value in zip(part.places, form.given, strict=True):
-        b.store(value, b.gep(part.memory, [integer(64)(8 * place)], source_etype=integer(8)))
+    for slot, value in zip(part.places, form.given, strict=True):
+        b.store(value, b.gep(part.memory, [integer(64)(8 * slot)], source_etype=integer(8)))
     assert part.end is not None
     b.call(part.function, [part.memory, integer(64)(0), integer(64)(form.numbers[part.end])])
     b.branch(form.nest.after)

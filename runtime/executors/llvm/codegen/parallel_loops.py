@@ -66,19 +66,17 @@ def taken_apart(
     around_them = captured(blocks, slots)
 
     def read(b: Any) -> dict[Any, Any]:
-        places = [
+        slots = [
             b.gep(around, [integer(64)(8 * i)], source_etype=integer(8)) for i in range(len(around_them))
         ]
-        return {
-            value: b.load(place, typ=value.type) for value, place in zip(around_them, places, strict=True)
-        }
+        return {value: b.load(slot, typ=value.type) for value, slot in zip(around_them, slots, strict=True)}
 
     fill(part, OutermostLoopNest(before, blocks, after), slots, outside, read)
     _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))
-    for place, value in enumerate(around_them):
-        b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
+    for position, value in enumerate(around_them):
+        b.store(value, b.gep(memory, [integer(64)(8 * position)], source_etype=integer(8)))
     arguments = [part, memory, *map(integer(64), (rounds, count(), int(wakes)))]
     run = b.call(runner(emitter), arguments)
     b.branch(after)

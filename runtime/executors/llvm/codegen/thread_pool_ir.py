@@ -99,9 +99,9 @@ _ASKED = """\
 def text() -> str:
     """Return the LLVM IR of the pool's functions and memory."""
     declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
-    places = {place.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(place)})" for place in Place}
+    fields = {field.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(field)})" for field in Place}
     return _TEXT.substitute(
-        places,
+        fields,
         declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
         looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
         again=(1 << 32) + (1 << 16), used_mask=-(1 << 32), begin=1 << 16, begin_shift=16, end_mask=(1 << 16) - 1,

@@ -51,8 +51,8 @@ class UseLists:
 
     def stands(self, node: LazyValue) -> None:
         """Record the addresses that `node` reads its memory from now."""
-        for place in memory_of(node):
-            self._at[place].append(node)
+        for memory in memory_of(node):
+            self._at[memory].append(node)
 
     def begin(self, operation: Operation) -> None:
         """Mark `operation` as lowered: it reads its operands now, unless its results are lazy."""
@@ -89,10 +89,10 @@ class UseLists:
 
     def is_alone(self, operation: Operation, node: LazyValue) -> bool:
         """Return whether no other node aliases this node's memory from `operation` on."""
-        places = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
-        others = itertools.chain(self._given, *[self._at[place] for place in places])
+        memory = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
+        others = itertools.chain(self._given, *[self._at[register] for register in memory])
         return not any(
-            other is not node and self._is_needed(operation, other) and _reads(other, node, places)
+            other is not node and self._is_needed(operation, other) and _reads(other, node, memory)
             for other in others
         )
 
@@ -137,9 +137,9 @@ def _noted(node: LazyValue) -> frozenset[Register] | None:
     return found if known_at == LazyValue.moved else None
 
 
-def _reads(reader: LazyValue, node: LazyValue, places: frozenset[Register]) -> bool:
+def _reads(reader: LazyValue, node: LazyValue, memory: frozenset[Register]) -> bool:
     return any(
-        each is node or (isinstance(each, Buffer) and not places.isdisjoint(each.places))
+        each is node or (isinstance(each, Buffer) and not memory.isdisjoint(each.places))
         for each in _sources(reader)
     )
 

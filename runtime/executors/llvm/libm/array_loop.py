@@ -29,12 +29,12 @@ def loop(name: str, dtype: str) -> ir.Module:
     builder = ir.IRBuilder(entry)
     builder.cbranch(builder.icmp_signed("<", index(0), run.args[-1]), body, done)
     builder.position_at_end(body)
-    place = builder.phi(index)
-    result, *operands = [builder.gep(pointer, [place]) for pointer in run.args[:-1]]
+    position = builder.phi(index)
+    result, *operands = [builder.gep(pointer, [position]) for pointer in run.args[:-1]]
     builder.store(builder.call(inner, [builder.load(operand) for operand in operands]), result)
-    following = builder.add(place, index(1))
-    place.add_incoming(index(0), entry)
-    place.add_incoming(following, body)
+    following = builder.add(position, index(1))
+    position.add_incoming(index(0), entry)
+    position.add_incoming(following, body)
     builder.cbranch(builder.icmp_signed("<", following, run.args[-1]), body, done)
     ir.IRBuilder(done).ret_void()
     return module

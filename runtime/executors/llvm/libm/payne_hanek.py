@@ -69,9 +69,9 @@ def reduced_far(x: Number) -> tuple[Number, Pair]:
 def window(x: Number, bits: Number) -> list[ir.Value]:
     """Return the 192 bits of 2/π that the exponent of `x` selects, highest word first."""
     builder = x.code.builder
-    place = (bits >> 52) - (1023 + 52 + 2 - 64)  # skip e - 2 bits after the word of zeros
+    position = (bits >> 52) - (1023 + 52 + 2 - 64)  # skip e - 2 bits after the word of zeros
     # Some lanes may hold small numbers, for which the index would be negative; their results are unused.
-    start = (place < 0).where(0, place).value
+    start = (position < 0).where(0, position).value
     table = digits(builder.module)
     first, shift = builder.lshr(start, WORD(6)), builder.and_(start, WORD(63))
     words = []

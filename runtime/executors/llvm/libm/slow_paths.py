@@ -101,7 +101,7 @@ def define_test(
 def each_lane(slow: ir.Function, count: int, builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
     result: ir.Value = x
     for lane in range(count):
-        place = ir.IntType(32)(lane)
-        value = builder.call(slow, [builder.extract_element(x, place)])
-        result = builder.insert_element(result, value, place)
+        position = ir.IntType(32)(lane)
+        value = builder.call(slow, [builder.extract_element(x, position)])
+        result = builder.insert_element(result, value, position)
     return result

@@ -34,11 +34,11 @@ def _true_places(region: Region, mask: LazyValue) -> Buffer:
     count = new_slot(e, dtypes.int64, 0)
     if mask.size:
         with e.nest([mask.size], parallel=False) as (number,):
-            place = get(e, dtypes.int64, count)
-            e.store(dtypes.int64, where.address, place, number)  # kept if this is true, else overwritten
+            position = get(e, dtypes.int64, count)
+            e.store(dtypes.int64, where.address, position, number)  # kept if this is true, else overwritten
             element = mask.at(e, Index(mask.shape, [(0, len(mask.shape), number)]))
             is_true = converted(e, element, mask.dtype, dtypes.bool_)
-            put(e, count, e.plus(place, e.b.zext(is_true, integer(64))))
+            put(e, count, e.plus(position, e.b.zext(is_true, integer(64))))
     return Buffer(dtypes.int64, (Size.of(get(e, dtypes.int64, count)),), where.address)
 
 
@@ -52,11 +52,11 @@ def _(region: Region, operation: Operation, node: LazyValue, mask: LazyValue) ->
     found = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        place = chosen.at(e, Index.of(chosen.shape, [places[axis]]))
-        before = [(i, i + 1, places[i]) for i in range(axis)]
-        behind = [(end + i, end + i + 1, p) for i, p in enumerate(places[axis + 1 :])]
-        return found.at(e, Index(node.shape, [*before, (axis, end, place), *behind]))
+        coordinates = index.places(e)
+        position = chosen.at(e, Index.of(chosen.shape, [coordinates[axis]]))
+        before = [(i, i + 1, coordinates[i]) for i in range(axis)]
+        behind = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
+        return found.at(e, Index(node.shape, [*before, (axis, end, position), *behind]))
 
     shape = (*node.shape[:axis], *chosen.shape, *node.shape[end:])
     return IndexMap(node.dtype, shape, [found, chosen], find, once=False)
@@ -72,10 +72,10 @@ def _(region: Region, operation: Operation, condition: LazyValue) -> LazyValue:
     def find(e: Emitter, index: Index) -> Element:
         row, column = index.places(e)
         flat = chosen.at(e, Index.of(chosen.shape, [row]))
-        places = Index(condition.shape, [(0, rank, flat)]).places(e)
-        found = places[0]
-        for axis, place in enumerate(places[1:], 1):
-            found = e.choose(e.b.icmp_unsigned("==", column, e.word(axis)), place, found)
+        coordinates = Index(condition.shape, [(0, rank, flat)]).places(e)
+        found = coordinates[0]
+        for axis, position in enumerate(coordinates[1:], 1):
+            found = e.choose(e.b.icmp_unsigned("==", column, e.word(axis)), position, found)
         return found
 
     return IndexMap(dtypes.int64, (*chosen.shape, rank), [chosen], find, cost=4 * rank, once=False)
@@ -90,13 +90,13 @@ def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     if size:
         first = _first_places(region, source, size)
         with e.nest([size], parallel=False) as (number,):
-            place = e.load(dtypes.int64, first.address, number)
+            position = e.load(dtypes.int64, first.address, number)
             here = get(e, dtypes.int64, count)
             element = source.at(e, Index.of(source.shape, [number]))
             e.store(node.dtype, values.address, here, element)
-            is_new = e.b.icmp_unsigned("==", place, number)
+            is_new = e.b.icmp_unsigned("==", position, number)
             wide = converted(e, here, dtypes.int64, numbers.dtype)
-            known = e.load(numbers.dtype, numbers.address, e.choose(is_new, e.word(0), place))
+            known = e.load(numbers.dtype, numbers.address, e.choose(is_new, e.word(0), position))
             e.store(numbers.dtype, numbers.address, number, e.choose(is_new, wide, known))
             put(e, count, e.plus(here, e.b.zext(is_new, integer(64))))
     found = Buffer(node.dtype, (Size.of(get(e, dtypes.int64, count)),), values.address)
@@ -109,17 +109,17 @@ def _first_places(region: Region, source: LazyValue, size: int) -> Buffer:
     first = Buffer.new(e, dtypes.int64, (size,))
     last, leader = new_slot(e, source.dtype, 0), new_slot(e, dtypes.int64, 0)
 
-    def enter(row: Any, places: list[Register], number: Register, here: Register) -> None:
-        element, place = row.key(e, here), row.place(e, here)
+    def enter(row: Any, coordinates: list[Register], number: Register, here: Register) -> None:
+        element, position = row.key(e, here), row.place(e, here)
         before = get(e, source.dtype, last)
         differs = compared(e, kind, "!=", element, before)
         if kind == "f":
             are_nan = [e.b.fcmp_unordered("uno", x, x) for x in (element, before)]
             differs = e.b.and_(differs, e.b.not_(e.b.and_(*are_nan)))
         begins = e.b.or_(differs, e.b.icmp_unsigned("==", number, e.word(0)))
-        put(e, leader, e.choose(begins, place, get(e, dtypes.int64, leader)))
+        put(e, leader, e.choose(begins, position, get(e, dtypes.int64, leader)))
         put(e, last, element)
-        e.store(dtypes.int64, first.address, place, get(e, dtypes.int64, leader))
+        e.store(dtypes.int64, first.address, position, get(e, dtypes.int64, leader))
 
     in_order(region, source, 0, False, True, size, enter)
     return first
@@ -197,8 +197,8 @@ def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | No
     """Return the elements repeated along an axis, by counts that are dynamic."""
     e = region.e
     whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
-    place = (axis or 0) % len(whole.shape)
-    found, times, count = region.readable(whole), region.settled(repeats), whole.shape[place]
+    dim = (axis or 0) % len(whole.shape)
+    found, times, count = region.readable(whole), region.settled(repeats), whole.shape[dim]
     if times.size != 1:
         checked(e, times.size, count)
     total = new_slot(e, dtypes.int64, 0)
@@ -211,11 +211,11 @@ def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | No
         with e.nest([Size.of(often)]) as (one,):
             e.store(dtypes.int64, sources.address, e.plus(begin, one), number)
         put(e, total, e.plus(begin, often))
-    shape = (*whole.shape[:place], *sources.shape, *whole.shape[place + 1 :])
+    shape = (*whole.shape[:dim], *sources.shape, *whole.shape[dim + 1 :])
 
-    def source(e: Emitter, places: list[Register]) -> list[Register]:
-        wanted = sources.at(e, Index.of(sources.shape, [places[place]]))
-        return [*places[:place], wanted, *places[place + 1 :]]
+    def source(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        wanted = sources.at(e, Index.of(sources.shape, [coordinates[dim]]))
+        return [*coordinates[:dim], wanted, *coordinates[dim + 1 :]]
 
     moving = moved(found, shape, source, once=False)
     return region.settled(moving)
@@ -223,8 +223,8 @@ def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | No
 
 def _times(e: Emitter, times: LazyValue, number: Register) -> Register:
     """Return the repeat count of an element; a negative count fails the check."""
-    place = number if times.size != 1 else e.word(0)
-    index = Index(times.shape, [(0, len(times.shape), place)] if times.shape else [])
+    position = number if times.size != 1 else e.word(0)
+    index = Index(times.shape, [(0, len(times.shape), position)] if times.shape else [])
     found = converted(e, times.at(e, index), times.dtype, dtypes.int64)
     e.demand(e.b.icmp_signed(">=", found, e.word(0)))
     return e.choose(e.b.icmp_signed("<", found, e.word(0)), e.word(0), found)
@@ -254,12 +254,12 @@ def _(region: Region, operation: Operation, rows: LazyValue, mask: LazyValue, sh
     chosen = _true_places(region, mask)
     source, where = region.settled(rows), region.zeros(rows.dtype, whole)
     checked(e, rows.shape[axis], chosen.shape[0])
-    with e.nest(source.shape, parallel=False) as places:
-        place = chosen.at(e, Index.of(chosen.shape, [places[axis]]))
-        before = [(i, i + 1, places[i]) for i in range(axis)]
-        behind = [(end + i, end + i + 1, p) for i, p in enumerate(places[axis + 1 :])]
-        target = Index(whole, [*before, (axis, end, place), *behind]).flat(e)
-        e.store(rows.dtype, where.address, target, source.at(e, Index.of(source.shape, places)))
+    with e.nest(source.shape, parallel=False) as coordinates:
+        position = chosen.at(e, Index.of(chosen.shape, [coordinates[axis]]))
+        before = [(i, i + 1, coordinates[i]) for i in range(axis)]
+        behind = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
+        target = Index(whole, [*before, (axis, end, position), *behind]).flat(e)
+        e.store(rows.dtype, where.address, target, source.at(e, Index.of(source.shape, coordinates)))
     return where
 
 
@@ -268,12 +268,12 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     (value,) = operation.outputs
 
     def find(e: Emitter, index: Index) -> Element:
-        place, found = index.flat(e), e.word(node.shape[0])
-        if hasattr(place, "constant"):
-            found = e.word(node.shape[place.constant])
+        position, found = index.flat(e), e.word(node.shape[0])
+        if hasattr(position, "constant"):
+            found = e.word(node.shape[position.constant])
         else:
             for axis, size in enumerate(node.shape[1:], 1):
-                found = e.choose(e.b.icmp_unsigned("==", place, e.word(axis)), e.word(size), found)
+                found = e.choose(e.b.icmp_unsigned("==", position, e.word(axis)), e.word(size), found)
         return converted(e, found, dtypes.int64, value.dtype)
 
     return IndexMap(value.dtype, (len(node.shape),), [], find, once=False)

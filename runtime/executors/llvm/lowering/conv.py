@@ -138,8 +138,8 @@ class _Rows:
         is_dense = setting.slide.dilations[-1] == 1  # then the last axis of a window is contiguous
         pieces, size = (1, setting.window[-1]) if is_dense else (setting.window[-1], 1)
         with e.nest([*outer, pieces]) as (image, *numbers):
-            places = setting.places(e, numbers[:n], numbers[n:])
-            wanted = Index.of(source.shape, [e.plus(image, first), *places, e.word(0)]).flat(e)
+            coordinates = setting.places(e, numbers[:n], numbers[n:])
+            wanted = Index.of(source.shape, [e.plus(image, first), *coordinates, e.word(0)]).flat(e)
             number = Index.of((*outer, pieces), [image, *numbers]).flat(e)
             count = size * setting.channels
             here = beyond(e, self.memory, e.times(number, count))
@@ -236,7 +236,9 @@ def _(
     inner = moved(
         wide,
         (setting.count, *setting.slide.sizes, setting.channels),
-        lambda e, places: [e.plus(p, e.word(start)) for p, start in zip(places, before, strict=True)],
+        lambda e, coordinates: [
+            e.plus(p, e.word(start)) for p, start in zip(coordinates, before, strict=True)
+        ],
     )
     return as_dtype(
         region, setting.as_given(inner if any(before) or wide.shape != inner.shape else wide), own
@@ -250,9 +252,9 @@ def _add_rows(
     e, n = region.e, setting.n
     shape = (count, *setting.outputs, *setting.window, setting.channels)
     with e.nest(shape[:-1], parallel=False) as (image, *numbers):
-        places = [e.plus(image, first), *setting.places(e, numbers[:n], numbers[n:])]
+        coordinates = [e.plus(image, first), *setting.places(e, numbers[:n], numbers[n:])]
         with e.nest(shape[-1:]) as (channel,):
-            target = Index.of(wide.shape, [*places, channel]).flat(e)
+            target = Index.of(wide.shape, [*coordinates, channel]).flat(e)
             number = Index.of(shape, [image, *numbers, channel]).flat(e)
             parts = e.load(wide.dtype, wide.address, target), e.load(wide.dtype, rows.address, number)
             e.store(wide.dtype, wide.address, target, add(e, site_of(wide.dtype), *parts))

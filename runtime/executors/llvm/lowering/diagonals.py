@@ -21,11 +21,11 @@ from .reshape import moved
 def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     k = operation.attrs["k"]
 
-    def place(e: Emitter, places: list[Register]) -> list[Register]:
-        *batch, i = places
+    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        *batch, i = coordinates
         return [*batch, e.plus(i, e.word(max(-k, 0))), e.plus(i, e.word(max(k, 0)))]
 
-    return moved(node, shape_of(operation), place)
+    return moved(node, shape_of(operation), source_of)
 
 
 def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Register]]:
@@ -43,8 +43,8 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
         return region.zeros(node.dtype, shape_of(operation))
 
     def find(e: Emitter, index: Index) -> Element:
-        is_there, place = _on_diagonal(e, index, operation.attrs["k"])
-        return e.choose(is_there, found.at(e, Index.of(found.shape, place)), constant(node.dtype, 0))
+        is_there, position = _on_diagonal(e, index, operation.attrs["k"])
+        return e.choose(is_there, found.at(e, Index.of(found.shape, position)), constant(node.dtype, 0))
 
     return IndexMap(node.dtype, shape_of(operation), [found], find, cost=2, once=False)
 
@@ -56,8 +56,8 @@ def _(region: Region, operation: Operation, node: LazyValue, diagonal: LazyValue
         return node
 
     def find(e: Emitter, index: Index) -> Element:
-        is_there, place = _on_diagonal(e, index, operation.attrs["k"])
-        return e.choose(is_there, found.at(e, Index.of(found.shape, place)), node.at(e, index))
+        is_there, position = _on_diagonal(e, index, operation.attrs["k"])
+        return e.choose(is_there, found.at(e, Index.of(found.shape, position)), node.at(e, index))
 
     return IndexMap(node.dtype, node.shape, [node, found], find, cost=2, once=False)
 

@@ -26,10 +26,10 @@ Part = tuple[int, Any]
 """An axis of the operand and its selection: (start, step) for an axis of the result, or an index in a register."""
 
 
-def counted(e: Emitter, place: Register, size: int) -> Register:
+def counted(e: Emitter, position: Register, size: int) -> Register:
     """Return an index, which may be negative, with a bounds check."""
     zero = e.word(0)
-    counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
+    counted = e.b.select(e.b.icmp_signed("<", position, zero), e.b.add(position, e.word(size)), position)
     e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
     return counted
 
@@ -62,8 +62,8 @@ def sized_parts(
             parts.append((axis, (start, step)))
             sizes.append(size)
         else:
-            place = region.integer(nodes[item]) if item in nodes else e.word(item)
-            parts.append((axis, counted(e, place, shape[axis])))
+            position = region.integer(nodes[item]) if item in nodes else e.word(item)
+            parts.append((axis, counted(e, position, shape[axis])))
     return parts, tuple(sizes)
 
 
@@ -87,10 +87,10 @@ def slice_of(
     return first, Size.of(e.choose(e.b.icmp_signed(">", way, e.word(0)), count, e.word(0)))
 
 
-def _within(e: Emitter, place: Register, size: Register, least: Register, most: Register) -> Register:
+def _within(e: Emitter, position: Register, size: Register, least: Register, most: Register) -> Register:
     """Return a bound of a slice, which may be negative, clipped to the range."""
     zero = e.word(0)
-    counted = e.choose(e.b.icmp_signed("<", place, zero), e.b.add(place, size), place)
+    counted = e.choose(e.b.icmp_signed("<", position, zero), e.b.add(position, size), position)
     high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
     return e.choose(e.b.icmp_signed("<", high, least), least, high)
 
@@ -107,9 +107,14 @@ def are_rows(parts: Sequence[Part | None], shape: Shape, found: Shape) -> bool:
     )
 
 
-def _is_all(place: Any) -> bool:
+def _is_all(position: Any) -> bool:
     """Return whether a slice begins at the first element and has step 1."""
-    return isinstance(place, tuple) and place[1] == 1 and is_known(place[0]) and place[0].constant == 0
+    return (
+        isinstance(position, tuple)
+        and position[1] == 1
+        and is_known(position[0])
+        and position[0].constant == 0
+    )
 
 
 def rows(e: Emitter, source: Buffer, parts: Sequence[Part | None], shape: Shape) -> Buffer:

@@ -54,8 +54,8 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
         for label, size in zip(term.labels, term.node.shape, strict=True):
             sizes[label] = max(size, sizes.get(label, size)) if 0 not in (size, sizes.get(label)) else 0
     first, *rest = (_thinned(term, sizes) for term in terms)
-    for place, other in enumerate(rest):
-        later = {*wanted, *(label for term in rest[place + 1 :] for label in term.labels)}
+    for number, other in enumerate(rest):
+        later = {*wanted, *(label for term in rest[number + 1 :] for label in term.labels)}
         first = _product(region, _summed(region, first, {*later, *other.labels}),
                          _summed(region, other, {*later, *first.labels}), later)  # fmt: skip
     return _ordered(region, _summed(region, first, set(wanted)), wanted, shape_of(operation))
@@ -75,10 +75,10 @@ def _named(node: LazyValue, text: str) -> Term:
     kept = tuple(dict.fromkeys(labels))
     shape = tuple(node.shape[labels.index(label)] for label in kept)
 
-    def place(e: Emitter, places: list[Register]) -> list[Register]:
-        return [places[kept.index(label)] for label in labels]
+    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        return [coordinates[kept.index(label)] for label in labels]
 
-    return Term(moved(node, shape, place, once=False), kept)
+    return Term(moved(node, shape, source_of, once=False), kept)
 
 
 def _thinned(term: Term, sizes: dict[str, int]) -> Term:
@@ -142,12 +142,12 @@ def _beside(region: Region, a: Term, b: Term) -> Term:
     site = Site("", a.node.dtype, a.node.dtype, {}, False)
 
     def find(e: Emitter, index: Index) -> Element:
-        places = dict(zip(labels, index.places(e), strict=True))
+        coordinates = dict(zip(labels, index.places(e), strict=True))
         return multiply(
             e,
             site,
             *(
-                factor.at(e, Index.of(factor.shape, [places[label] for label in term.labels]))
+                factor.at(e, Index.of(factor.shape, [coordinates[label] for label in term.labels]))
                 for factor, term in zip(factors, (a, b), strict=True)
             ),
         )
@@ -171,9 +171,9 @@ def _(region: Region, operation: Operation, dy: LazyValue, other: LazyValue, sha
     rest = [axis for axis in range(len(other.shape)) if axis not in gone]
     behind = list(range(len(free), len(dy.shape))) if attrs["is_left"] else list(range(len(rest)))
     product = contracted(region, dy, behind, other, rest)
-    order = {axis: place for place, axis in enumerate(free)}
-    for place, number in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
-        order[summed[number]] = len(free) + place
+    order = {axis: column for column, axis in enumerate(free)}
+    for position, number in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
+        order[summed[number]] = len(free) + position
     found = permuted(product, [order[axis] for axis in range(len(wanted))])
     demand_shape(region.e, found.shape, wanted)
     return found

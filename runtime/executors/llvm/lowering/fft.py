@@ -62,14 +62,14 @@ def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, facto
     )
     memory = e.slot(pointer(), 3)
 
-    def put(place: int, address: Register) -> None:
-        e.b.store(address, e.b.gep(memory, [e.word(place)], inbounds=True, source_etype=pointer()))
+    def put(coordinate: int, address: Register) -> None:
+        e.b.store(address, e.b.gep(memory, [e.word(coordinate)], inbounds=True, source_etype=pointer()))
 
     put(1, e.module.host.constant(e, factor))
     with e.nest([parts], parallel=False, inner=node.size // parts) as (part,):
-        for place, (buffer, size, width) in enumerate(zip((node, result), sizes, widths, strict=True)):
+        for position, (buffer, size, width) in enumerate(zip((node, result), sizes, widths, strict=True)):
             offset = e.times(part, size * behind * width)
-            put(2 * place, e.b.gep(buffer.address, [offset], inbounds=True, source_etype=integer(8)))
+            put(2 * position, e.b.gep(buffer.address, [offset], inbounds=True, source_etype=integer(8)))
         symbol = _symbol(f"agc_{loop.name}", loop.address)
         e.call(symbol, ir().VoidType(), memory, counts, strides, _data(e, loop))
 

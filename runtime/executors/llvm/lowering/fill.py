@@ -49,8 +49,8 @@ def asked_shape(region: Region, operation: Operation, asked: LazyValue | None) -
 def size_at(region: Region, asked: LazyValue, axis: int) -> Size:
     """Return an element of a vector as a size; a negative size fails the check."""
     e, found = region.e, region.settled(asked)
-    place = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
-    size = converted(e, found.at(e, place), found.dtype, dtypes.int64)
+    at_axis = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
+    size = converted(e, found.at(e, at_axis), found.dtype, dtypes.int64)
     e.demand(e.b.icmp_signed(">=", size, e.word(0)))
     return Size.of(size)
 
@@ -116,11 +116,11 @@ def _(
     rows = region.readable(indices)
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        place = places.pop(axis)
-        wanted = rows.at(e, Index.of(rows.shape, places))
+        coordinates = index.places(e)
+        position = coordinates.pop(axis)
+        wanted = rows.at(e, Index.of(rows.shape, coordinates))
         wide = converted(e, wanted, rows.dtype, dtypes.int64)
-        return e.choose(e.b.icmp_signed("==", wide, place), chosen.value, other.value)
+        return e.choose(e.b.icmp_signed("==", wide, position), chosen.value, other.value)
 
     return IndexMap(chosen.dtype, tuple(shape), [rows], find, once=False)
 
@@ -144,10 +144,10 @@ def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, c
     steps = shape[axis] - 1
 
     def find(e: Emitter, index: Index) -> Element:
-        places = list(index.places(e))
-        number = places.pop(axis)
-        place = Index.of(ends, places)
-        low, high = (end.at(e, place.within(e, end.shape)) for end in (first, last))
+        coordinates = list(index.places(e))
+        number = coordinates.pop(axis)
+        position = Index.of(ends, coordinates)
+        low, high = (end.at(e, position.within(e, end.shape)) for end in (first, last))
         if not steps:
             return low
         step = e.b.fdiv(e.b.fsub(high, low), constant(dtype, steps))

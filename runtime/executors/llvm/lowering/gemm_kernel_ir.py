@@ -60,7 +60,7 @@ def product(kind: str, tile: Tile) -> str:
     count = bytes_of_vector // size
     vector = f"<{count} x {kind}>"
     rows, columns = range(down), range(0, across, bytes_of_vector)
-    places = list(itertools.product(rows, range(len(columns))))
+    tiles = list(itertools.product(rows, range(len(columns))))
     parts = {
         "given": (
             line
@@ -75,16 +75,16 @@ def product(kind: str, tile: Tile) -> str:
         "lines": map(_line, rows[1:]),
         "sources": _places("source", "from", rows, columns),
         "targets": _places("target", "to", rows, columns),
-        "expected": (f"call void @llvm.prefetch.p0(ptr %to.{i}.{j}, i32 1, i32 3, i32 1)" for i, j in places),
-        "loaded": (f"%begun.{i}.{j} = load {vector}, ptr %from.{i}.{j}, align {size}" for i, j in places),
+        "expected": (f"call void @llvm.prefetch.p0(ptr %to.{i}.{j}, i32 1, i32 3, i32 1)" for i, j in tiles),
+        "loaded": (f"%begun.{i}.{j} = load {vector}, ptr %from.{i}.{j}, align {size}" for i, j in tiles),
         "sums": (
             f"%sum.{i}.{j} = phi {vector} [ %begun.{i}.{j}, %begin ], [ %more.{i}.{j}, %sum ]"
-            for i, j in places
+            for i, j in tiles
         ),
         "rows": (_row(vector, size, j, at) for j, at in enumerate(columns)),
         "factors": (_factor(vector, kind, count, i) for i in rows),
-        "products": (_added(vector, kind, i, j) for i, j in places),
-        "stored": (f"store {vector} %more.{i}.{j}, ptr %to.{i}.{j}, align {size}" for i, j in places),
+        "products": (_added(vector, kind, i, j) for i, j in tiles),
+        "stored": (f"store {vector} %more.{i}.{j}, ptr %to.{i}.{j}, align {size}" for i, j in tiles),
     }
     return _TEXT.substitute(
         {name: "\n  ".join(lines) for name, lines in parts.items()},

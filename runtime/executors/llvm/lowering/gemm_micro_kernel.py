@@ -117,5 +117,5 @@ class Vectors(Routine):
 
     def shuffled(self, x: Register, y: Register, order: Sequence[int]) -> Register:
         """Return a shuffle of two vectors."""
-        places = ir().Constant(ir().VectorType(integer(32), len(order)), list(order))
-        return self.b.shuffle_vector(x, y, places)
+        mask = ir().Constant(ir().VectorType(integer(32), len(order)), list(order))
+        return self.b.shuffle_vector(x, y, mask)

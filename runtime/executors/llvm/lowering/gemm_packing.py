@@ -96,9 +96,9 @@ def _turning(vector: str, side: int) -> list[str]:
             pair = f"{vector} %turned.{2 * step}.{i}, {vector} %turned.{2 * step}.{i + step}"
             upper = [side + e - step if e & step else e for e in range(side)]
             lower = [side + e if e & step else e + step for e in range(side)]
-            for place, order in ((i, upper), (i + step, lower)):
+            for number, order in ((i, upper), (i + step, lower)):
                 mask = ", ".join(f"i32 {each}" for each in order)
-                lines.append(f"%turned.{step}.{place} = shufflevector {pair}, <{side} x i32> <{mask}>")
+                lines.append(f"%turned.{step}.{number} = shufflevector {pair}, <{side} x i32> <{mask}>")
         step //= 2
     return lines
 

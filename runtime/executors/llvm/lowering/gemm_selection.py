@@ -132,8 +132,8 @@ class Product:
                 y = e.load(half, b, e.plus(e.times(i, self.k if self.b.turned else self.n), j))
                 product = e.b.fmul(converted(e, x, half, single), converted(e, y, half, single))
                 put(e, slot, e.b.fadd(get(e, single, slot), product))
-            place = e.plus(e.times(row, self.n), column)
-            e.store(half, c, place, converted(e, get(e, single, slot), single, half))
+            position = e.plus(e.times(row, self.n), column)
+            e.store(half, c, position, converted(e, get(e, single, slot), single, half))
 
     def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
         """Call the function for all sizes with dynamic sizes, on one thread. Clear the result first, for k = 0."""
@@ -147,8 +147,8 @@ class Product:
         units = map(e.word, (0, 0, 0, 0))
         words = [e.word(0), *distances, m, row, k, longest, *units, row, *map(e.word, (1, 1, 0))]
         table = e.slot(integer(64), len(words))
-        for place, value in enumerate(words):
-            e.b.store(value, e.b.gep(table, [e.word(place)], source_etype=integer(64)))
+        for position, value in enumerate(words):
+            e.b.store(value, e.b.gep(table, [e.word(position)], source_etype=integer(64)))
         whole = e.b.mul(m, row)
         e.call("llvm.memset.p0.i64", ir().VoidType(), c, integer(8)(0), whole, integer(1)(0))
         self._by_function(null(), a, b, c, table)

@@ -85,14 +85,14 @@ class _Product(Vectors):
                 for start, width in zip(starts, widths, strict=True)
             ]
             for i in range(rows):
-                place = self.on(first, self.b.add(self.times(number, along), self.word(i * down)))
+                position = self.on(first, self.b.add(self.times(number, along), self.word(i * down)))
                 for vector, total in zip(vectors, sums[i * len(widths) :], strict=False):
-                    factor = self.widened(self.number(place, vector.type.count))
+                    factor = self.widened(self.number(position, vector.type.count))
                     following.append(self.added(total, factor, vector))
         target = self.on(self.result, self.index(row, self.word(n), column))
-        places = [i * n + start for i in range(rows) for start in starts]
-        for total, place in zip(following, places, strict=True):
-            self.put(self.narrowed(total), self.on(target, place))
+        positions = [i * n + start for i in range(rows) for start in starts]
+        for total, position in zip(following, positions, strict=True):
+            self.put(self.narrowed(total), self.on(target, position))
 
 
 def _parts(count: int, width: int) -> list[int]:

@@ -39,18 +39,18 @@ def _scattered(
     region: Region,
     node: LazyValue,
     shape: Shape,
-    place: Callable[[Emitter, Sequence[Register]], Sequence[Register]],
+    target_of: Callable[[Emitter, Sequence[Register]], Sequence[Register]],
     weigh: Callable[[Emitter, Sequence[Register], Element], Element] | None = None,
     onto: Buffer | None = None,
 ) -> Buffer:
-    """Scatter-add the elements of `node` to zeros, or to `onto`, at the indices that `place` computes."""
+    """Scatter-add the elements of `node` to zeros, or to `onto`, at the indices that `target_of` computes."""
     e, source, site = region.e, region.settled(node), site_of(node.dtype)
     result = onto or region.zeros(node.dtype, shape)
     if source.size:
         with e.nest(source.shape, parallel=False) as numbers:
             element = source.at(e, Index.of(source.shape, numbers))
             element = element if weigh is None else weigh(e, numbers, element)
-            target = Index.of(shape, place(e, numbers)).flat(e)
+            target = Index.of(shape, target_of(e, numbers)).flat(e)
             total = add(e, site, e.load(node.dtype, result.address, target), element)
             e.store(node.dtype, result.address, target, total)
     return result
@@ -76,11 +76,11 @@ def _(
         return region.zeros(node.dtype, shape)
     signal = region.readable(surrounded(region, node, margins, region.scalar(pad_value).value))
 
-    def place(e: Emitter, places: list[Register]) -> list[Register]:
-        here = e.plus(e.times(places[axis], stride), places[axis + 1])
-        return [*places[:axis], here, *places[axis + 2 :]]
+    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        here = e.plus(e.times(coordinates[axis], stride), coordinates[axis + 1])
+        return [*coordinates[:axis], here, *coordinates[axis + 2 :]]
 
-    return moved(signal, shape, place, once=False)
+    return moved(signal, shape, source_of, once=False)
 
 
 @lowers("overlap_and_add")
@@ -90,7 +90,7 @@ def _(region: Region, operation: Operation, node: LazyValue, step: LazyValue) ->
         region,
         node,
         shape_of(operation),
-        lambda e, places: [*places[:-2], e.plus(e.times(places[-2], stride), places[-1])],
+        lambda e, coordinates: [*coordinates[:-2], e.plus(e.times(coordinates[-2], stride), coordinates[-1])],
     )
 
 
@@ -102,9 +102,9 @@ def _windows(operation: Operation, shape: Shape) -> Sliding:
     return sliding(shape[1:3], attrs["ksizes"], attrs["strides"], attrs["rates"], attrs["padding"])
 
 
-def _in_window(e: Emitter, slide: Sliding, places: Sequence[Register]) -> list[Register]:
+def _in_window(e: Emitter, slide: Sliding, coordinates: Sequence[Register]) -> list[Register]:
     """Map [image, row, column, row of the window, column of the window, channel] to an index in the padded image."""
-    image, *numbers, channel = places
+    image, *numbers, channel = coordinates
     pairs = zip(numbers[:2], numbers[2:], slide.strides, slide.dilations, strict=True)
     return [image, *(e.plus(e.times(o, stride), e.times(w, rate)) for o, w, stride, rate in pairs), channel]
 
@@ -117,7 +117,9 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     margins = [(0, 0), *zip(slide.before, slide.after, strict=True), (0, 0)]
     image = region.readable(surrounded(region, node, margins))
     whole = (*shape[:3], *slide.window, node.shape[3])
-    return regrouped(moved(image, whole, lambda e, places: _in_window(e, slide, places), once=False), shape)
+    return regrouped(
+        moved(image, whole, lambda e, coordinates: _in_window(e, slide, coordinates), once=False), shape
+    )
 
 
 @lowers("extract_image_patches_grad")
@@ -128,10 +130,12 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue) -
     demand_shape(region.e, node.shape, (shape[0], *slide.outputs, depth))
     split = regrouped(node, (*node.shape[:3], *slide.window, shape[3]))
     padded = (shape[0], *slide.padded, shape[3])
-    wide = _scattered(region, split, padded, lambda e, places: _in_window(e, slide, places))
+    wide = _scattered(region, split, padded, lambda e, coordinates: _in_window(e, slide, coordinates))
     starts = [0, *slide.before, 0]
     return moved(
-        wide, shape, lambda e, places: [e.plus(p, e.word(s)) for p, s in zip(places, starts, strict=True)]
+        wide,
+        shape,
+        lambda e, coordinates: [e.plus(p, e.word(s)) for p, s in zip(coordinates, starts, strict=True)],
     )
 
 
@@ -164,10 +168,12 @@ def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: A
     site = site_of(node.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
-        places, total = index.places(e), None
+        coordinates, total = index.places(e), None
         for source, weight in tables:
-            entry = Index.of(source.shape, [places[axis]])
-            there = Index.of(found.shape, [*places[:axis], source.at(e, entry), *places[axis + 1 :]])
+            entry = Index.of(source.shape, [coordinates[axis]])
+            there = Index.of(
+                found.shape, [*coordinates[:axis], source.at(e, entry), *coordinates[axis + 1 :]]
+            )
             part = e.b.fmul(found.at(e, there), weight.at(e, entry))
             total = part if total is None else add(e, site, total, part)
         return total
@@ -200,15 +206,19 @@ def _spread_once(
 ) -> None:
     places_of, weight = Known(np.ascontiguousarray(sources)), Known(np.ascontiguousarray(weights))
 
-    def entry(e: Emitter, table: Known, places: Sequence[Register]) -> Element:
-        return table.at(e, Index.of(table.shape, [places[axis]]))
+    def entry(e: Emitter, table: Known, coordinates: Sequence[Register]) -> Element:
+        return table.at(e, Index.of(table.shape, [coordinates[axis]]))
 
     _scattered(
         region,
         node,
         result.shape,
-        lambda e, places: [*places[:axis], entry(e, places_of, places), *places[axis + 1 :]],
-        lambda e, places, x: e.b.fmul(x, entry(e, weight, places)),
+        lambda e, coordinates: [
+            *coordinates[:axis],
+            entry(e, places_of, coordinates),
+            *coordinates[axis + 1 :],
+        ],
+        lambda e, coordinates, x: e.b.fmul(x, entry(e, weight, coordinates)),
         result,
     )
 
@@ -246,8 +256,8 @@ def _around(region: Region, node: LazyValue, radius: int) -> LazyValue:
         *batch, channel = index.places(e)
         total = constant(node.dtype, 0)
         for shift in range(2 * near + 1):
-            place = Index.of(found.shape, [*batch, e.plus(channel, e.word(shift))])
-            total = add(e, site, total, found.at(e, place))
+            neighbor = Index.of(found.shape, [*batch, e.plus(channel, e.word(shift))])
+            total = add(e, site, total, found.at(e, neighbor))
         return total
 
     return IndexMap(node.dtype, node.shape, [found], find, cost=2 * near + 1, once=False)

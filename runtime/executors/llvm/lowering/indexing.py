@@ -71,10 +71,10 @@ def _demand_within(e: Emitter, start: Register, item: slice, count: int, size: i
     e.demand(e.b.icmp_signed("<=", start, e.word(size - reach)))
 
 
-def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
+def selected(e: Emitter, parts: Sequence[Part | None], indices: Sequence[Register]) -> list[Register]:
     """Map an index of the selection to an index of the operand."""
     found = []
-    rest = iter(places)
+    rest = iter(indices)
     for part in parts:
         if part is None:
             next(rest)
@@ -90,13 +90,13 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
 def _(region: Region, operation: Operation, node: LazyValue, *holes: LazyValue) -> LazyValue:
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
         parts, shape = sized_parts(region, operation, node.shape, operation.inputs[1:], holes)
-        return moved(node, shape, lambda e, places: selected(e, parts, places))
+        return moved(node, shape, lambda e, indices: selected(e, parts, indices))
     shape, source = shape_of(operation), node.storage or node
     parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape)
     can_stay = not region.e.is_in_nest and are_rows(parts, source.shape, shape)
     if isinstance(source, Buffer) and source.stays and can_stay:
         return rows(region.e, source, parts, shape)
-    return moved(node, shape, lambda e, places: selected(e, parts, places))
+    return moved(node, shape, lambda e, indices: selected(e, parts, indices))
 
 
 @lowers("setitem")
@@ -154,7 +154,7 @@ def _(region: Region, operation: Operation, node: LazyValue, begin: LazyValue, s
     return moved(
         node,
         shape,
-        lambda e, places: [e.plus(place, start) for place, start in zip(places, starts, strict=True)],
+        lambda e, indices: [e.plus(position, start) for position, start in zip(indices, starts, strict=True)],
     )
 
 
@@ -188,9 +188,9 @@ def _(
     source = region.settled(value)
     where = region.zeros(value.dtype, whole)
     if source.size:
-        with e.nest(source.shape) as places:
-            target = Index.of(whole, [e.plus(p, start) for p, start in zip(places, starts, strict=True)])
-            e.store(where.dtype, where.address, target.flat(e), source.at(e, Index.of(source.shape, places)))
+        with e.nest(source.shape) as indices:
+            target = Index.of(whole, [e.plus(p, start) for p, start in zip(indices, starts, strict=True)])
+            e.store(where.dtype, where.address, target.flat(e), source.at(e, Index.of(source.shape, indices)))
     return where
 
 
@@ -200,7 +200,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
     shape = (*node.shape[:axis], *node.shape[axis + 1 :])
     found = region.readable(node)
     return [
-        moved(found, shape, lambda e, places, number=number: [*places[:axis], e.word(number), *places[axis:]])  # type: ignore[misc]
+        moved(found, shape, lambda e, outer, number=number: [*outer[:axis], e.word(number), *outer[axis:]])  # type: ignore[misc]
         for number in range(len(operation.outputs))
     ]
 
@@ -226,10 +226,10 @@ def _parts(region: Region, node: LazyValue, axis: int, sizes: Sequence[int]) -> 
     found, made, begin = region.readable(node), [], 0
     for size in sizes:
 
-        def place(e: Emitter, places: list[Register], begin: int = begin) -> list[Register]:
-            return [e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(places)]
+        def source_of(e: Emitter, indices: list[Register], begin: int = begin) -> list[Register]:
+            return [e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(indices)]
 
-        made.append(moved(found, (*node.shape[:axis], size, *node.shape[axis + 1 :]), place))
+        made.append(moved(found, (*node.shape[:axis], size, *node.shape[axis + 1 :]), source_of))
         begin += size
     return made
 
@@ -240,18 +240,18 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     axis = operation.attrs["axis"] % len(node.shape)
     shape = (*node.shape[:axis], *indices.shape[batch_rank(operation, indices) :], *node.shape[axis + 1 :])
     if not indices.shape:
-        place = region.integer(indices)
-        e.demand(e.b.icmp_unsigned("<", place, e.word(node.shape[axis])))
-        return moved(node, shape, lambda e, places: [*places[:axis], place, *places[axis:]])
+        position = region.integer(indices)
+        e.demand(e.b.icmp_unsigned("<", position, e.word(node.shape[axis])))
+        return moved(node, shape, lambda e, indices: [*indices[:axis], position, *indices[axis:]])
     rows, wanted = region.readable(node), region.readable(indices)
     batch = batch_rank(operation, indices)
     end = axis + len(indices.shape) - batch
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis:end]]))
-        place = in_range(e, chosen, wanted.dtype, rows.shape[axis])
-        return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[end:]]))
+        indices = index.places(e)
+        chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis:end]]))
+        coordinate = in_range(e, chosen, wanted.dtype, rows.shape[axis])
+        return rows.at(e, Index.of(rows.shape, [*indices[:axis], coordinate, *indices[end:]]))
 
     if not node.size and shape and 0 not in shape:
         raise RefusedError("the operand is empty")
@@ -266,10 +266,10 @@ def batch_rank(operation: Operation, indices: LazyValue) -> int:
 
 def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
     """Emit a bounds check of a computed index; return the index, or 0 if it is out of bounds."""
-    place = converted(e, index, dtype, dtypes.int64)
-    fits = e.b.icmp_unsigned("<", place, e.word(size))
+    position = converted(e, index, dtype, dtypes.int64)
+    fits = e.b.icmp_unsigned("<", position, e.word(size))
     e.demand(fits)
-    return e.b.select(fits, place, e.word(0))
+    return e.b.select(fits, position, e.word(0))
 
 
 @lowers("gather_nd", sized=True)
@@ -281,21 +281,24 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     batch = operation.attrs["batch_dims"]
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        found = coordinates(e, wanted, places[:rank], depth, rows.shape[batch:])
-        return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
+        indices = index.places(e)
+        found = coordinates(e, wanted, indices[:rank], depth, rows.shape[batch:])
+        return rows.at(e, Index.of(rows.shape, [*indices[:batch], *found, *indices[rank:]]))
 
     shape = (*indices.shape[:-1], *node.shape[batch + depth :])
     return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
 
 
 def coordinates(
-    e: Emitter, indices: LazyValue, places: Sequence[Register], depth: int, shape: Shape
+    e: Emitter, indices: LazyValue, batch_index: Sequence[Register], depth: int, shape: Shape
 ) -> list[Register]:
     """Return the index that a row of `indices` contains, with bounds checks."""
     return [
         in_range(
-            e, indices.at(e, Index.of(indices.shape, [*places, e.word(axis)])), indices.dtype, shape[axis]
+            e,
+            indices.at(e, Index.of(indices.shape, [*batch_index, e.word(axis)])),
+            indices.dtype,
+            shape[axis],
         )
         for axis in range(depth)
     ]

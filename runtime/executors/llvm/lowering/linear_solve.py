@@ -45,17 +45,17 @@ class _Matrices:
         with self.e.nest(batch, parallel=False, inner=self.n**3) as numbers:
             yield numbers
 
-    def load(self, places: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
+    def load(self, batch_index: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
         """Copy a matrix in column-major order, with zeros where `keep` is false."""
         e, node = self.e, self.node
-        batch = places.within(e, node.shape[:-2]).places(e)
+        batch = batch_index.within(e, node.shape[:-2]).places(e)
         with e.nest([self.n, self.n]) as (column, row):
-            place = [column, row] if self.is_adjoint else [row, column]
-            element = converted(e, node.at(e, Index.of(node.shape, [*batch, *place])), node.dtype, self.dtype)
+            pair = [column, row] if self.is_adjoint else [row, column]
+            element = converted(e, node.at(e, Index.of(node.shape, [*batch, *pair])), node.dtype, self.dtype)
             if self.is_adjoint:
                 element = _conjugate(e, element)
             if keep is not None:
-                element = e.choose(keep(*place), element, constant(self.dtype, 0))
+                element = e.choose(keep(*pair), element, constant(self.dtype, 0))
             e.store(self.dtype, self.memory.address, e.plus(e.times(column, self.n), row), element)
 
 
@@ -77,11 +77,11 @@ def _solved(
     if not columns:
         raise RefusedError("equations without right-hand sides are not compiled")
     with matrices.each(shape[:-2]) as numbers:
-        place = Index.of(shape[:-2], numbers)
-        matrices.load(place, keep)
+        batch_index = Index.of(shape[:-2], numbers)
+        matrices.load(batch_index, keep)
         with e.nest([columns, n]) as (column, row):
             number = e.plus(e.times(column, n), row)
-            e.store(matrices.dtype, side.address, number, right(place, row, column))
+            e.store(matrices.dtype, side.address, number, right(batch_index, row, column))
         code = lapack.call(
             "gesv", matrices.size, lapack.number(columns), matrices.memory.address, matrices.size,
             pivots.address, side.address, matrices.size,
@@ -99,8 +99,8 @@ def _of_node(
 ) -> Callable[[Index, Register, Register], Element]:
     e, source = region.e, region.settled(node)
 
-    def right(place: Index, row: Register, column: Register) -> Element:
-        batch = place.within(e, source.shape[:-2]).places(e)
+    def right(batch_index: Index, row: Register, column: Register) -> Element:
+        batch = batch_index.within(e, source.shape[:-2]).places(e)
         return converted(e, source.at(e, Index.of(source.shape, [*batch, row, column])), node.dtype, dtype)
 
     return right
@@ -133,7 +133,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, matrices = region.e, _Matrices(region, node)
     one, zero = constant(matrices.dtype, 1), constant(matrices.dtype, 0)
 
-    def right(place: Index, row: Register, column: Register) -> Element:
+    def right(batch_index: Index, row: Register, column: Register) -> Element:
         return e.choose(e.b.icmp_signed("==", row, column), one, zero)
 
     found = _solved(region, matrices, node.shape, right)
@@ -182,11 +182,11 @@ def _determinants(region: Region, node: LazyValue) -> Sequence[Buffer]:
         )
         put(e, sign, constant(real, 1))
         put(e, size, constant(real, 0))
-        with e.nest([n], parallel=False) as (place,):
-            row = converted(e, e.load(pivots.dtype, pivots.address, place), pivots.dtype, dtypes.int64)
-            element = e.load(real, matrices.memory.address, e.times(place, n + 1))
+        with e.nest([n], parallel=False) as (row_number,):
+            row = converted(e, e.load(pivots.dtype, pivots.address, row_number), pivots.dtype, dtypes.int64)
+            element = e.load(real, matrices.memory.address, e.times(row_number, n + 1))
             is_negative = e.b.fcmp_ordered("<", element, constant(real, 0))
-            is_moved = e.b.icmp_signed("!=", row, e.plus(place, e.word(1)))
+            is_moved = e.b.icmp_signed("!=", row, e.plus(row_number, e.word(1)))
             before = get(e, real, sign)
             put(e, sign, e.b.select(e.b.xor(is_negative, is_moved), e.b.fneg(before), before))
             logarithm = call_function(e, "log", e.intrinsic("fabs", element))

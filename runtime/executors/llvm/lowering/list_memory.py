@@ -225,11 +225,11 @@ def made(e: Emitter, node: LazyValue, element: Any) -> Any:
 def _with_zeros(e: Emitter, one: One, element: TensorType) -> List:
     cells = Cells(e, element, None, False)
     cells.reset(e, e.plus(one.index, e.word(1)))
-    place = cells.at(e, one.index)
+    cell = cells.at(e, one.index)
     if isinstance(one.value, Buffer):
-        e.copy(place, one.value.address, one.value.bytes)
+        e.copy(cell, one.value.address, one.value.bytes)
     else:
-        e.store(cells.dtype, place, e.word(0), one.value.at(e, Index((), ())))
+        e.store(cells.dtype, cell, e.word(0), one.value.at(e, Index((), ())))
     return List(cells)
 
 

@@ -53,9 +53,9 @@ def times(e: Emitter, count: Register) -> Iterator[Register]:
 
 @lowers("array_one")
 def _(region: Region, operation: Operation, index: LazyValue, value: LazyValue) -> LazyValue:
-    place = region.integer(index)
-    region.e.demand(region.e.b.icmp_signed(">=", place, region.e.word(0)))
-    return One(place, region.stored(value) if value.shape else region.scalar(value))
+    position = region.integer(index)
+    region.e.demand(region.e.b.icmp_signed(">=", position, region.e.word(0)))
+    return One(position, region.stored(value) if value.shape else region.scalar(value))
 
 
 @lowers("array_sum")
@@ -73,11 +73,11 @@ def _(region: Region, operation: Operation, one: LazyValue, other: LazyValue) ->
     site = Site("", cells.dtype, cells.dtype, {}, False)
     if isinstance(other, One):
         cells.extend_to(e, e.plus(other.index, e.word(1)))
-        place = cells.at(e, other.index)
+        position = cells.at(e, other.index)
         with region.loops(cells.shape, []) as index:
             number = index.flat(e)
-            total = add(e, site, e.load(cells.dtype, place, number), other.value.at(e, index))
-            e.store(cells.dtype, place, number, total)
+            total = add(e, site, e.load(cells.dtype, position, number), other.value.at(e, index))
+            e.store(cells.dtype, position, number, total)
         return List(cells)
     more = made(e, other, spec.element).cells
     cells.extend_to(e, more.length(e))
@@ -102,9 +102,9 @@ def _(
         wanted = region.settled(parts[0])
         rank = len(wanted.shape)
 
-        def target(places: list[Register]) -> list[Register]:
-            row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
-            return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
+        def target(coordinates: list[Register]) -> list[Register]:
+            row = wanted.at(e, Index.of(wanted.shape, coordinates[:rank]))
+            return [in_range(e, row, wanted.dtype, where.shape[0]), *coordinates[rank:]]
     else:
         holes = operation.inputs[2:-1]
         if None in operation.inputs[1].spec.shape:  # type: ignore[union-attr, operator]
@@ -112,8 +112,8 @@ def _(
         else:
             chosen = key_parts(region, operation, where.shape, holes, parts, value.shape)
 
-        def target(places: list[Register]) -> list[Register]:
-            return selected(e, chosen, places)
+        def target(coordinates: list[Register]) -> list[Register]:
+            return selected(e, chosen, coordinates)
 
     combined_at(region, where, source, target, "add")
     return List(cells)

@@ -45,15 +45,15 @@ class Meeting:
     """The merge point of a list from several branches, without a copy if all branches return the same list."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
-        places = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
-        is_common = all(all(map(_same, parts, places[0])) for parts in places)
+        parts_of_outcomes = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
+        is_common = all(all(map(_same, parts, parts_of_outcomes[0])) for parts in parts_of_outcomes)
         self._common = outcomes[0] if is_common else None
         self._kept: Kept | None = None
         if is_common:
             return
         size = spec.size if isinstance(spec, SizedSpec) else None
-        if all(isinstance(cells, View) for parts in places for cells in parts):
-            made_parts: list[Cells] = [cells.again(e) for cells in places[0]]  # type: ignore[union-attr]
+        if all(isinstance(cells, View) for parts in parts_of_outcomes for cells in parts):
+            made_parts: list[Cells] = [cells.again(e) for cells in parts_of_outcomes[0]]  # type: ignore[union-attr]
         else:
             made_parts = [Cells(e, element, size, False) for element in parts_of(spec)]
         self._kept = Kept(List(made_parts[0]) if len(made_parts) == 1 else Lists(*made_parts), made_parts)
@@ -106,13 +106,13 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
     if operation.type not in ("cond", "switch", "while"):
         return []
     regions = operation.regions[1:] if operation.type == "while" else operation.regions
-    place = operation.inputs.index(value) - (operation.type != "while")
+    position = operation.inputs.index(value) - (operation.type != "while")
     return [
         output
         for number, output in enumerate(operation.outputs)
         if isinstance(output.spec, ListType)
-        and (operation.type != "while" or number == place)
-        and all(only_shrinks(region, region.inputs[place], region.outputs[number]) for region in regions)
+        and (operation.type != "while" or number == position)
+        and all(only_shrinks(region, region.inputs[position], region.outputs[number]) for region in regions)
     ]
 
 

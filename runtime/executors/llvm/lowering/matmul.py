@@ -86,7 +86,9 @@ def permuted(node: LazyValue, order: Sequence[int]) -> LazyValue:
     if list(order) == list(range(len(order))):
         return node
     shape = tuple(node.shape[axis] for axis in order)
-    return moved(node, shape, lambda e, places: [places[list(order).index(i)] for i in range(len(order))])
+    return moved(
+        node, shape, lambda e, coordinates: [coordinates[list(order).index(i)] for i in range(len(order))]
+    )
 
 
 def reshaped(region: Region, node: LazyValue, shape: tuple[int, ...]) -> Buffer:

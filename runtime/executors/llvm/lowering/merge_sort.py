@@ -71,12 +71,12 @@ class _Writer:
     def __init__(self, module: Any, name: str, dtype: dtypes.DType, with_places: bool) -> None:
         self.kind = dtype.kind
         self.r = Routine(module, name, [*[pointer()] * 4, integer(64), *[pointer()] * 2])
-        keys, places, spare_keys, spare_places, self.count, self.state, self.stopped = self.r.arguments
+        keys, numbers, spare_keys, spare_places, self.count, self.state, self.stopped = self.r.arguments
         self.work = self.r.cell(self.r.word(0))
         self.keys = _Column(self.r, memory_type(dtype), dtype.size, keys, spare_keys)
         self.columns = [self.keys]
         if with_places:
-            self.columns.append(_Column(self.r, integer(64), 8, places, spare_places))
+            self.columns.append(_Column(self.r, integer(64), 8, numbers, spare_places))
 
     def write(self) -> Any:
         r = self.r
@@ -121,21 +121,21 @@ class _Writer:
         r = self.r
         with r.counting(r.b.add(start, r.word(1)), stop) as number:
             taken = [column.get(number) for column in self.columns]
-            place = r.cell(number)
+            position = r.cell(number)
 
             def must_go_on() -> Register:
-                is_inner = r.b.icmp_signed(">", place.get(), start)
-                previous = r.b.select(is_inner, r.b.sub(place.get(), r.word(1)), start)
+                is_inner = r.b.icmp_signed(">", position.get(), start)
+                previous = r.b.select(is_inner, r.b.sub(position.get(), r.word(1)), start)
                 return r.b.and_(is_inner, before(r.b, self.kind, taken[0], self.keys.get(previous)))
 
             with r.loop(must_go_on):
-                now = place.get()
+                now = position.get()
                 previous = r.b.sub(now, r.word(1))
                 for column in self.columns:
                     column.put(now, column.get(previous))
-                place.set(previous)
+                position.set(previous)
             for column, element in zip(self.columns, taken, strict=True):
-                column.put(place.get(), element)
+                column.put(position.get(), element)
 
     def _merge(self, start: Register, middle: Register, stop: Register) -> None:
         """Merge two sorted runs into the other buffer; equal elements of the first run come first."""

@@ -65,8 +65,8 @@ def stream_of(region: Region, seed: LazyValue) -> Stream:
     """Return the stream of a seed."""
     e, numbers = region.e, region.settled(seed)
     parts = [
-        converted(e, numbers.at(e, Index.of(seed.shape, [e.word(place)])), seed.dtype, dtypes.int64)
-        for place in range(seed.shape[0])
+        converted(e, numbers.at(e, Index.of(seed.shape, [e.word(position)])), seed.dtype, dtypes.int64)
+        for position in range(seed.shape[0])
     ]
     if len(parts) == 3:
         low, high, key = parts
@@ -83,6 +83,6 @@ def words_of(region: Region, stream: Stream, count: int) -> Buffer:
     memory = Buffer.new(e, dtypes.uint32, (4 * blocks,))
     if blocks:
         with e.nest([blocks]) as (number,):
-            for place, word in enumerate(stream.block(e.b, number)):
-                e.store(dtypes.uint32, memory.address, e.plus(e.times(number, 4), e.word(place)), word)
+            for position, word in enumerate(stream.block(e.b, number)):
+                e.store(dtypes.uint32, memory.address, e.plus(e.times(number, 4), e.word(position)), word)
     return memory

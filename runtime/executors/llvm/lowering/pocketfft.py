@@ -69,9 +69,9 @@ def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
     wanted = tuple(one.num for one in chosen)
     if there != sum(types, ()) or wanted not in types:
         return None
-    place, data = types.index(wanted), structure.data
+    position, data = types.index(wanted), structure.data
     given, made = (dtypes.as_dtype(chosen[i]) for i in (0, 2))
-    address, more = structure.functions[place] or 0, (data[place] if data else None) or 0
+    address, more = structure.functions[position] or 0, (data[position] if data else None) or 0
     loop = Loop(f"{name}_{given.name}", address, more, given, made)
     return loop if _transforms(loop, ufunc, chosen[1]) else None
 

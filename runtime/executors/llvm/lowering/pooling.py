@@ -58,9 +58,9 @@ def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: Kin
     shape = (*node.shape[:axis], slide.outputs[axis], slide.window[axis], *node.shape[axis + 1 :])
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        place = e.plus(e.times(places[axis], stride), places[axis + 1])
-        return padded.at(e, Index.of(padded.shape, [*places[:axis], place, *places[axis + 2 :]]))
+        coordinates = index.places(e)
+        position = e.plus(e.times(coordinates[axis], stride), coordinates[axis + 1])
+        return padded.at(e, Index.of(padded.shape, [*coordinates[:axis], position, *coordinates[axis + 2 :]]))
 
     windows = IndexMap(node.dtype, shape, [padded], find, once=False)
     result = (*shape[: axis + 1], *shape[axis + 2 :])
@@ -103,11 +103,11 @@ def _(region: Region, operation: Operation, shape: LazyValue, grad: LazyValue) -
         found = region.zeros(
             source.dtype, (*source.shape[:axis], slide.sizes[axis], *source.shape[axis + 1 :])
         )
-        with e.nest([size, *source.shape], parallel=False) as (at, *places):
-            inside, place = _element(e, slide, axis, places[axis], at)
-            target = Index.of(found.shape, [*places[:axis], place, *places[axis + 1 :]]).flat(e)
+        with e.nest([size, *source.shape], parallel=False) as (at, *coordinates):
+            inside, position = _element(e, slide, axis, coordinates[axis], at)
+            target = Index.of(found.shape, [*coordinates[:axis], position, *coordinates[axis + 1 :]]).flat(e)
             before = e.load(found.dtype, found.address, target)
-            after = add(e, site_of(found.dtype), before, source.at(e, Index.of(source.shape, places)))
+            after = add(e, site_of(found.dtype), before, source.at(e, Index.of(source.shape, coordinates)))
             e.store(found.dtype, found.address, target, e.choose(inside, after, before))
         shares = found
     return as_dtype(region, shares, grad.dtype)
@@ -117,9 +117,9 @@ def _element(
     e: Emitter, slide: Sliding, axis: int, window: Register, at: Register
 ) -> tuple[Register, Register]:
     """Return whether element `at` of a window is inside the operand along an axis, and its index."""
-    place = e.minus(e.plus(e.times(window, slide.strides[axis]), at), e.word(slide.before[axis]))
-    inside = e.b.icmp_unsigned("<", place, e.word(slide.sizes[axis]))
-    return inside, e.choose(inside, place, e.word(0))
+    position = e.minus(e.plus(e.times(window, slide.strides[axis]), at), e.word(slide.before[axis]))
+    inside = e.b.icmp_unsigned("<", position, e.word(slide.sizes[axis]))
+    return inside, e.choose(inside, position, e.word(0))
 
 
 class _Largest:
@@ -138,8 +138,8 @@ class _Largest:
             put(e, self.is_free, integer(1)(1))
             own = self.largest.at(e, window)
             with e.nest(slide.window, parallel=False) as inner:
-                inside, places = self._places(outer, inner)
-                index = Index.of(self.x.shape, places)
+                inside, coordinates = self._places(outer, inner)
+                index = Index.of(self.x.shape, coordinates)
                 kind = "u" if self.x.dtype.is_bool else self.x.dtype.kind
                 equal = compared(e, kind, "==", self.x.at(e, index), own)
                 free = get(e, dtypes.bool_, self.is_free)
@@ -150,12 +150,12 @@ class _Largest:
     def _places(
         self, outer: Sequence[Register], inner: Sequence[Register]
     ) -> tuple[Register, list[Register]]:
-        e, inside, places = self.e, integer(1)(1), []
+        e, inside, coordinates = self.e, integer(1)(1), []
         for axis, (window, at) in enumerate(zip(outer, inner, strict=True)):
-            fits, place = _element(e, self.slide, axis, window, at)
+            fits, position = _element(e, self.slide, axis, window, at)
             inside = e.b.and_(inside, fits)
-            places.append(place)
-        return inside, places
+            coordinates.append(position)
+        return inside, coordinates
 
 
 @lowers("max_pool_grad")
@@ -195,8 +195,8 @@ def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
 
     def visit(here: Register, element: Register, window: Register) -> None:
         before = e.load(dtype, found.address, window)
-        place = converted(e, e.over(element, one)[1], dtypes.int64, dtype)
-        e.store(dtype, found.address, window, e.choose(here, place, before))
+        position = converted(e, e.over(element, one)[1], dtypes.int64, dtype)
+        e.store(dtype, found.address, window, e.choose(here, position, before))
 
     _Largest(region, slide, node, largest).walk(visit)
     return [largest, found]

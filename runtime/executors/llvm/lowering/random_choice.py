@@ -41,14 +41,14 @@ def _(region: Region, operation: Operation, node: LazyValue, seed: LazyValue) ->
     with e.nest([count - 1], parallel=False) as (i,):
         word = e.b.zext(e.load(dtypes.uint32, words.address, i), integer(64))
         j = e.plus(i, e.b.urem(word, e.b.sub(e.word(count), i)))
-        one, other = (e.load(dtypes.int64, order.address, place) for place in (i, j))
+        one, other = (e.load(dtypes.int64, order.address, position) for position in (i, j))
         e.store(dtypes.int64, order.address, i, other)
         e.store(dtypes.int64, order.address, j, one)
     rows = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        place, *rest = index.places(e)
-        return rows.at(e, Index.of(rows.shape, [order.at(e, Index.of((count,), [place])), *rest]))
+        position, *rest = index.places(e)
+        return rows.at(e, Index.of(rows.shape, [order.at(e, Index.of((count,), [position])), *rest]))
 
     return IndexMap(node.dtype, node.shape, [rows, order], find, once=False)
 

@@ -120,8 +120,8 @@ def _whole(
         total = _in_parts(e, kind, size // _BLOCK, _BLOCK, gather, node.shape)
         with e.nest([size % _BLOCK] if size % _BLOCK else [], threads=False) as numbers:
             if numbers:
-                place = e.plus(numbers[0], e.word(size - size % _BLOCK))
-                gather(slot, Index(node.shape, [(0, len(node.shape), place)]))
+                position = e.plus(numbers[0], e.word(size - size % _BLOCK))
+                gather(slot, Index(node.shape, [(0, len(node.shape), position)]))
         found = kind.combine(e, total, get(e, kind.wide, slot))
     else:
         with region.loops(node.shape, [node, *order], threads=False) as index:
@@ -240,10 +240,10 @@ def _beside(
         e.nest([node.shape[axis] for axis in around], parallel=False, each_once=each_once) as numbers,
         e.nest([node.shape[axis] for axis in rest]) as beside,
     ):
-        place = dict(zip([*around, *rest], [*numbers, *beside], strict=True))
-        index = Index.of(node.shape, [place[axis] for axis in range(len(node.shape))])
+        coordinates = dict(zip([*around, *rest], [*numbers, *beside], strict=True))
+        index = Index.of(node.shape, [coordinates[axis] for axis in range(len(node.shape))])
         element = _element(e, node, kind, order, kept, index)
-        number = Index.of(tuple(sizes), [place[axis] for axis in stays]).flat(e)
+        number = Index.of(tuple(sizes), [coordinates[axis] for axis in stays]).flat(e)
         found = e.load(kind.wide, totals.address, number)
         e.store(kind.wide, totals.address, number, kind.combine(e, found, element))
     region.keep(kept)
@@ -277,8 +277,8 @@ def _inside(
     with e.nest(sizes, inner=rounds) as outer:
         put(e, slot, constant(kind.wide, kind.start))
         with e.nest([node.shape[axis] for axis in axes]) as inner:
-            place = {**dict(zip(stays, outer, strict=True)), **dict(zip(axes, inner, strict=True))}
-            index = Index.of(node.shape, [place[axis] for axis in range(len(node.shape))])
+            coordinates = {**dict(zip(stays, outer, strict=True)), **dict(zip(axes, inner, strict=True))}
+            index = Index.of(node.shape, [coordinates[axis] for axis in range(len(node.shape))])
             element = _element(e, node, kind, order, kept, index)
             put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
         value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)

@@ -93,7 +93,7 @@ def _(region: Region, operation: Operation, node: LazyValue, *shape: LazyValue) 
 
     wide, axis = asked_shape(region, operation, shape[0] if shape else None), operation.attrs["axis"]
     gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
-    kept = tuple(1 if place in gone else size for place, size in enumerate(wide))
+    kept = tuple(1 if dim in gone else size for dim, size in enumerate(wide))
     found = regrouped(region.readable(node), kept)
     return IndexMap(
         found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, kept)), once=False

@@ -135,15 +135,15 @@ def _(region: Region, operation: Operation, node: LazyValue, shape: LazyValue) -
 def moved(
     node: LazyValue,
     shape: Shape,
-    place: Callable[[Emitter, list[Register]], Sequence[Register]],
+    source_of: Callable[[Emitter, list[Register]], Sequence[Register]],
     once: bool = True,
 ) -> LazyValue:
-    """Return the elements of `node` at the indices that `place` computes from those of the result."""
+    """Return the elements of `node` at the indices that `source_of` computes from those of the result."""
     return IndexMap(
         node.dtype,
         shape,
         [node],
-        lambda e, index: node.at(e, Index.of(node.shape, place(e, index.places(e)))),
+        lambda e, index: node.at(e, Index.of(node.shape, source_of(e, index.places(e)))),
         once=once,
     )
 
@@ -154,8 +154,10 @@ def _(region: Region, operation: Operation, node: LazyValue, perm: LazyValue) ->
     conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        found = node.at(e, Index.of(node.shape, [places[order.index(axis)] for axis in range(len(order))]))
+        coordinates = index.places(e)
+        found = node.at(
+            e, Index.of(node.shape, [coordinates[order.index(axis)] for axis in range(len(order))])
+        )
         return Pair(found.re, e.b.fneg(found.im)) if conjugate else found
 
     return IndexMap(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
@@ -166,20 +168,20 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     if node.dtype.kind == "c":
         raise RefusedError("complex matrices are not compiled here")
     shape = (*node.shape[:-2], node.shape[-1], node.shape[-2])
-    return moved(node, shape, lambda e, places: [*places[:-2], places[-1], places[-2]])
+    return moved(node, shape, lambda e, coordinates: [*coordinates[:-2], coordinates[-1], coordinates[-2]])
 
 
 @lowers("reverse", sized=True)
 def _(region: Region, operation: Operation, node: LazyValue, axis: LazyValue) -> LazyValue:
     turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # a scalar has no axes
 
-    def place(e: Emitter, places: list[Register]) -> list[Register]:
+    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
         return [
             e.minus(e.word(size - 1), p) if i in turned else p
-            for i, (p, size) in enumerate(zip(places, node.shape, strict=True))
+            for i, (p, size) in enumerate(zip(coordinates, node.shape, strict=True))
         ]
 
-    return moved(node, node.shape, place)
+    return moved(node, node.shape, source_of)
 
 
 @lowers("roll")
@@ -188,17 +190,17 @@ def _(region: Region, operation: Operation, node: LazyValue, shift: LazyValue, a
     for one, steps in zip(known(operation, 2).ravel(), known(operation, 1).ravel(), strict=True):
         moves[int(one) % len(node.shape)] += int(steps)
 
-    def place(e: Emitter, places: list[Register]) -> list[Register]:
-        return [_wrapped(e, p, -moves[i], node.shape[i]) for i, p in enumerate(places)]
+    def source_of(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        return [_wrapped(e, p, -moves[i], node.shape[i]) for i, p in enumerate(coordinates)]
 
-    return moved(node, shape_of(operation), place)
+    return moved(node, shape_of(operation), source_of)
 
 
-def _wrapped(e: Emitter, place: Register, steps: int, size: int) -> Register:
+def _wrapped(e: Emitter, coordinate: Register, steps: int, size: int) -> Register:
     """Return an index advanced by `steps`, modulo `size`."""
     if size == 0 or steps % size == 0:
-        return place
-    far = e.plus(place, e.word(steps % size))
+        return coordinate
+    far = e.plus(coordinate, e.word(steps % size))
     return e.choose(e.b.icmp_signed("<", far, e.word(size)), far, e.minus(far, e.word(size)))
 
 
@@ -217,7 +219,7 @@ def _(region: Region, operation: Operation, node: LazyValue, multiples: LazyValu
     return moved(
         found,
         shape,
-        lambda e, places: [e.over(p, size)[1] for p, size in zip(places, found.shape, strict=True)],
+        lambda e, coordinates: [e.over(p, size)[1] for p, size in zip(coordinates, found.shape, strict=True)],
         once=False,
     )
 
@@ -230,7 +232,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     for number, node in enumerate(nodes):
         found = region.readable(regrouped(node, (node.size,)))
         axis = 1 - number if swapped and number < 2 else number
-        made.append(moved(found, shape, lambda e, places, axis=axis: [places[axis]], once=False))  # type: ignore[misc]
+        made.append(moved(found, shape, lambda e, coordinates, axis=axis: [coordinates[axis]], once=False))  # type: ignore[misc]
     return made
 
 
@@ -250,11 +252,11 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> LazyValue:
     axis = operation.attrs["axis"] % rank
     shape = [
         sum(node.shape[axis] for node in nodes)
-        if place == axis
+        if dim == axis
         else functools.reduce(
-            lambda one, node: checked(region.e, node.shape[place], one), nodes, nodes[0].shape[place]
+            lambda one, node: checked(region.e, node.shape[dim], one), nodes, nodes[0].shape[dim]
         )
-        for place in range(rank)
+        for dim in range(rank)
     ]
     return joined(region, nodes, axis, tuple(shape))
 
@@ -269,9 +271,9 @@ def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) 
         if node.size:
             region.prepared([node])
             with region.loops(node.shape, [Whole(node)]) as index:
-                places = index.places(e)
-                places[axis] = e.plus(places[axis], e.word(begin))
-                target = Index.of(shape, places).flat(e)
+                coordinates = index.places(e)
+                coordinates[axis] = e.plus(coordinates[axis], e.word(begin))
+                target = Index.of(shape, coordinates).flat(e)
                 e.store(dtype, where.address, target, node.at(e, index))
         begin += node.shape[axis]
     return where

@@ -19,12 +19,12 @@ from .reshape import demand_shape
 def _moved(region: Region, state: LazyValue, blocks: Register) -> LazyValue:
     e, source = region.e, region.settled(state)
     demand_shape(e, source.shape, (3,))
-    low, high, key = (source.at(e, Index.of((3,), [e.word(place)])) for place in range(3))
+    low, high, key = (source.at(e, Index.of((3,), [e.word(coordinate)])) for coordinate in range(3))
     moved = e.b.add(low, blocks)
     carry = e.b.zext(e.b.icmp_unsigned("<", moved, low), e.word(0).type)
     result = Buffer.new(e, dtypes.int64, (3,))
-    for place, part in enumerate((moved, e.b.add(high, carry), key)):
-        e.store(dtypes.int64, result.address, e.word(place), part)
+    for position, part in enumerate((moved, e.b.add(high, carry), key)):
+        e.store(dtypes.int64, result.address, e.word(position), part)
     return result
 
 
@@ -37,7 +37,7 @@ def _(region: Region, operation: Operation, state: LazyValue, drawn: LazyValue) 
 def _(region: Region, operation: Operation, state: LazyValue, count: LazyValue) -> LazyValue:
     e, blocks = region.e, region.e.word(operation.attrs["each"])
     sizes = region.settled(count)
-    for place in range(count.size):
-        index = Index.of(count.shape, [e.word(place)] if count.shape else [])
+    for position in range(count.size):
+        index = Index.of(count.shape, [e.word(position)] if count.shape else [])
         blocks = e.b.mul(blocks, converted(e, sizes.at(e, index), count.dtype, dtypes.int64))
     return _moved(region, state, blocks)

@@ -36,13 +36,13 @@ def running(region: Region, node: LazyValue, axis: int, reverse: bool, start: El
     if not node.size:
         return result
     memory = new_slot(e, node.dtype, 0)
-    others = [place for place in range(len(shape)) if place != axis]
-    with e.nest([shape[place] for place in others], parallel=False) as outer:
+    others = [dim for dim in range(len(shape)) if dim != axis]
+    with e.nest([shape[dim] for dim in others], parallel=False) as outer:
         put(e, memory, start)
         with e.nest([shape[axis]], parallel=False) as (number,):
             along = e.minus(e.word(shape[axis] - 1), number) if reverse else number
-            places = dict(zip(others, outer, strict=True)) | {axis: along}
-            index = Index.of(shape, [places[place] for place in range(len(shape))])
+            coordinates = dict(zip(others, outer, strict=True)) | {axis: along}
+            index = Index.of(shape, [coordinates[dim] for dim in range(len(shape))])
             element, following = step(e, index, get(e, node.dtype, memory))
             put(e, memory, following)
             e.store(node.dtype, result.address, index.flat(e), element)
@@ -144,11 +144,11 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     source = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        places = list(index.places(e))
-        wanted = e.plus(places[axis], e.word(1 if reverse else -1))
+        coordinates = list(index.places(e))
+        wanted = e.plus(coordinates[axis], e.word(1 if reverse else -1))
         inside = e.b.icmp_unsigned("<", wanted, e.word(size))
-        places[axis] = e.b.select(inside, wanted, e.word(0))
-        return e.choose(inside, source.at(e, Index.of(node.shape, places)), constant(node.dtype, 0))
+        coordinates[axis] = e.b.select(inside, wanted, e.word(0))
+        return e.choose(inside, source.at(e, Index.of(node.shape, coordinates)), constant(node.dtype, 0))
 
     return IndexMap(node.dtype, node.shape, [source], find)
 
@@ -160,21 +160,21 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     (value,) = operation.outputs
     axis = (operation.attrs["axis"] or 0) % max(len(node.shape), 1)
     source = region.settled(node)
-    shape = tuple(size for place, size in enumerate(node.shape) if place != axis)
+    shape = tuple(size for dim, size in enumerate(node.shape) if dim != axis)
     result = Buffer.new(e, value.dtype, shape)
     if not result.size:
         return result
     if isinstance(node.shape[axis], Size):
         e.demand(e.b.icmp_signed(">", e.word(node.shape[axis]), e.word(0)))
     sign = ">" if operation.type == "argmax" else "<"
-    others = [place for place in range(len(node.shape)) if place != axis]
+    others = [dim for dim in range(len(node.shape)) if dim != axis]
     best, where = new_slot(e, node.dtype, 0), new_slot(e, dtypes.int64, 0)
-    with e.nest([node.shape[place] for place in others], parallel=False) as outer:
+    with e.nest([node.shape[dim] for dim in others], parallel=False) as outer:
         put(e, best, worst(node.dtype, sign))
         put(e, where, integer(64)(0))
         with e.nest([node.shape[axis]], parallel=False) as (number,):
-            places = dict(zip(others, outer, strict=True)) | {axis: number}
-            index = Index.of(node.shape, [places[place] for place in range(len(node.shape))])
+            coordinates = dict(zip(others, outer, strict=True)) | {axis: number}
+            index = Index.of(node.shape, [coordinates[dim] for dim in range(len(node.shape))])
             element, known = source.at(e, index), get(e, node.dtype, best)
             better = compared(e, "u" if kind == "b" else kind, sign, element, known)
             put(e, best, e.choose(better, element, known))

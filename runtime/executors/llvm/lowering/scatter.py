@@ -62,9 +62,9 @@ def combined_at(
     if not where.size:
         e.demand(integer(1)(0))  # no index is in bounds
         return where
-    with e.nest(sizes, parallel=False) as places:
-        number = Index.of(where.shape, list(target(places))).flat(e)
-        element = source.at(e, Index.of(tuple(sizes), places).within(e, source.shape))
+    with e.nest(sizes, parallel=False) as indices:
+        number = Index.of(where.shape, list(target(indices))).flat(e)
+        element = source.at(e, Index.of(tuple(sizes), indices).within(e, source.shape))
         old = e.load(where.dtype, where.address, number)
         e.store(where.dtype, where.address, number, _WAYS[how](e, site, old, element))
     return where
@@ -79,9 +79,9 @@ def _at_coordinates(
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
     demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
 
-    def target(places: list[Register]) -> list[Register]:
-        found = coordinates(e, wanted, places[:rank], depth, where.shape[batch:])
-        return [*places[:batch], *found, *places[rank:]]
+    def target(indices: list[Register]) -> list[Register]:
+        found = coordinates(e, wanted, indices[:rank], depth, where.shape[batch:])
+        return [*indices[:batch], *found, *indices[rank:]]
 
     return combined_at(region, where, updates, target, how)
 
@@ -124,9 +124,9 @@ def _(
         return _at_coordinates(region, where, wanted, source, how)
     rank = len(wanted.shape)
 
-    def target(places: list[Register]) -> list[Register]:
-        row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
-        return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
+    def target(indices: list[Register]) -> list[Register]:
+        row = wanted.at(e, Index.of(wanted.shape, indices[:rank]))
+        return [in_range(e, row, wanted.dtype, where.shape[0]), *indices[rank:]]
 
     return combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
 
@@ -143,10 +143,10 @@ def _(
     inner = len(indices.shape) - batch
     demand_shape(e, rows.shape, (*where.shape[:axis], *indices.shape[batch:], *where.shape[axis + 1 :]))
 
-    def target(places: list[Register]) -> list[Register]:
-        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis : axis + inner]]))
-        place = in_range(e, chosen, wanted.dtype, where.shape[axis])
-        return [*places[:axis], place, *places[axis + inner :]]
+    def target(indices: list[Register]) -> list[Register]:
+        chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis : axis + inner]]))
+        position = in_range(e, chosen, wanted.dtype, where.shape[axis])
+        return [*indices[:axis], position, *indices[axis + inner :]]
 
     return combined_at(region, where, rows, target, "add")
 
@@ -163,9 +163,9 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
         raise RefusedError("indices of another shape than what they choose from are not compiled")
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        places[axis] = in_range(e, wanted.at(e, index), wanted.dtype, rows.shape[axis])
-        return rows.at(e, Index.of(rows.shape, places))
+        indices = index.places(e)
+        indices[axis] = in_range(e, wanted.at(e, index), wanted.dtype, rows.shape[axis])
+        return rows.at(e, Index.of(rows.shape, indices))
 
     return IndexMap(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
 
@@ -181,9 +181,9 @@ def _(
     demand_shape(e, indices.shape, values.shape)
     demand_shape(e, values.shape, (*where.shape[:axis], values.shape[axis], *where.shape[axis + 1 :]))
 
-    def target(places: list[Register]) -> list[Any]:
-        chosen = wanted.at(e, Index.of(wanted.shape, places))
-        place = in_range(e, chosen, wanted.dtype, where.shape[axis])
-        return [*places[:axis], place, *places[axis + 1 :]]
+    def target(indices: list[Register]) -> list[Any]:
+        chosen = wanted.at(e, Index.of(wanted.shape, indices))
+        position = in_range(e, chosen, wanted.dtype, where.shape[axis])
+        return [*indices[:axis], position, *indices[axis + 1 :]]
 
     return combined_at(region, where, values, target, "add")

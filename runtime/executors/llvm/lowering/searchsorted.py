@@ -61,9 +61,9 @@ def _(region: Region, operation: Operation, lengths: LazyValue, maxlen: LazyValu
     size = most(region, ends, maxlen) if known is None else known
 
     def find(e: Emitter, index: Index) -> Element:
-        *batch, place = index.places(e)
+        *batch, position = index.places(e)
         end = converted(e, ends.at(e, Index.of(ends.shape, batch)), ends.dtype, dtypes.int64)
-        return converted(e, e.b.icmp_signed("<", place, end), dtypes.bool_, value.dtype)
+        return converted(e, e.b.icmp_signed("<", position, end), dtypes.bool_, value.dtype)
 
     return IndexMap(value.dtype, (*lengths.shape, size), [ends], find, once=False)
 
@@ -75,14 +75,14 @@ def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue)
     found, ends = region.readable(node), region.readable(lengths)
 
     def find(e: Emitter, index: Index) -> Element:
-        places = index.places(e)
-        end = converted(e, ends.at(e, Index.of(ends.shape, [places[batch]])), ends.dtype, dtypes.int64)
+        coordinates = index.places(e)
+        end = converted(e, ends.at(e, Index.of(ends.shape, [coordinates[batch]])), ends.dtype, dtypes.int64)
         fits = e.b.icmp_unsigned("<=", end, e.word(node.shape[along]))
         e.demand(fits)
-        turned = e.b.sub(e.b.sub(end, e.word(1)), places[along])
-        is_turned = e.b.and_(fits, e.b.icmp_signed("<", places[along], end))
-        places[along] = e.choose(is_turned, turned, places[along])
-        return found.at(e, Index.of(node.shape, places))
+        turned = e.b.sub(e.b.sub(end, e.word(1)), coordinates[along])
+        is_turned = e.b.and_(fits, e.b.icmp_signed("<", coordinates[along], end))
+        coordinates[along] = e.choose(is_turned, turned, coordinates[along])
+        return found.at(e, Index.of(node.shape, coordinates))
 
     return IndexMap(node.dtype, node.shape, [found, ends], find, cost=2, once=False, fails=True)
 
@@ -97,8 +97,8 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     with e.nest(shape) as numbers:
         e.store(node.dtype, result.address, numbers[0], constant(node.dtype, -1))
     with e.nest(shape, parallel=False) as numbers:
-        place = in_range(e, source.at(e, Index.of(shape, numbers)), node.dtype, shape[0])
-        e.store(node.dtype, result.address, place, converted(e, numbers[0], dtypes.int64, node.dtype))
+        position = in_range(e, source.at(e, Index.of(shape, numbers)), node.dtype, shape[0])
+        e.store(node.dtype, result.address, position, converted(e, numbers[0], dtypes.int64, node.dtype))
     with e.nest(shape, parallel=False) as numbers:
         e.demand(
             e.b.icmp_signed(">=", e.load(node.dtype, result.address, numbers[0]), constant(node.dtype, 0))
@@ -116,13 +116,13 @@ def _(region: Region, operation: Operation, indices: LazyValue, dims: LazyValue)
         whole *= size
 
     def find(e: Emitter, index: Index) -> Element:
-        axis, *places = index.places(e)
-        own = in_range(e, numbers.at(e, Index.of(numbers.shape, places)), numbers.dtype, whole)
+        axis, *coordinates = index.places(e)
+        own = in_range(e, numbers.at(e, Index.of(numbers.shape, coordinates)), numbers.dtype, whole)
         found, behind = e.word(0), 1
-        for place in reversed(range(len(sizes))):
-            here = e.over(e.over(own, behind)[0], max(sizes[place], 1))[1]
-            found = e.choose(e.b.icmp_unsigned("==", axis, e.word(place)), here, found)
-            behind *= max(sizes[place], 1)
+        for position in reversed(range(len(sizes))):
+            here = e.over(e.over(own, behind)[0], max(sizes[position], 1))[1]
+            found = e.choose(e.b.icmp_unsigned("==", axis, e.word(position)), here, found)
+            behind *= max(sizes[position], 1)
         return converted(e, found, dtypes.int64, indices.dtype)
 
     return IndexMap(indices.dtype, shape, [numbers], find, cost=4 * len(sizes), once=False, fails=True)

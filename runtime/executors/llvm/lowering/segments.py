@@ -66,8 +66,8 @@ def _counted(region: Region, ids: LazyValue) -> int:
     e, numbers = region.e, region.settled(ids)
     last = e.slot(integer(64))
     e.b.store(e.word(-1), last)
-    with e.nest(ids.shape, parallel=False) as place:
-        number = converted(e, numbers.at(e, Index.of(ids.shape, place)), ids.dtype, dtypes.int64)
+    with e.nest(ids.shape, parallel=False) as coordinates:
+        number = converted(e, numbers.at(e, Index.of(ids.shape, coordinates)), ids.dtype, dtypes.int64)
         before = e.b.load(last, typ=integer(64))
         e.demand(e.b.icmp_signed(">=", number, e.b.select(_is_first(e, before), e.word(0), before)))
         e.b.store(number, last)
@@ -99,12 +99,12 @@ def _grouped(
         inside = e.b.icmp_signed("<", group, e.word(shape[0]))
         e.demand(inside)
         belongs = e.b.and_(inside, e.b.icmp_signed(">=", group, e.word(0)))
-        place = e.choose(belongs, group, e.word(0))
-        was_used = e.load(dtypes.bool_, is_used.address, place)
-        e.store(dtypes.bool_, is_used.address, place, e.b.or_(was_used, belongs))
+        slot = e.choose(belongs, group, e.word(0))
+        was_used = e.load(dtypes.bool_, is_used.address, slot)
+        e.store(dtypes.bool_, is_used.address, slot, e.b.or_(was_used, belongs))
         with e.nest(shape[1:]) as inner:
             element = rows.at(e, Index.of(rows.shape, [*outer, *inner]))
-            target = Index.of(shape, [place, *inner]).flat(e)
+            target = Index.of(shape, [slot, *inner]).flat(e)
             before = e.load(node.dtype, result.address, target)
             after = kind.combine(e, before, element)
             if node.dtype.kind == "c" and kind.start == 1:

@@ -172,8 +172,8 @@ def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue
         label = converted(e, labels.at(e, index), labels.dtype, dtypes.int64)
         holds = e.b.icmp_unsigned("<", label, integer(64)(classes))
         e.demand(holds)
-        place = e.b.select(holds, label, integer(64)(0))
-        return less.at(e, Index.of(less.shape, [*index.places(e), place]))
+        position = e.b.select(holds, label, integer(64)(0))
+        return less.at(e, Index.of(less.shape, [*index.places(e), position]))
 
     chosen = region.settled(IndexMap(less.dtype, labels.shape, [labels, less], find, fails=True, once=False))
     loss = each(region, lambda e, x, y: e.b.fsub(x, y), less.dtype, labels.shape, logarithm, chosen)

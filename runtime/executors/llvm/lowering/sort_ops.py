@@ -52,16 +52,16 @@ def in_order(
         raise RefusedError("the order of complex numbers is not compiled")
     e, size = region.e, node.shape[axis]
     source = region.settled(node)
-    others = [place for place in range(len(node.shape)) if place != axis]
+    others = [dim for dim in range(len(node.shape)) if dim != axis]
     if not source.size or not count:
         return
     row = _Rows(e, node.dtype, size, with_places)
     last = e.word(size - 1)
-    with e.nest([node.shape[place] for place in others], parallel=False) as outer:
-        places = dict(zip(others, outer, strict=True))
+    with e.nest([node.shape[dim] for dim in others], parallel=False) as outer:
+        coordinates = dict(zip(others, outer, strict=True))
         with e.nest([size]) as (number,):
             here = e.b.sub(last, number) if is_descending and with_places else number
-            index = Index.of(node.shape, [places.get(place, here) for place in range(len(node.shape))])
+            index = Index.of(node.shape, [coordinates.get(dim, here) for dim in range(len(node.shape))])
             e.store(node.dtype, row.keys.address, number, source.at(e, index))
             if with_places:
                 e.store(dtypes.int64, row.places.address, number, here)
@@ -69,7 +69,7 @@ def in_order(
         state = e.function.args[-1], e.stopped()
         e.call(_function(region, node.dtype, with_places), ir().VoidType(), *addresses, e.word(size), *state)
         with e.nest([count]) as (number,):
-            put(row, [places.get(place, number) for place in range(len(node.shape))], number,
+            put(row, [coordinates.get(dim, number) for dim in range(len(node.shape))], number,
                 e.b.sub(last, number) if is_descending else number)  # fmt: skip
 
 
@@ -82,8 +82,8 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, node.dtype, node.shape)
 
-    def put(row: _Rows, places: list[Register], number: Register, here: Register) -> None:
-        e.store(node.dtype, result.address, Index.of(node.shape, places).flat(e), row.key(e, here))
+    def put(row: _Rows, coordinates: list[Register], number: Register, here: Register) -> None:
+        e.store(node.dtype, result.address, Index.of(node.shape, coordinates).flat(e), row.key(e, here))
 
     in_order(region, node, axis, operation.attrs["direction"] == "DESCENDING", False, node.shape[axis], put)
     return result
@@ -94,9 +94,9 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, dtypes.int32, node.shape)
 
-    def put(row: _Rows, places: list[Register], number: Register, here: Register) -> None:
+    def put(row: _Rows, coordinates: list[Register], number: Register, here: Register) -> None:
         found = converted(e, row.place(e, here), dtypes.int64, dtypes.int32)
-        e.store(dtypes.int32, result.address, Index.of(node.shape, places).flat(e), found)
+        e.store(dtypes.int32, result.address, Index.of(node.shape, coordinates).flat(e), found)
 
     in_order(region, node, axis, operation.attrs["direction"] == "DESCENDING", True, node.shape[axis], put)
     return result
@@ -109,8 +109,8 @@ def _(region: Region, operation: Operation, node: LazyValue, k: LazyValue) -> li
     values = Buffer.new(e, node.dtype, shape)
     indices = Buffer.new(e, operation.outputs[1].dtype, shape)
 
-    def put(row: _Rows, places: list[Register], number: Register, here: Register) -> None:
-        target = Index.of(shape, places).flat(e)
+    def put(row: _Rows, coordinates: list[Register], number: Register, here: Register) -> None:
+        target = Index.of(shape, coordinates).flat(e)
         e.store(node.dtype, values.address, target, row.key(e, here))
         found = converted(e, row.place(e, here), dtypes.int64, indices.dtype)
         e.store(indices.dtype, indices.address, target, found)

@@ -88,7 +88,9 @@ def _(
     return moved(
         full,
         shape_of(operation),
-        lambda e, places: [e.plus(p, e.word(start)) for p, start in zip(places, starts, strict=True)],
+        lambda e, coordinates: [
+            e.plus(p, e.word(start)) for p, start in zip(coordinates, starts, strict=True)
+        ],
     )
 
 
@@ -103,14 +105,14 @@ def surrounded(
     shape = tuple(before + size + after for size, (before, after) in zip(node.shape, margins, strict=True))
 
     def find(e: Emitter, index: Index) -> Element:
-        inside, places = integer(1)(1), []
-        for place, (before, after), size in zip(index.places(e), margins, inner.shape, strict=True):
-            own = e.minus(place, e.word(before))
+        inside, coordinates = integer(1)(1), []
+        for position, (before, after), size in zip(index.places(e), margins, inner.shape, strict=True):
+            own = e.minus(position, e.word(before))
             if before or after:
                 fits = e.b.icmp_unsigned("<", own, e.word(size))
                 inside, own = e.b.and_(inside, fits), e.b.select(fits, own, e.word(0))
-            places.append(own)
-        return e.choose(inside, inner.at(e, Index.of(inner.shape, places)), outside)
+            coordinates.append(own)
+        return e.choose(inside, inner.at(e, Index.of(inner.shape, coordinates)), outside)
 
     if not inner.size:
         return IndexMap(node.dtype, shape, [], lambda e, index: outside, cost=0)

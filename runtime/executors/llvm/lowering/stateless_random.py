@@ -137,8 +137,8 @@ def _(region: Region, operation: Operation, shape: LazyValue, seed: LazyValue) -
     memory = Buffer.new(e, dtype, (blocks * each,))
     if blocks:
         with e.nest([blocks]) as (number,):
-            for place, normal in enumerate(_normals(e.b, wide, stream.block(e.b, number))):
-                target = e.plus(e.times(number, each), e.word(place))
+            for position, normal in enumerate(_normals(e.b, wide, stream.block(e.b, number))):
+                target = e.plus(e.times(number, each), e.word(position))
                 e.store(dtype, memory.address, target, converted(e, normal, wide, dtype))
     return Buffer(dtype, sizes, memory.address)
 

@@ -104,7 +104,7 @@ def run_in_blocks(
     widest = max(value.dtype.size for value in operation.outputs if value.shape)
     block = min(BLOCK // widest, size)
     starts = [region.scalar(node) if not node.shape else region.readable(node) for node in state]
-    places = [Place(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
+    registers = [Place(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
     results = [Buffer.new(e, node.dtype, shape) if node.shape else None for node in starts]
     own = [_block(e, node, block) if node.shape else None for node in starts]
     rounds = e.slot(integer(64))
@@ -113,23 +113,23 @@ def run_in_blocks(
         ahead = e.times(numbers[0] if numbers else e.word(0), block)
         base = e.b.select(e.b.icmp_signed("<", ahead, last), ahead, last)
         _each(e, shape, block, base, starts, own, inward=True, results=results)
-        for place, start in zip(places, starts, strict=True):
-            if place is not None:
-                place.write(e, start.value)  # type: ignore[attr-defined]
+        for register, start in zip(registers, starts, strict=True):
+            if register is not None:
+                register.write(e, start.value)  # type: ignore[attr-defined]
         e.b.store(e.word(0), rounds)
         head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
         e.b.branch(head)
         with region.inside(), e.repeatedly(), e.into(head):
             now: list[LazyValue] = [
-                mine if place is None else place.read(e)  # type: ignore[misc]
-                for place, mine in zip(places, own, strict=True)
+                mine if each is None else each.read(e)  # type: ignore[misc]
+                for each, mine in zip(registers, own, strict=True)
             ]
             number = e.b.load(rounds, typ=integer(64))
             leave_after(e, operation, number, behind)
             (go,) = region.inner(test, [*now, *invariants]).run()
             e.b.cbranch(region.register(go), inside, behind)
             with e.into(inside):
-                _step(region.inner(body, [*now, *invariants]), places, own, shape, block, base)
+                _step(region.inner(body, [*now, *invariants]), registers, own, shape, block, base)
                 following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
                 e.b.store(following, rounds)
                 listen(e, following, block)
@@ -138,8 +138,8 @@ def run_in_blocks(
         _each(e, shape, block, base, starts, own, inward=False, results=results)
     e.work += size
     return [
-        result if place is None else place.read(e)  # type: ignore[misc]
-        for place, result in zip(places, results, strict=True)
+        result if each is None else each.read(e)  # type: ignore[misc]
+        for each, result in zip(registers, results, strict=True)
     ]
 
 
@@ -151,7 +151,7 @@ def _block(e: Emitter, node: LazyValue, block: int) -> Block:
 
 def _step(
     inner: Region,
-    places: Sequence[Place | None],
+    registers: Sequence[Place | None],
     own: Sequence[Block | None],
     shape: Shape,
     block: int,
@@ -167,9 +167,9 @@ def _step(
         for (node, mine), element in zip(tensors, found, strict=True):
             if node is not mine:
                 e.store(mine.dtype, mine.own.address, numbers[0], element)
-    for node, place in zip(outputs, places, strict=True):
-        if place is not None:
-            place.write(e, inner.scalar(node).value)
+    for node, register in zip(outputs, registers, strict=True):
+        if register is not None:
+            register.write(e, inner.scalar(node).value)
 
 
 def _each(

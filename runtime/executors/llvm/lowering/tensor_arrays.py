@@ -136,12 +136,12 @@ def _(
     e = region.e
     cells = _changed(region, operation, array)
     if cells.may_grow:
-        place = region.integer(index)
-        e.demand(e.b.icmp_signed(">=", place, e.word(0)))
-        cells.extend_to(e, e.plus(place, e.word(1)))
+        position = region.integer(index)
+        e.demand(e.b.icmp_signed(">=", position, e.word(0)))
+        cells.extend_to(e, e.plus(position, e.word(1)))
     else:
-        place = place_in(region, cells, index)
-    _put(region, operation, cells, place, value)
+        position = place_in(region, cells, index)
+    _put(region, operation, cells, position, value)
     return List(cells)
 
 
@@ -210,13 +210,13 @@ def _(
     if isinstance(array, UnallocatedArray):
         return uniform(array.dtype, shape_of(operation), 0)
     cells = made(e, array, operation.outputs[0].spec).cells
-    place = region.integer(index)
+    position = region.integer(index)
     if cells.size is None and not isinstance(cells, View):
-        e.demand(e.b.icmp_signed(">=", place, e.word(0)))
-        cells.extend_to(e, e.plus(place, e.word(1)))
+        e.demand(e.b.icmp_signed(">=", position, e.word(0)))
+        cells.extend_to(e, e.plus(position, e.word(1)))
     else:
-        e.demand(e.b.icmp_unsigned("<", place, cells.length(e)))
-    return _get(region, operation, cells, place)
+        e.demand(e.b.icmp_unsigned("<", position, cells.length(e)))
+    return _get(region, operation, cells, position)
 
 
 @lowers("array_without")
@@ -226,11 +226,11 @@ def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) 
     if index.size != 1:
         raise RefusedError("several elements at once are not compiled")
     cells = _changed(region, operation, array)
-    place = region.integer(index)
+    position = region.integer(index)
     there, onward = e.block("there"), e.block("onward")
-    e.b.cbranch(e.b.icmp_unsigned("<", place, cells.length(e)), there, onward)
+    e.b.cbranch(e.b.icmp_unsigned("<", position, cells.length(e)), there, onward)
     with e.into(there):
-        e.clear_some(cells.at(e, place), e.word(cells.bytes))
+        e.clear_some(cells.at(e, position), e.word(cells.bytes))
         e.b.branch(onward)
     e.b.position_at_end(onward)
     return List(cells)
@@ -264,8 +264,8 @@ def _(region: Region, operation: Operation, array: LazyValue, index: LazyValue) 
     length = cells.length(e)
     e.demand(e.b.icmp_signed(">", length, e.word(0)))
     last = e.minus(length, e.word(1))
-    place = place_in(region, cells, index, counts_back=True)
-    e.demand(e.b.icmp_signed("==", place, last))
+    position = place_in(region, cells, index, counts_back=True)
+    e.demand(e.b.icmp_signed("==", position, last))
     element = _get(region, operation, cells, last)
     cells.resize(e, last)
     return [List(cells), element]

@@ -35,16 +35,18 @@ def _nodes(tables: Sequence[Table | None]) -> list[LazyValue | None]:
     return [None if table is None else Known(np.ascontiguousarray(table, np.int64)) for table in tables]
 
 
-def _looked_up(e: Emitter, tables: Sequence[LazyValue | None], places: Sequence[Register]) -> list[Register]:
+def _looked_up(
+    e: Emitter, tables: Sequence[LazyValue | None], coordinates: Sequence[Register]
+) -> list[Register]:
     """Return the table entries for an index."""
-    pairs = zip(places, tables, strict=True)
+    pairs = zip(coordinates, tables, strict=True)
     return [p if table is None else table.at(e, Index.of(table.shape, [p])) for p, table in pairs]
 
 
 def picked(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> LazyValue:
     """Gather elements through one index table per axis; None is the identity."""
     found, nodes = region.readable(node), _nodes(tables)
-    return moved(found, shape, lambda e, places: _looked_up(e, nodes, places), once=False)
+    return moved(found, shape, lambda e, coordinates: _looked_up(e, nodes, coordinates), once=False)
 
 
 def added_up(region: Region, node: LazyValue, tables: Sequence[Table | None], shape: Shape) -> Buffer:
@@ -71,7 +73,7 @@ def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None
     if operand.value.size not in (1, shape[axis]):
         raise RefusedError(f"{operand.value.size} repeats do not fit {shape[axis]} elements")
     table = np.repeat(np.arange(shape[axis]), operand.value)
-    return [table if place == axis else None for place in range(len(shape))]
+    return [table if dim == axis else None for dim in range(len(shape))]
 
 
 @lowers("repeat", sized=True)
@@ -80,17 +82,19 @@ def _(region: Region, operation: Operation, node: LazyValue, repeats: LazyValue)
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
         return repeated(region, node, repeats, axis)
     whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
-    place = (axis or 0) % len(whole.shape)
+    dim = (axis or 0) % len(whole.shape)
     times = int(repeats.size) == 1 and isinstance(operation.inputs[1], Constant)
     count = int(np.asarray(operation.inputs[1].value).ravel()[0]) if times else 0
     if count:
         return moved(
             region.readable(whole),
             shape_of(operation),
-            lambda e, places: [e.over(p, count)[0] if i == place else p for i, p in enumerate(places)],
+            lambda e, coordinates: [
+                e.over(p, count)[0] if i == dim else p for i, p in enumerate(coordinates)
+            ],
             once=False,
         )
-    return picked(region, whole, _repeats(operation, whole.shape, place), shape_of(operation))
+    return picked(region, whole, _repeats(operation, whole.shape, dim), shape_of(operation))
 
 
 @lowers("sum_repeated")
@@ -140,6 +144,6 @@ def _(
     wanted = shape_of(operation)
     for axis, table in enumerate(_mirrors(operation, wanted)):
         if table is not None:
-            tables = [table if place == axis else None for place in range(len(wanted))]
+            tables = [table if dim == axis else None for dim in range(len(wanted))]
             node = added_up(region, node, tables, (*node.shape[:axis], wanted[axis], *node.shape[axis + 1 :]))
     return node

@@ -116,7 +116,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
     e.b.branch(head)
     with region.inside(), e.repeatedly(), e.into(head):
-        now = [place.read(e) for place in state]
+        now = [register.read(e) for register in state]
         number = e.b.load(rounds, typ=integer(64))
         leave_after(e, operation, number, behind)
         (go,) = region.inner(test, [*map(list_phi.shared, now), *invariants]).run()
@@ -134,7 +134,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     if is_short(e.function.blocks[e.function.blocks.index(head) :]):
         e.tell_of_loop(again, SEVERAL)
     e.b.position_at_end(behind)
-    return [place.read(e) for place in state]
+    return [register.read(e) for register in state]
 
 
 def _entered(region: Region, operation: Operation, node: LazyValue, number: int, stays: bool) -> Any:
@@ -144,9 +144,9 @@ def _entered(region: Region, operation: Operation, node: LazyValue, number: int,
         return dynamic_phi.Kept(region, operation.outputs[number].spec, node)
     if not node.shape:
         scalar = region.scalar(node)
-        place = Place(e, scalar)
-        place.write(e, scalar.value)
-        return place
+        register = Place(e, scalar)
+        register.write(e, scalar.value)
+        return register
     if node.size == 0 or (stays and isinstance(node, Known)):
         return Memory(e, region.stored(node), is_fixed=True)
     found = region.stored(node)
@@ -170,24 +170,24 @@ def _step(
     """Emit the body: compute all next values, then store them."""
     e = region.e
     others: list[Buffer | None] = []
-    for place, node in zip(state, now, strict=True):
-        is_double = isinstance(place, Memory) and not place.is_fixed
-        others.append(place.other(e) if is_double and isinstance(node, Buffer) else None)
+    for register, node in zip(state, now, strict=True):
+        is_double = isinstance(register, Memory) and not register.is_fixed
+        others.append(register.other(e) if is_double and isinstance(node, Buffer) else None)
     inner = region.inner(body, [*now, *invariants])
     targets = _targets(body, others)
     results = inner.run(targets)
     small = [
-        (place, node)
-        for place, node, old in zip(state, results, now, strict=True)
-        if isinstance(place, Memory) and place.is_fixed and (node.storage or node) is not old and node.size
+        (cell, node)
+        for cell, node, old in zip(state, results, now, strict=True)
+        if isinstance(cell, Memory) and cell.is_fixed and (node.storage or node) is not old and node.size
     ]
-    inner.replace([(node, place.read(e)) for place, node in small])
-    for place, node, old, other, target in zip(state, results, now, others, targets, strict=True):
-        if isinstance(place, Place):
-            place.write(e, inner.scalar(node).value)
-        elif isinstance(place, dynamic_phi.Kept):
+    inner.replace([(node, cell.read(e)) for cell, node in small])
+    for register, node, old, other, target in zip(state, results, now, others, targets, strict=True):
+        if isinstance(register, Place):
+            register.write(e, inner.scalar(node).value)
+        elif isinstance(register, dynamic_phi.Kept):
             if (node.storage or node) is not old:
-                place.write(inner, node)
+                register.write(inner, node)
         elif other is not None:
             found = inner.stored(node)
             if found is old:
@@ -195,11 +195,11 @@ def _step(
             assert isinstance(old, Buffer)
             if target is None:
                 inner.stored(found, other)
-            place.swap(e, old, other)
+            register.swap(e, old, other)
     # Lists come last, since the values above may have been read from them.
-    for place, node in zip(state, results, strict=True):
-        if isinstance(place, list_phi.Kept):
-            place.write(e, node, state)
+    for register, node in zip(state, results, strict=True):
+        if isinstance(register, list_phi.Kept):
+            register.write(e, node, state)
 
 
 def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None]:
