@@ -129,8 +129,8 @@ class BufferOwnership:
         return self._written[operation]
 
     def _read(self) -> None:
-        for place, operation in enumerate(self.live):
-            self.last.update(dict.fromkeys(operation.inputs, place))
+        for position, operation in enumerate(self.live):
+            self.last.update(dict.fromkeys(operation.inputs, position))
             if is_loop(operation):
                 self._enter(operation)
             elif makes_new(operation):
@@ -191,9 +191,13 @@ class BufferOwnership:
 
     def _take_fused(self, operation: Operation) -> None:
         for number, value in enumerate(operation.outputs):
-            for place, operand in enumerate(operation.inputs):
+            for position, operand in enumerate(operation.inputs):
                 fits = is_big(value) and operand.spec == value.spec and operand not in self.into.values()
-                if fits and self.dies(operand, operation) and self.context.may_take(operation, number, place):
+                if (
+                    fits
+                    and self.dies(operand, operation)
+                    and self.context.may_take(operation, number, position)
+                ):
                     self.into[value] = operand
                     break
 

@@ -19,13 +19,13 @@ def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
     if graph.is_scalar:
         return [[] for _ in live]
     last: dict[Operand, int] = {}
-    for place, operation in enumerate(live):
-        last.update(dict.fromkeys(operation.inputs + operation.outputs, place))
+    for position, operation in enumerate(live):
+        last.update(dict.fromkeys(operation.inputs + operation.outputs, position))
     dying: list[list[Value]] = [[] for _ in live]
     kept = {*graph.outputs, *graph.inputs}
-    for value, place in last.items():
+    for value, position in last.items():
         if type(value) is Value and value not in kept and may_be_big(value):
-            dying[place].append(value)
+            dying[position].append(value)
     return dying
 
 

@@ -52,7 +52,7 @@ def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
     if _NANOSECONDS.keys().isdisjoint(op.name for op in graph.ops):
         return {}
     live = graph.live_operations()
-    heavy = [place for place, operation in enumerate(live) if is_heavy(operation)]
+    heavy = [position for position, operation in enumerate(live) if is_heavy(operation)]
     if len(heavy) < 2:
         return {}
     from ...optimize.speculation import (
@@ -60,7 +60,7 @@ def independent_operations(graph: Graph) -> dict[Operation, list[Operation]]:
     )
 
     made: dict[Operand, int] = {
-        value: place for place, operation in enumerate(live) for value in operation.outputs
+        value: position for position, operation in enumerate(live) for value in operation.outputs
     }
     found: dict[Operation, list[Operation]] = {}
     taken: set[int] = set()

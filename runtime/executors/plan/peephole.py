@@ -96,19 +96,19 @@ def _indexing(operation: Operation) -> str | None:
     spec = operation.inputs[0].spec
     if not isinstance(spec, TensorType) or not spec.shape or spec.dtype.kind == "S":
         return None  # the kernel handles scalars, and strings, whose elements would be `bytes`
-    places = itertools.count(1)
-    items = [_item(item, places) for item in parsed(operation.attrs["key"])]
+    numbers = itertools.count(1)
+    items = [_item(item, numbers) for item in parsed(operation.attrs["key"])]
     return f"{{0}}[{', '.join(items)}]"
 
 
-def _item(item: Any, places: Iterator[int]) -> str:
+def _item(item: Any, numbers: Iterator[int]) -> str:
     """Return one part of a key as source; a hole if an operand gives it."""
     if type(item) is slice:
         parts = (item.start, item.stop, item.step)
-        texts = ["" if part is None else _item(part, places) for part in parts]
+        texts = ["" if part is None else _item(part, numbers) for part in parts]
         return ":".join(texts if texts[2] else texts[:2])
     if item is HOLE:
-        return f"{{{next(places)}}}"
+        return f"{{{next(numbers)}}}"
     return "..." if item is Ellipsis else literal(item)
 
 

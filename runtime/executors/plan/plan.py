@@ -111,10 +111,10 @@ class Plan:
             if traceback.tb_frame.f_globals is self._globals:
                 innermost = traceback
             traceback = traceback.tb_next
-        place = None if innermost is None else self._places.get(innermost.tb_lineno)
-        if innermost is None or place is None:
+        location = None if innermost is None else self._places.get(innermost.tb_lineno)
+        if innermost is None or location is None:
             return error
-        operation, scope = place
+        operation, scope = location
         known = self._globals | innermost.tb_frame.f_locals
         names = [scope.get(operand, "") for operand in operation.inputs]  # type: ignore[arg-type]
         inputs = [

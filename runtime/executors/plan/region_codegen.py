@@ -178,12 +178,12 @@ class Regions(Lines):
         (go,) = self._region(test, state, depth, {}, None, is_test=True)
         if isinstance(result, Constant) and result.value.all():
             return
-        place: Place = loop, {}
+        location: Place = loop, {}
         if len(lines) == before and lines[-1].endswith("while True:"):
             lines[-1] = lines[-1].replace("True:", f"{bare(go)}:")
-            self.module.places[before] = place
+            self.module.places[before] = location
         else:
-            self.line(depth, f"if not {go}:", place)
+            self.line(depth, f"if not {go}:", location)
             self.line(depth + 1, "break")
 
     def _body(

@@ -21,10 +21,10 @@ class Lines:
     def fresh(self, value: Value) -> str:
         return self.names.unique(identifiers.local(value.name))
 
-    def line(self, depth: int, text: str, place: Place | None = None) -> None:
+    def line(self, depth: int, text: str, location: Place | None = None) -> None:
         self.module.lines.append("    " * depth + text)
-        if place is not None:
-            self.module.places[len(self.module.lines)] = place
+        if location is not None:
+            self.module.places[len(self.module.lines)] = location
 
     def delete(self, dead: Sequence[str], depth: int) -> None:
         if dead:

@@ -125,26 +125,26 @@ class _Writer:
             self.lines.append(f"np.copyto({elements}, {self.text(operand)})")
         self.lines.append(f"{reducer.text}({elements}, axes{name[1:]}, None, {name})")
 
-    def compute(self, operation: Operation, place: int) -> None:
+    def compute(self, operation: Operation, position: int) -> None:
         value = operation.outputs[0]
         dtype = value.dtype.numpy
         if operation.op is choose and dtype.itemsize <= 8:
-            self.choose(operation, dtype, place)
+            self.choose(operation, dtype, position)
             return
         recipe = formula(operation)
         holes = {name: self.scalar(n, dtype) for name, n in CONSTANTS.items() if self.uses(recipe, name)}
         texts = [self.text(operand) for operand in operation.inputs]
         if self.uses(recipe, "kernel"):
             holes["kernel"] = self.kernel(operation, texts)
-        out = self.results.get(value) or self.taken(operation, recipe.reuses, place) or self.buffer(dtype)
+        out = self.results.get(value) or self.taken(operation, recipe.reuses, position) or self.buffer(dtype)
         self.texts[value] = out
         self.lines += [statement.format(*texts, o=out, **holes) for statement in recipe.statements]
 
-    def choose(self, operation: Operation, dtype: Any, place: int) -> None:
+    def choose(self, operation: Operation, dtype: Any, position: int) -> None:
         """Emit `where` on bits."""
         value = operation.outputs[0]
         mask = self.mask(operation.inputs[0], dtype)
-        own = self.taken(operation, (1,), place)
+        own = self.taken(operation, (1,), position)
         out = self.results.get(value) or own or self.buffer(dtype)
         texts = [self.bits(self.text(operand), dtype) for operand in operation.inputs[1:]]
         by_zero = self.is_zero(operation.inputs[2])
@@ -180,13 +180,13 @@ class _Writer:
             self.lines += [statement.format(self.text(condition), o=name) for statement in MASK]
         return self.masks[key]
 
-    def taken(self, operation: Operation, reuses: tuple[int, ...] | None, place: int) -> str | None:
+    def taken(self, operation: Operation, reuses: tuple[int, ...] | None, position: int) -> str | None:
         """Return the buffer of an operand that dies here, to be reused for the result."""
         dtype = operation.outputs[0].dtype.numpy
         for i in range(len(operation.inputs)) if reuses is None else reuses:
             operand = operation.inputs[i]
             once = reuses is None or operation.inputs.count(operand) == 1
-            if isinstance(operand, Value) and once and self.last[operand] == place:
+            if isinstance(operand, Value) and once and self.last[operand] == position:
                 name = self.texts[operand]
                 if name in self.held and self.held[name] == dtype:  # NumPy says that float64 equals None
                     return name
@@ -200,11 +200,11 @@ class _Writer:
         self.held[names[-1]] = dtype
         return names.pop()
 
-    def release(self, operation: Operation, place: int) -> None:
+    def release(self, operation: Operation, position: int) -> None:
         """Release the buffers of values that die here, unless the result reuses them."""
         kept = {self.texts.get(value) for value in operation.outputs}
         for operand in dict.fromkeys(operation.inputs):
-            if self.last[operand] == place:
+            if self.last[operand] == position:
                 names = [name for (value, _), name in self.masks.items() if value is operand]
                 names += [] if isinstance(operand, Constant) else [self.texts[operand]]
                 for name in names:

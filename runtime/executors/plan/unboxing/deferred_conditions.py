@@ -23,15 +23,15 @@ def deferred(numbers: UnboxedScalars, graph: Graph, is_test: bool) -> set[Operat
     if not numbers:
         return set()
     uses = numbers.uses_of(graph)
-    place: dict[Operation, int] = {}
+    position: dict[Operation, int] = {}
     found: set[Operation] = set()
     number = written = len(uses.live)  # `written` is the position of the next operation that is not deferred
     for operation in reversed(uses.live):
         number -= 1
-        place[operation] = number
+        position[operation] = number
         end = -1
         if _is_quiet(operation, numbers):
-            end = _place_of_reader(operation.outputs[0], uses, place, found, is_test)
+            end = _place_of_reader(operation.outputs[0], uses, position, found, is_test)
         if number < end <= written:
             found.add(operation)
         else:
@@ -45,7 +45,7 @@ def _is_quiet(operation: Operation, numbers: UnboxedScalars) -> bool:
 
 
 def _place_of_reader(
-    value: Value, uses: Uses, place: dict[Operation, int], found: set[Operation], is_test: bool
+    value: Value, uses: Uses, position: dict[Operation, int], found: set[Operation], is_test: bool
 ) -> int:
     """Return the position of the only reader if it is a condition or is deferred; -1 otherwise."""
     readers = uses.readers.get(value, [])
@@ -54,4 +54,4 @@ def _place_of_reader(
     if len(readers) != 1:
         return -1
     (reader,) = readers
-    return place[reader] if reader in found or (is_cond(reader) and reader.inputs[0] is value) else -1
+    return position[reader] if reader in found or (is_cond(reader) and reader.inputs[0] is value) else -1
