@@ -65,19 +65,19 @@ def join(values: Inputs, axis: Axis, name: Name = None) -> TensorType:
     if not known:
         return TensorType(values[0].dtype, None)
     rank = len(known[0])
-    place = _concat_axis(known, axis, rank)
+    dim = _concat_axis(known, axis, rank)
     result: shapes.Dims = None
     for i, shape in enumerate(known):
         for other in range(rank):
-            if other != place and not shapes.compatible((known[0][other],), (shape[other],)):
+            if other != dim and not shapes.compatible((known[0][other],), (shape[other],)):
                 raise ValueError(
                     f"ConcatOp : Dimension {other} in both shapes must be equal: "
                     f"shape[0] = {listed(known[0])} vs. shape[{i}] = {listed(shape)}"
                 )
-        result = shapes.merge(result, with_axis(shape, place, None))
-    sizes = [value.shape and value.shape[place] for value in values]
+        result = shapes.merge(result, with_axis(shape, dim, None))
+    sizes = [value.shape and value.shape[dim] for value in values]
     assert result is not None
-    return TensorType(values[0].dtype, with_axis(result, place, None if None in sizes else sum(sizes)))
+    return TensorType(values[0].dtype, with_axis(result, dim, None if None in sizes else sum(sizes)))
 
 
 def _concat_axis(known: Sequence[Any], axis: int, rank: int) -> int:
@@ -161,8 +161,8 @@ def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> TensorType:
         shape = shapes.merge(shape, value.shape)
     if shape is None:
         return TensorType(values[0].dtype, None)
-    place = _axis(axis, len(shape) + 1)
-    return TensorType(values[0].dtype, (*shape[:place], len(values), *shape[place:]))
+    dim = _axis(axis, len(shape) + 1)
+    return TensorType(values[0].dtype, (*shape[:dim], len(values), *shape[dim:]))
 
 
 def _axis(axis: int, rank: int) -> int:
@@ -233,10 +233,10 @@ def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tup
     """
     if value.shape is None:
         return (TensorType(value.dtype, None),) * num
-    place = _axis(axis, len(value.shape))
-    if value.shape[place] not in (None, num):
-        raise ValueError(f"Input shape axis {place} must equal {num}, got shape {listed(value.shape)}")
-    return (TensorType(value.dtype, (*value.shape[:place], *value.shape[place + 1 :])),) * num
+    dim = _axis(axis, len(value.shape))
+    if value.shape[dim] not in (None, num):
+        raise ValueError(f"Input shape axis {dim} must equal {num}, got shape {listed(value.shape)}")
+    return (TensorType(value.dtype, (*value.shape[:dim], *value.shape[dim + 1 :])),) * num
 
 
 @unpack.kernel
@@ -288,12 +288,12 @@ def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) 
     """
     if value.shape is None:
         return (TensorType(value.dtype, None),) * num
-    place = shapes.normal_axis(axis, len(value.shape))
-    size = value.shape[place]
+    dim = shapes.normal_axis(axis, len(value.shape))
+    size = value.shape[dim]
     if size is not None:
-        _check_even(size, num, place)
+        _check_even(size, num, dim)
     return (
-        TensorType(value.dtype, with_axis(value.shape, place, None if size is None else size // num)),
+        TensorType(value.dtype, with_axis(value.shape, dim, None if size is None else size // num)),
     ) * num
 
 
@@ -335,12 +335,12 @@ def split_sizes(
     """
     if value.shape is None:
         return (TensorType(value.dtype, None),) * num
-    place = shapes.normal_axis(axis, len(value.shape))
+    dim = shapes.normal_axis(axis, len(value.shape))
     sizes = integers(size_splits) or (None,) * num
-    if None not in sizes and value.shape[place] is not None:
-        sizes = _part_sizes(sizes, value.shape[place])  # type: ignore[arg-type]
+    if None not in sizes and value.shape[dim] is not None:
+        sizes = _part_sizes(sizes, value.shape[dim])  # type: ignore[arg-type]
     return tuple(
-        TensorType(value.dtype, with_axis(value.shape, place, None if size == -1 else size)) for size in sizes
+        TensorType(value.dtype, with_axis(value.shape, dim, None if size == -1 else size)) for size in sizes
     )
 
 

@@ -84,8 +84,8 @@ def _(data: Array, partitions: Array, num_partitions: int) -> list[Array]:
 
 @dynamic_partition.gradient
 def _(dys: Any, ys: Any, data: Any, partitions: Any, num_partitions: int) -> Any:
-    places = reshape(count_up(size(partitions)), shape_of(partitions))
-    parts = dynamic_partition(places, partitions, num_partitions)
+    positions = reshape(count_up(size(partitions)), shape_of(partitions))
+    parts = dynamic_partition(positions, partitions, num_partitions)
     grads = [zeros_like(y) if dy is None else dy for dy, y in zip(dys, ys, strict=True)]
     return reshape(dynamic_stitch(parts, grads), shape_of(data)), None
 
@@ -104,10 +104,10 @@ def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
         raise ValueError(
             f"dynamic_stitch takes lists of one length, which is not 0: {len(indices)}, {len(data)}"
         )
-    places = [convert_to_tensor(index, dtypes.int32) for index in indices]
+    positions = [convert_to_tensor(index, dtypes.int32) for index in indices]
     first = convert_to_tensor(data[0])
     rows = [first, *(convert_to_tensor(part, first.dtype) for part in data[1:])]
-    return stitch([*places, *rows], name)  # type: ignore[no-any-return]
+    return stitch([*positions, *rows], name)  # type: ignore[no-any-return]
 
 
 @op(name="dynamic_stitch")

@@ -68,13 +68,11 @@ def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, nam
         need = axis + 1 if axis >= 0 else -axis
         raise ValueError(f"Shape must be at least rank {need} but is rank {rank}")
     batch = batch_dims if batch_dims >= 0 else batch_dims + len(indices.shape)
-    place = axis % rank
-    if batch > place:
-        raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({place})")
+    dim = axis % rank
+    if batch > dim:
+        raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({dim})")
     shapes.merge(params.shape[:batch], indices.shape[:batch])
-    return TensorType(
-        params.dtype, (*params.shape[:place], *indices.shape[batch:], *params.shape[place + 1 :])
-    )
+    return TensorType(params.dtype, (*params.shape[:dim], *indices.shape[batch:], *params.shape[dim + 1 :]))
 
 
 def _check_indices(indices: Any) -> None:
@@ -138,14 +136,14 @@ def put_back(
 def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> Array:
     result = np.zeros(checked_dims(shape), rows.dtype)
     indices = np.asarray(indices)
-    place, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
+    dim, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
     count = indices.ndim - batch
-    if not batch and not place and count == 1:
+    if not batch and not dim and count == 1:
         _add_rows(result, indices, np.asarray(rows))
         return result
-    moved = np.moveaxis(rows, range(place, place + count), range(batch, batch + count))
+    moved = np.moveaxis(rows, range(dim, dim + count), range(batch, batch + count))
     index = (*_batch_index(indices.shape[:batch], count), indices)
-    np.add.at(np.moveaxis(result, place, batch), index, moved)
+    np.add.at(np.moveaxis(result, dim, batch), index, moved)
     return result
 
 
@@ -170,8 +168,10 @@ _least, _most = np.minimum.reduce, np.maximum.reduce
 
 def _check_range(indices: Array, size: int) -> None:
     if indices.size and (_least(indices, None) < 0 or _most(indices, None) >= size):
-        place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
-        raise errors.InvalidArgumentError(f"indices{listed(place)} = {indices[place]} is not in [0, {size})")
+        position = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
+        raise errors.InvalidArgumentError(
+            f"indices{listed(position)} = {indices[position]} is not in [0, {size})"
+        )
 
 
 def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Array:
@@ -290,9 +290,9 @@ def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
     result = np.zeros(checked_dims(shape), values.dtype)
     if indices.shape != values.shape or indices.ndim != result.ndim:
         raise ValueError(f"put_along: {indices.shape} indices for {values.shape} values in {result.shape}")
-    place = axis % result.ndim
+    dim = axis % result.ndim
     index = list(np.indices(indices.shape, sparse=True))
-    index[place] = indices
+    index[dim] = indices
     np.add.at(result, tuple(index), values)
     return result
 
@@ -312,13 +312,13 @@ def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: 
         return
     if indices.size <= _FEW and indices.shape[-1] == len(sizes):
         rows = indices.reshape(-1, len(sizes)).tolist()
-        if all(0 <= place < size for row in rows for place, size in zip(row, sizes, strict=True)):
+        if all(0 <= coordinate < size for row in rows for coordinate, size in zip(row, sizes, strict=True)):
             return
     wrong = ((indices < 0) | (indices >= np.array(sizes))).any(axis=-1)
     if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
-        at = listed(place) if place else ""
-        coordinates = "[" + ", ".join(map(str, indices[place].tolist())) + "]"
+        position = tuple(np.argwhere(wrong)[0].tolist())
+        at = listed(position) if position else ""
+        coordinates = "[" + ", ".join(map(str, indices[position].tolist())) + "]"
         raise errors.InvalidArgumentError(
             f"indices{at} = {coordinates} does not index into {what} {listed(shape)}"
         )

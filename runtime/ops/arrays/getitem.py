@@ -168,15 +168,15 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> TensorT
 
 def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
     """Yield the sizes of the selected part, None for unknown sizes; ValueError for an index out of bounds."""
-    for item, place in _matched(index, len(shape)):
+    for item, dim in _matched(index, len(shape)):
         if item is None:
             yield 1
             continue
-        size = shape[place]
+        size = shape[dim]
         if type(item) is slice:
-            yield _sliced_size(item, size, place)
+            yield _sliced_size(item, size, dim)
         elif size is not None and item is not HOLE and not -size <= item < size:
-            raise ValueError(_out_of_bounds(item, size, place))
+            raise ValueError(_out_of_bounds(item, size, dim))
 
 
 def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
@@ -184,20 +184,20 @@ def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
     used = sum(item is not None and item is not Ellipsis for item in index)
     if used > rank:
         raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
-    place = 0
+    dim = 0
     for item in index if Ellipsis in index else (*index, Ellipsis):
         if item is Ellipsis:
             for _ in range(rank - used):
-                yield slice(None), place
-                place += 1
+                yield slice(None), dim
+                dim += 1
         else:
-            yield item, place
-            place += item is not None
+            yield item, dim
+            dim += item is not None
 
 
-def _sliced_size(item: slice, size: int | None, place: int) -> int | None:
+def _sliced_size(item: slice, size: int | None, dim: int) -> int | None:
     if item.step == 0:
-        raise ValueError(f"strides[{place}] must be non-zero")
+        raise ValueError(f"strides[{dim}] must be non-zero")
     if item == slice(None) or (item.start is None and item.stop is None and item.step in (1, -1)):
         return size
     if size is None or HOLE in (item.start, item.stop, item.step):
@@ -205,8 +205,8 @@ def _sliced_size(item: slice, size: int | None, place: int) -> int | None:
     return len(range(*item.indices(size)))
 
 
-def _out_of_bounds(index: int, size: int, place: int) -> str:
-    return f"slice index {index if index >= 0 else index + size} of dimension {place} out of bounds."
+def _out_of_bounds(index: int, size: int, dim: int) -> str:
+    return f"slice index {index if index >= 0 else index + size} of dimension {dim} out of bounds."
 
 
 @select.elements
@@ -265,9 +265,9 @@ def _(dy: Any, y: Any, value: Any, shape: Any, parts: list[Any], key: str) -> An
 
 def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
     """Return the error message for the index that is out of bounds in an array of this shape, if any."""
-    for item, place in _matched(index, len(shape)):
-        if item is not None and type(item) is not slice and not -shape[place] <= item < shape[place]:
-            return _out_of_bounds(int(item), shape[place], place)
+    for item, dim in _matched(index, len(shape)):
+        if item is not None and type(item) is not slice and not -shape[dim] <= item < shape[dim]:
+            return _out_of_bounds(int(item), shape[dim], dim)
     return None
 
 

@@ -126,9 +126,9 @@ def demand_indices(dtype: dtypes.DType) -> None:
 
 @counted.kernel
 def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array, Array]:
-    values, places = first_appearances(x)
+    values, positions = first_appearances(x)
     return (
         values,
-        places.astype(out_idx.numpy),
-        np.bincount(places, minlength=len(values)).astype(out_idx.numpy),
+        positions.astype(out_idx.numpy),
+        np.bincount(positions, minlength=len(values)).astype(out_idx.numpy),
     )

@@ -112,8 +112,8 @@ def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name
     shape = shapes.broadcast(start.shape, stop.shape)
     if shape is None:
         return TensorType(start.dtype, None)
-    place = shapes.normal_axis(axis, len(shape) + 1)
-    return TensorType(start.dtype, (*shape[:place], count, *shape[place:]))
+    dim = shapes.normal_axis(axis, len(shape) + 1)
+    return TensorType(start.dtype, (*shape[:dim], count, *shape[dim:]))
 
 
 @evenly_spaced.kernel
@@ -187,16 +187,16 @@ def chosen_rows(
     number = size(depth, "depth")
     if indices.shape is None:
         return TensorType(on_value.dtype, None)
-    place = shapes.normal_axis(axis, len(indices.shape) + 1)
-    return TensorType(on_value.dtype, (*indices.shape[:place], number, *indices.shape[place:]))
+    dim = shapes.normal_axis(axis, len(indices.shape) + 1)
+    return TensorType(on_value.dtype, (*indices.shape[:dim], number, *indices.shape[dim:]))
 
 
 @chosen_rows.kernel
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
     shape = np.shape(indices)
-    place = axis % (len(shape) + 1)
-    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (len(shape) - place))
-    chosen = np.reshape(indices, (*shape[:place], 1, *shape[place:])) == row
+    dim = axis % (len(shape) + 1)
+    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (len(shape) - dim))
+    chosen = np.reshape(indices, (*shape[:dim], 1, *shape[dim:])) == row
     return np.where(chosen, on_value, off_value)
 
 

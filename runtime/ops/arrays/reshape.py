@@ -115,8 +115,8 @@ def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     rank = len(input.shape)
     if not -rank - 1 <= axis <= rank:
         raise ValueError(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
-    place = axis % (rank + 1)
-    return TensorType(input.dtype, (*input.shape[:place], 1, *input.shape[place:]))
+    dim = axis % (rank + 1)
+    return TensorType(input.dtype, (*input.shape[:dim], 1, *input.shape[dim:]))
 
 
 @expand_dims.kernel
@@ -143,10 +143,10 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     if not axis:
         return TensorType(input.dtype, tuple(size for size in shape if size != 1))
     assert not isinstance(axis, int)  # its reader returns tuples
-    gone = {shapes.normal_axis(place, len(shape)) for place in axis}
-    for place in sorted(gone):
-        if shape[place] not in (1, None):
-            raise ValueError(f"Can not squeeze dim[{place}], expected a dimension of 1, got {shape[place]}")
+    gone = {shapes.normal_axis(each, len(shape)) for each in axis}
+    for dim in sorted(gone):
+        if shape[dim] not in (1, None):
+            raise ValueError(f"Can not squeeze dim[{dim}], expected a dimension of 1, got {shape[dim]}")
     return TensorType(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
 
 
@@ -204,11 +204,11 @@ def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = Non
         )
     if None in order:
         return TensorType(a.dtype, (None,) * count)
-    places = [shapes.normal_axis(place, count) for place in order if place is not None]
-    missing = next((i for i in range(count) if i not in places), None)
+    order_ = [shapes.normal_axis(dim, count) for dim in order if dim is not None]
+    missing = next((i for i in range(count) if i not in order_), None)
     if missing is not None:
         raise ValueError(f"{missing} is missing from {{{','.join(map(str, order))}}}.")
-    return TensorType(a.dtype, tuple(a.shape[place] for place in places))
+    return TensorType(a.dtype, tuple(a.shape[dim] for dim in order_))
 
 
 @permute_axes.kernel
@@ -242,10 +242,10 @@ def inverse_permutation(perm: Ints, name: Name = None) -> TensorType:
 
 @inverse_permutation.elements
 def _(perm: Array) -> shapes.Dims:
-    places = integers(perm)
-    if places is None:
+    order_ = integers(perm)
+    if order_ is None:
         return None
-    return (None,) * len(places) if None in places else tuple(np.argsort(_from_start(places)).tolist())
+    return (None,) * len(order_) if None in order_ else tuple(np.argsort(_from_start(order_)).tolist())
 
 
 @inverse_permutation.kernel

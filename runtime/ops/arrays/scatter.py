@@ -73,7 +73,7 @@ def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tupl
     if not depth or updates.shape != (*indices.shape[:-1], *shape[depth:]):
         check_updates(indices.shape, updates.shape, shape)
     check_coordinates(indices, shape[:depth], "shape", shape)
-    return (*(indices[..., place] for place in range(depth)), ...)
+    return (*(indices[..., dim] for dim in range(depth)), ...)
 
 
 def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
@@ -90,8 +90,8 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
         result = tensor.copy()
         index = _coordinates(indices, updates, result.shape)
         if 0 < indices.size == len(index) - 1:
-            place = result[(*indices.ravel().tolist(), ...)]
-            combine(place, updates.reshape(place.shape), out=place)
+            element = result[(*indices.ravel().tolist(), ...)]
+            combine(element, updates.reshape(element.shape), out=element)
         else:
             put(result, index, updates)
         return result

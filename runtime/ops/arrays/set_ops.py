@@ -63,8 +63,8 @@ def _rank(indices: Operand, values: Operand, shape: Operand) -> int | None:
     for operand, rank, what in ((indices, 2, "coordinates"), (values, 1, "elements"), (shape, 1, "shape")):
         if operand.shape is not None and len(operand.shape) != rank:
             raise ValueError(f"the {what} of a sparse tensor must have rank {rank}, not {len(operand.shape)}")
-    places = (None, None) if indices.shape is None else indices.shape
-    sizes = shapes.merge(places, (*(values.shape or (None,)), *(shape.shape or (None,))))
+    indices_shape = (None, None) if indices.shape is None else indices.shape
+    sizes = shapes.merge(indices_shape, (*(values.shape or (None,)), *(shape.shape or (None,))))
     assert sizes is not None
     return sizes[1]
 

@@ -65,14 +65,14 @@ def _check_key(index: tuple[Any, ...]) -> None:
         raise ValueError("None (a new axis) in a key that is assigned to")
 
 
-def _check_broadcast(value: tuple[int | None, ...], places: tuple[int | None, ...]) -> None:
+def _check_broadcast(value: tuple[int | None, ...], selected: tuple[int | None, ...]) -> None:
     try:
-        fits = shapes.compatible(shapes.broadcast(value, places), places)
+        fits = shapes.compatible(shapes.broadcast(value, selected), selected)
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"a value of shape {listed(value)} does not fit into the selected places, of shape {listed(places)}"
+            f"a value of shape {listed(value)} does not fit into the selected places, of shape {listed(selected)}"
         )
 
 
@@ -81,10 +81,10 @@ def _(tensor: Array, value: Array, parts: list[Array], key: str) -> Array:
     index = filled(key, parts)
     result = np.array(tensor)
     try:
-        places = result[index]
+        selected = result[index]
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, result.shape) or str(error)) from None
-    _check_broadcast(np.shape(value), np.shape(places))
+    _check_broadcast(np.shape(value), np.shape(selected))
     result[index] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     return result
 

@@ -214,8 +214,8 @@ def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tupl
 
 @distinct.kernel
 def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
-    values, places = first_appearances(x)
-    return values, places.astype(out_idx.numpy)
+    values, positions = first_appearances(x)
+    return values, positions.astype(out_idx.numpy)
 
 
 def first_appearances(x: Array) -> tuple[Array, Array]:
@@ -226,9 +226,9 @@ def first_appearances(x: Array) -> tuple[Array, Array]:
     """
     values, first, inverse = np.unique(x, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return values[order], places[inverse.reshape(-1)]
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.arange(len(order))
+    return values[order], positions[inverse.reshape(-1)]
 
 
 distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
@@ -330,8 +330,8 @@ def _(input: Array, seq_lengths: Array, seq_axis: int, batch_axis: int) -> Array
     if seq_lengths.max(initial=0) > size:
         raise errors.InvalidArgumentError(f"seq_lens({seq_lengths.max()}) > input.dims({seq_axis}) = {size}")
     steps, ends = np.arange(size), seq_lengths[:, None]
-    places = np.where(steps < ends, ends - 1 - steps, steps)
-    turned = rows[np.arange(len(rows))[:, None], places]
+    positions = np.where(steps < ends, ends - 1 - steps, steps)
+    turned = rows[np.arange(len(rows))[:, None], positions]
     return np.moveaxis(turned, (0, 1), (batch_axis, seq_axis))
 
 

@@ -119,9 +119,9 @@ def _(indices: Array) -> tuple[Array, Array]:
     in_order = indices[order]
     is_new = np.ones(len(order), bool)
     is_new[1:] = (in_order[1:] != in_order[:-1]).any(axis=1)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.cumsum(is_new) - 1
-    return in_order[is_new], places
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.cumsum(is_new) - 1
+    return in_order[is_new], positions
 
 
 @op

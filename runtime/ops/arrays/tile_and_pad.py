@@ -121,8 +121,8 @@ def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: 
         old = (1,)
     if old is None:
         return TensorType(input.dtype, None)
-    place = shapes.normal_axis(axis or 0, len(old))
-    return TensorType(input.dtype, with_axis(old, place, _repeated_size(old[place], integers(repeats))))
+    dim = shapes.normal_axis(axis or 0, len(old))
+    return TensorType(input.dtype, with_axis(old, dim, _repeated_size(old[dim], integers(repeats))))
 
 
 def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int | None:
@@ -162,9 +162,9 @@ def sum_repeated(
 def _(input: Array, repeats: Array, shape: Array, axis: int | None) -> Array:
     sizes = checked_dims(shape)
     result = np.zeros(sizes if axis is not None and sizes else math.prod(sizes), input.dtype)
-    place = axis or 0
-    numbers = np.repeat(np.arange(result.shape[place]), repeats)
-    np.add.at(np.moveaxis(result, place, 0), numbers, np.moveaxis(input, place, 0))
+    dim = axis or 0
+    numbers = np.repeat(np.arange(result.shape[dim]), repeats)
+    np.add.at(np.moveaxis(result, dim, 0), numbers, np.moveaxis(input, dim, 0))
     return result.reshape(sizes)
 
 
@@ -314,10 +314,10 @@ def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Na
 @sum_mirrored.kernel
 def _(tensor: Array, paddings: Array, shape: Array, mode: str) -> Array:
     for axis, (pair, size) in enumerate(zip(_pairs(paddings), checked_dims(shape), strict=True)):
-        places = np.pad(np.arange(size), pair, _NUMPY_MODES[mode])  # type: ignore[call-overload]
+        positions = np.pad(np.arange(size), pair, _NUMPY_MODES[mode])  # type: ignore[call-overload]
         sizes = (*tensor.shape[:axis], size, *tensor.shape[axis + 1 :])
         folded = np.zeros(sizes, tensor.dtype)
-        np.add.at(np.moveaxis(folded, axis, 0), places, np.moveaxis(tensor, axis, 0))
+        np.add.at(np.moveaxis(folded, axis, 0), positions, np.moveaxis(tensor, axis, 0))
         tensor = folded
     return tensor
 
@@ -335,15 +335,15 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
     >>> reverse([1, 2, 3], [0])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
     """
-    places = integers(axis)
-    if tensor.shape and places is not None:
+    reversed_dims = integers(axis)
+    if tensor.shape and reversed_dims is not None:
         rank, seen = len(tensor.shape), set()
-        for i, place in enumerate(place for place in places if place is not None):
-            if not -rank <= place < rank:
-                raise ValueError(f"'axis'[{i}] = {place} is out of valid range [0, {rank - 1}")
-            if place % rank in seen:
-                raise ValueError(f"axis {place % rank} specified more than once.")
-            seen.add(place % rank)
+        for i, dim in enumerate(each for each in reversed_dims if each is not None):
+            if not -rank <= dim < rank:
+                raise ValueError(f"'axis'[{i}] = {dim} is out of valid range [0, {rank - 1}")
+            if dim % rank in seen:
+                raise ValueError(f"axis {dim % rank} specified more than once.")
+            seen.add(dim % rank)
     return TensorType(tensor.dtype, tensor.shape)
 
 
@@ -386,9 +386,9 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> TensorType
 
 @roll.kernel
 def _(input: Array, shift: Array, axis: Array) -> Array:
-    for place in as_tuple(axis):
-        if not -input.ndim <= place < input.ndim:
-            raise ValueError(f"axis {place} is out of range")
+    for dim in as_tuple(axis):
+        if not -input.ndim <= dim < input.ndim:
+            raise ValueError(f"axis {dim} is out of range")
     if shift.shape != axis.shape:
         raise ValueError(f"shift and axis must have the same size: {shift.shape}, {axis.shape}")
     return np.roll(input, as_tuple(shift), as_tuple(axis))

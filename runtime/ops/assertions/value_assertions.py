@@ -131,14 +131,14 @@ def _differing(
     lines = [*said, title]
     if one.shape == other.shape and one.ndim:
         wrong = np.argwhere(~truths)[:limit]
-        places = tuple(wrong.T)
+        coordinates = tuple(wrong.T)
         lines += [
             f"Indices of first {len(wrong)} different values:",
             str(wrong),
             "Corresponding x values:",
-            str(one[places]),
+            str(one[coordinates]),
             "Corresponding y values:",
-            str(other[places]),
+            str(other[coordinates]),
         ]
     for name, array in (("x", one), ("y", other)):
         first = array.ravel()[:limit]

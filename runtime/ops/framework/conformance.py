@@ -93,9 +93,9 @@ def _check_dtype(op: Op, operand: Operand, wanted: dtypes.DType) -> None:
 def _kinds_of(op: Op, count: int) -> list[str]:
     """Return the kind of each of `count` operands; the operands of a list have the list's kind."""
     kinds = [kind for _, kind in op._inputs]
-    place = op._group
-    if place is not None and count >= len(kinds) - 1:
-        kinds[place : place + 1] = [kinds[place]] * (count - len(kinds) + 1)
+    position = op._group
+    if position is not None and count >= len(kinds) - 1:
+        kinds[position : position + 1] = [kinds[position]] * (count - len(kinds) + 1)
     if len(kinds) != count:
         raise ValueError(f"{op.name} takes {len(kinds)} operands, not {count}")
     return kinds

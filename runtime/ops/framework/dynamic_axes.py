@@ -55,16 +55,16 @@ def axes_last(x: Input, axes: Ints, name: Name = None) -> TensorType:
         if kept < 0:
             raise ValueError(f"{len(known)} axes are given of a tensor that has {len(x.shape)}")
         return TensorType(x.dtype, (*[None] * kept, None if kept else shapes.num_elements(x.shape)))
-    gone = [x.shape[place] for place in _places(known, len(x.shape))]
+    gone = [x.shape[dim] for dim in _places(known, len(x.shape))]
     return TensorType(x.dtype, (*shapes.reduced(x.shape, known, False), shapes.num_elements(tuple(gone))))  # type: ignore[misc, arg-type]
 
 
 @axes_last.kernel
 def _(x: Array, axes: Array) -> Array:
-    places = _places(np.ravel(axes).tolist(), x.ndim)
-    kept = [place for place in range(x.ndim) if place not in places]
-    count = math.prod(x.shape[place] for place in places)
-    return x.transpose(*kept, *places).reshape(*[x.shape[place] for place in kept], count)
+    reduced = _places(np.ravel(axes).tolist(), x.ndim)
+    kept = [dim for dim in range(x.ndim) if dim not in reduced]
+    count = math.prod(x.shape[dim] for dim in reduced)
+    return x.transpose(*kept, *reduced).reshape(*[x.shape[dim] for dim in kept], count)
 
 
 @axes_last.gradient
@@ -85,9 +85,9 @@ def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> Tensor
 @axes_back.kernel
 def _(flat: Array, axes: Array, shape: Array) -> Array:
     sizes = checked_dims(shape)
-    places = _places(np.ravel(axes).tolist(), len(sizes))
-    order = [*[place for place in range(len(sizes)) if place not in places], *places]
-    return flat.reshape([sizes[place] for place in order]).transpose(np.argsort(order))
+    reduced = _places(np.ravel(axes).tolist(), len(sizes))
+    order = [*[dim for dim in range(len(sizes)) if dim not in reduced], *reduced]
+    return flat.reshape([sizes[dim] for dim in order]).transpose(np.argsort(order))
 
 
 @axes_back.gradient
@@ -97,10 +97,10 @@ def _(dy: Any, y: Any, flat: Any, axes: Any, shape: Any) -> Any:
 
 def _places(axes: Any, rank: int) -> list[int]:
     """Return the axes as non-negative numbers; ValueError for an axis out of range or a duplicate."""
-    places = [shapes.normal_axis(axis, rank) for axis in axes]
-    if len({*places}) < len(places):
+    reduced = [shapes.normal_axis(axis, rank) for axis in axes]
+    if len({*reduced}) < len(reduced):
         raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {(*axes,)}")
-    return places
+    return reduced
 
 
 def _reduced(operation: Op, x: Any, axes: Any, given: Mapping[str, Any]) -> Any:
@@ -123,9 +123,9 @@ def _scanned(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
 
 def _expanded(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
     rank = rank_of(x)
-    places, new = numbers(rank + 1), floormod(cast(axis, rank.dtype), rank + 1)
-    before = gather(join([shape_of(x), [1]], 0), choose(greater(places, new), places - 1, places))
-    sizes = choose(equal(places, new), ones_like(places), before)
+    numbers_, new = numbers(rank + 1), floormod(cast(axis, rank.dtype), rank + 1)
+    before = gather(join([shape_of(x), [1]], 0), choose(greater(numbers_, new), numbers_ - 1, numbers_))
+    sizes = choose(equal(numbers_, new), ones_like(numbers_), before)
     return axes_back(operation(x, -1), axis, sizes)
 
 

@@ -54,7 +54,9 @@ class Signature:
         ]
         self._name_position = kinds.index("Name") if "Name" in kinds else None
         self._operands_first = [i for i, _ in self._inputs] == list(range(len(self._inputs)))
-        groups = [place for place, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")]
+        groups = [
+            position for position, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")
+        ]
         self._group = groups[0] if groups else None
         self._same = [i for i, kind in self._inputs if kind == "Same"]
         # A bare call passes tensors for the inputs only: all other parameters have defaults.
@@ -241,11 +243,11 @@ class Signature:
 
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Return flat inputs grouped as the rule and the kernel take them: those of an `Inputs` argument in a list."""
-        place = self._group
-        if place is None:
+        position = self._group
+        if position is None:
             return arrays
-        end = len(arrays) - (len(self._inputs) - place - 1)
-        return [*arrays[:place], arrays[place:end], *arrays[end:]]
+        end = len(arrays) - (len(self._inputs) - position - 1)
+        return [*arrays[:position], arrays[position:end], *arrays[end:]]
 
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:

@@ -292,15 +292,15 @@ def _(boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_s
             f"{list(scores.shape)}, or a size is not positive: {each}, {most}"
         )
     size = min(most, each * classes) if pad_per_class else most
-    places, values = np.zeros((batch, size, 4), np.float32), np.zeros((batch, size), np.float32)
+    found_boxes, values = np.zeros((batch, size, 4), np.float32), np.zeros((batch, size), np.float32)
     kinds, counts = np.zeros((batch, size), np.float32), np.zeros(batch, np.int32)
     for row in range(batch):
         found = _each_class(boxes[row], scores[row], each, float(iou_threshold), float(score_threshold))
         order = np.argsort(-found[1], kind="stable")[:size]
         counts[row] = len(order)
-        for target, source in zip((places, values, kinds), found, strict=True):
+        for target, source in zip((found_boxes, values, kinds), found, strict=True):
             target[row, : len(order)] = source[order]
-    return np.clip(places, 0, 1) if clip_boxes else places, values, kinds, counts
+    return np.clip(found_boxes, 0, 1) if clip_boxes else found_boxes, values, kinds, counts
 
 
 suppress_classes.no_gradient("as in TensorFlow: the selection of boxes is discrete")
@@ -309,7 +309,7 @@ suppress_classes.no_gradient("as in TensorFlow: the selection of boxes is discre
 def _each_class(
     boxes: Array, scores: Array, each: int, threshold: float, least: float
 ) -> tuple[Array, Array, Array]:
-    places, values, kinds = (
+    found_boxes, values, kinds = (
         [np.zeros((0, 4), np.float32)],
         [np.zeros(0, np.float32)],
         [np.zeros(0, np.float32)],
@@ -317,7 +317,7 @@ def _each_class(
     for kind in range(scores.shape[1]):
         own = boxes[:, kind if boxes.shape[1] > 1 else 0]
         chosen, kept = greedy(scores[:, kind], corners_overlap(own), each, threshold, least, 0.0)
-        places.append(own[chosen])
+        found_boxes.append(own[chosen])
         values.append(kept)
         kinds.append(np.full(len(chosen), kind, np.float32))
-    return np.concatenate(places), np.concatenate(values), np.concatenate(kinds)
+    return np.concatenate(found_boxes), np.concatenate(values), np.concatenate(kinds)

@@ -70,11 +70,11 @@ def _kernel_taps(old: int, new: int, name: str, antialias: bool) -> Taps:
     step = np.float32(1) / (np.float32(new) / np.float32(old))
     reach = np.float32(radius) * (max(step, np.float32(1)) if antialias else np.float32(1))
     stretch = reach / np.float32(radius)
-    places = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
-    first = np.clip(np.ceil(places - reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
-    last = np.clip(np.floor(places + reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
+    centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
+    first = np.clip(np.ceil(centers - reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
+    last = np.clip(np.floor(centers + reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
     sources = first[:, np.newaxis] + np.arange(int(np.max(last - first, initial=0)) + 1)
-    distances = np.abs((sources + np.float32(0.5) - places[:, np.newaxis]) / stretch)
+    distances = np.abs((sources + np.float32(0.5) - centers[:, np.newaxis]) / stretch)
     weights = np.where(sources <= last[:, np.newaxis], kernel(distances), 0).astype(np.float32)
     return np.minimum(sources, old - 1), _normal(weights)
 
@@ -86,10 +86,10 @@ def _normal(weights: Array) -> Array:
 
 
 def _bilinear_taps(old: int, new: int) -> Taps:
-    places = _places(old, new)
-    low = np.floor(places)
-    share = (places - low).astype(np.float32)
-    sources = np.stack([np.maximum(low, 0), np.minimum(np.ceil(places), old - 1)], 1).astype(np.int64)
+    centers = _places(old, new)
+    low = np.floor(centers)
+    share = (centers - low).astype(np.float32)
+    sources = np.stack([np.maximum(low, 0), np.minimum(np.ceil(centers), old - 1)], 1).astype(np.int64)
     return sources, np.stack([np.float32(1) - share, share], 1)
 
 
@@ -101,9 +101,9 @@ def _places(old: int, new: int) -> Array:
 
 def _bicubic_taps(old: int, new: int) -> Taps:
     """Return four adjacent elements; distances are rounded to 1/1024, and elements outside the image have weight 0."""
-    places = _places(old, new)
-    low = np.floor(places)
-    share = np.rint((places - low) * np.float32(1024)) / 1024
+    centers = _places(old, new)
+    low = np.floor(centers)
+    share = np.rint((centers - low) * np.float32(1024)) / 1024
     weights = np.stack([_cubic(1 + share), _cubic(share), _cubic(1 - share), _cubic(2 - share)], 1)
     sources = low.astype(np.int64)[:, np.newaxis] + np.arange(-1, 3)
     inside = (sources >= 0) & (sources < old)
@@ -254,8 +254,8 @@ def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> Ten
 
 
 def nearest(old: int, new: int) -> Array:
-    places = np.floor(_places(old, new) + np.float32(0.5))
-    return np.minimum(places, old - 1).astype(np.int64)
+    centers = np.floor(_places(old, new) + np.float32(0.5))
+    return np.minimum(centers, old - 1).astype(np.int64)
 
 
 @resize_nearest_neighbor.kernel
@@ -286,8 +286,8 @@ def _(grads: Array, size: Array) -> Array:
     height, width = _checked(grads.shape, size)
     batch, rows, columns, channels = grads.shape
     found = np.zeros((height, width, batch, channels), grads.dtype)
-    places = np.ix_(nearest(height, rows), nearest(width, columns))
-    np.add.at(found, places, np.transpose(grads, (1, 2, 0, 3)))
+    centers = np.ix_(nearest(height, rows), nearest(width, columns))
+    np.add.at(found, centers, np.transpose(grads, (1, 2, 0, 3)))
     return np.ascontiguousarray(np.transpose(found, (2, 0, 1, 3)))
 
 

@@ -39,8 +39,8 @@ def contracted(equation: str, factors: Sequence[Array]) -> Array:
     if steps is None:
         return np.einsum(equation, *factors)
     left = list(factors)
-    for places, step in steps:
-        taken = [left.pop(place) for place in places]
+    for positions, step in steps:
+        taken = [left.pop(position) for position in positions]
         left.append(step(*taken))
     return left[0]
 
@@ -62,15 +62,15 @@ def _steps(
     steps = []
     left = list(terms)
     for step in path[1:]:
-        places = tuple(sorted(step, reverse=True))
-        taken = [left.pop(place) for place in places]
+        positions = tuple(sorted(step, reverse=True))
+        taken = [left.pop(position) for position in positions]
         kept = set(result).union(*left)
         given = (
             "".join(dict.fromkeys(label for term in taken for label in term if label in kept))
             if left
             else result
         )
-        steps.append((places, _product(taken, given, sizes)))
+        steps.append((positions, _product(taken, given, sizes)))
         left.append(given)
     return tuple(steps)
 

@@ -304,8 +304,8 @@ def _(
     else:
         product = np.tensordot(dy, other, (list(range(len(rest))), rest))
     order = {axis: i for i, axis in enumerate(free)}
-    for place, axis in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
-        order[summed[axis]] = count + place
+    for position, axis in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
+        order[summed[axis]] = count + position
     found = product.transpose([order[i] for i in range(rank)])
     if found.shape != checked_dims(shape):
         raise ValueError(f"tensordot_back: the factor is of shape {found.shape}, not {checked_dims(shape)}")
@@ -362,7 +362,10 @@ def _(inputs: list[Array], equation: str) -> Array:
 @einsum_op.gradient
 def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
     terms, output = parsed(equation)
-    return [functools.partial(_einsum_back, dy, output, inputs, terms, place) for place in range(len(inputs))]
+    return [
+        functools.partial(_einsum_back, dy, output, inputs, terms, position)
+        for position in range(len(inputs))
+    ]
 
 
 @einsum_op.batching
@@ -377,15 +380,15 @@ def _(batch: Batch) -> Any:
     return batch.call(*(argument.tensor for argument in batch.arguments), equation=f"{marked}->{row}{result}")
 
 
-def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], place: int) -> Any:
+def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], position: int) -> Any:
     """Return the cotangent of one input: an einsum of `dy` with the other inputs.
 
     A label that only this term has was summed over alone, so a factor of ones gets that label. A label that
     occurs twice in the term took the diagonal, so the identity matrix fills that diagonal.
     """
-    x, term = inputs[place], terms[place]
-    factors = [dy, *(conj(other) for i, other in enumerate(inputs) if i != place)]
-    given = [output, *(other for i, other in enumerate(terms) if i != place)]
+    x, term = inputs[position], terms[position]
+    factors = [dy, *(conj(other) for i, other in enumerate(inputs) if i != position)]
+    given = [output, *(other for i, other in enumerate(terms) if i != position)]
     known = set("".join(given)) - {"."}
     wanted, spare = "", iter(label for label in _LETTERS if label not in "".join(terms) + output)
     for axis, label in _labels(term):

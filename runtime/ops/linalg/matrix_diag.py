@@ -271,9 +271,9 @@ def _(diagonal: Array, k: Array, num_rows: Array, num_cols: Array, padding_value
     size = _size(diagonal.shape[-1], ends, int(num_rows), int(num_cols))
     matrix = np.full((*outer, *size), padding_value, diagonal.dtype)
     if matrix.size:
-        places = _places(size, diagonal.shape[-1], ends, align)
-        values = _as_rows(diagonal, ends)[..., places.diagonal, places.position]
-        matrix[..., places.row, places.column] = values
+        cells = _places(size, diagonal.shape[-1], ends, align)
+        values = _as_rows(diagonal, ends)[..., cells.diagonal, cells.position]
+        matrix[..., cells.row, cells.column] = values
     return matrix
 
 
@@ -315,9 +315,9 @@ def _matrix(input: Operand, what: str) -> tuple[int | None, ...] | None:
 def _(input: Array, k: Array, padding_value: Array, align: str) -> Array:
     ends = _known(k)
     longest = ends.length(*input.shape[-2:])
-    places = _places(input.shape[-2:], longest, ends, align)
+    cells = _places(input.shape[-2:], longest, ends, align)
     found = np.full((*input.shape[:-2], ends.total, longest), padding_value, input.dtype)
-    found[..., places.diagonal, places.position] = input[..., places.row, places.column]
+    found[..., cells.diagonal, cells.position] = input[..., cells.row, cells.column]
     return found[..., 0, :] if ends.total == 1 else found
 
 
@@ -358,10 +358,10 @@ def _(input: Array, diagonal: Array, k: Array, align: str) -> Array:
     if _outer(diagonal.shape, ends, "set_diag") != input.shape[:-2]:
         raise ValueError(f"set_diag: diagonals {diagonal.shape} do not fit matrices {input.shape}")
     _check_length(ends.length(*input.shape[-2:]), diagonal.shape[-1])
-    places = _places(input.shape[-2:], diagonal.shape[-1], ends, align)
+    cells = _places(input.shape[-2:], diagonal.shape[-1], ends, align)
     matrix = np.array(input)
-    values = _as_rows(diagonal, ends)[..., places.diagonal, places.position]
-    matrix[..., places.row, places.column] = values
+    values = _as_rows(diagonal, ends)[..., cells.diagonal, cells.position]
+    matrix[..., cells.row, cells.column] = values
     return matrix
 
 

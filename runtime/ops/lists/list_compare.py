@@ -84,9 +84,9 @@ def list_index(array: Array, value: Input, name: Name = None) -> TensorType:
 
 @list_index.kernel
 def _(array: PersistentArray, value: Any) -> Any:
-    for place, element in enumerate(array.items()):
+    for position, element in enumerate(array.items()):
         if element == value:
-            return np.int32(place)
+            return np.int32(position)
     raise ListValueError(f"{value} is not in list")
 
 

@@ -65,8 +65,8 @@ def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name
 
 @array_item.kernel
 def _(array: PersistentArray, index: Any, shape: Any, dtype: dtypes.DType) -> Any:
-    items, place = array.items(), int(index)
-    item = items[place] if 0 <= place < len(items) else None
+    items, position = array.items(), int(index)
+    item = items[position] if 0 <= position < len(items) else None
     return np.zeros(checked_dims(shape), dtype.numpy) if item is None else item
 
 
@@ -109,8 +109,8 @@ def _sum(one: Any, other: Any) -> Any:
         one, other = other, one
     items, more = one.items(), other.items()
     if type(other) is OneElement and len(items) >= len(more):
-        place = len(more) - 1
-        return one.written(place, _sum(items[place], more[place]))
+        position = len(more) - 1
+        return one.written(position, _sum(items[position], more[position]))
     size = max(len(items), len(more))
     return PersistentArray(
         [_sum(*pair) for pair in zip(padded(items, size), padded(more, size), strict=True)]
@@ -146,10 +146,10 @@ def array_without(array: Array, indices: Input, name: Name = None) -> ListType:
 
 @array_without.kernel
 def _(array: PersistentArray, indices: Any) -> PersistentArray:
-    places = as_tuple(np.asarray(indices))
-    if len(places) == 1 and places[0] < len(array.items()):
-        return array.written(places[0], None)
-    gone = set(places)
+    positions = as_tuple(np.asarray(indices))
+    if len(positions) == 1 and positions[0] < len(array.items()):
+        return array.written(positions[0], None)
+    gone = set(positions)
     return PersistentArray([None if i in gone else item for i, item in enumerate(array.items())])
 
 
@@ -195,9 +195,9 @@ def array_spread(array: Array, places: Input, name: Name = None) -> ListType:
 def _(array: PersistentArray, places: Any) -> PersistentArray:
     wanted = as_tuple(places)
     result: list[Any] = [None] * (max(wanted, default=-1) + 1)
-    for place, item in zip(wanted, array.items(), strict=False):
+    for position, item in zip(wanted, array.items(), strict=False):
         if item is not None:
-            result[place] = _sum(result[place], item)
+            result[position] = _sum(result[position], item)
     return PersistentArray(result)
 
 
@@ -239,9 +239,9 @@ def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> Te
 @array_rows.kernel
 def _(array: PersistentArray, shape: Any, dtype: dtypes.DType) -> Any:
     result = np.zeros(checked_dims(shape), dtype.numpy)
-    for place, item in enumerate(array.items()[: len(result)]):
+    for position, item in enumerate(array.items()[: len(result)]):
         if item is not None:
-            result[place] = item
+            result[position] = item
     return result
 
 

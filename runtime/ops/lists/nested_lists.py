@@ -97,8 +97,8 @@ def array_sublist(array: Array, index: Input, name: Name = None) -> ListType:
 
 @array_sublist.kernel
 def _(array: PersistentArray, index: Any) -> PersistentArray:
-    items, place = array.items(), int(index)
-    inner = items[place] if place < len(items) else None
+    items, position = array.items(), int(index)
+    inner = items[position] if position < len(items) else None
     return PersistentArray([]) if inner is None else inner
 
 

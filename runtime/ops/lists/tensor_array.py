@@ -291,9 +291,9 @@ def _(array: PersistentArray, indices: Any, dtype: Any, element_shape: Any) -> A
     if not len(indices):
         return _no_rows(dtype, element_shape)
     items = _filled(array.items(), dtype, element_shape)
-    for place, at in enumerate(indices):
+    for position, at in enumerate(indices):
         if not 0 <= at < len(items):
-            raise errors.InvalidArgumentError(f"indices[{place}] = {at} is not in [0, {len(items)})")
+            raise errors.InvalidArgumentError(f"indices[{position}] = {at} is not in [0, {len(items)})")
     return _joined(_as_rows, [items[at] for at in indices])
 
 

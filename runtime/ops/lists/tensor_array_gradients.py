@@ -115,8 +115,8 @@ def _place(index: Any, size: Any) -> Any:
     return floormod(cast(index, size.dtype), size)
 
 
-def _all_but(place: Any, size: Any) -> Any:
-    return join([numbers(place), numbers(place + 1, size)], 0)
+def _all_but(position: Any, size: Any) -> Any:
+    return join([numbers(position), numbers(position + 1, size)], 0)
 
 
 @list_append.gradient
@@ -143,18 +143,18 @@ def _(dy: Any, y: Any, array: Any, rows: Any) -> Any:
 def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
     size = list_size(array)
     index = cast(index, size.dtype)
-    place = smaller(larger(choose(less(index, 0), index + size, index), 0), size)
+    position = smaller(larger(choose(less(index, 0), index + size, index), 0), size)
     return (
-        array_picked(dy, _all_but(place, size + 1)),
+        array_picked(dy, _all_but(position, size + 1)),
         None,
-        array_item(dy, place, shape_of(value), value.dtype),
+        array_item(dy, position, shape_of(value), value.dtype),
     )
 
 
 @list_set.gradient
 def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
-    place = _place(index, list_size(array))
-    return array_without(dy, place), None, array_item(dy, place, shape_of(value), value.dtype)
+    position = _place(index, list_size(array))
+    return array_without(dy, position), None, array_item(dy, position, shape_of(value), value.dtype)
 
 
 @list_get.gradient
@@ -166,12 +166,12 @@ def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
 def _(dy: list[Any], y: list[Any], array: Any, index: Any) -> Any:
     rest, element = dy
     size = list_size(array)
-    place = _place(index, size)
+    position = _place(index, size)
     grads = []
     if rest is not None:
-        grads.append(array_spread(rest, _all_but(place, size)))
+        grads.append(array_spread(rest, _all_but(position, size)))
     if element is not None:
-        grads.append(array_one(place, element))
+        grads.append(array_one(position, element))
     return array_sum(*grads) if len(grads) == 2 else grads[0], None
 
 

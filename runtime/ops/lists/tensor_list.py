@@ -195,11 +195,11 @@ def _(array: PersistentArray, index: Any) -> tuple[PersistentArray, Any]:
     items = array.items()
     if not items:
         raise ListIndexError("pop from empty list")
-    place = _place(array, index, "pop index out of range")
-    element = items[place]
-    if place == len(items) - 1:
+    position = _place(array, index, "pop index out of range")
+    element = items[position]
+    if position == len(items) - 1:
         return array.popped(), element
-    return PersistentArray([*items[:place], *items[place + 1 :]]), element
+    return PersistentArray([*items[:position], *items[position + 1 :]]), element
 
 
 @op
@@ -253,7 +253,7 @@ def _(array: PersistentArray) -> Any:
 
 def _place(array: PersistentArray, index: Any, complaint: str) -> int:
     size = len(array.items())
-    place = int(index)
-    if not -size <= place < size:
+    position = int(index)
+    if not -size <= position < size:
         raise ListIndexError(complaint)
-    return place % size
+    return position % size

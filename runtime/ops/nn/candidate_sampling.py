@@ -216,8 +216,8 @@ def _(true_classes: Array, weights: Array, num_true: int, num_sampled: int, uniq
     chances, others = _alias(weights)
 
     def sample(source: _Source) -> int:
-        share, place = source.single(), source.below(len(weights), 32)
-        return place if share < chances[place] else others[place]
+        share, column = source.single(), source.below(len(weights), 32)
+        return column if share < chances[column] else others[column]
 
     total = np.sum(weights, dtype=np.float32)
     return _outcome(
@@ -240,8 +240,8 @@ def _alias(weights: Array) -> tuple[list[float], list[int]]:
         others[poor] = rich
         chances[rich] -= 1 - chances[poor]
         (low if chances[rich] < 1 else high).append(rich)
-    for place in (*low, *high):
-        chances[place] = 1.0
+    for column in (*low, *high):
+        chances[column] = 1.0
     return chances, others
 
 

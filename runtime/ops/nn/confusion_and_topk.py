@@ -54,9 +54,9 @@ def confusion_matrix(
         count = maximum(reduce_max(rows), reduce_max(columns)) + 1
     else:
         count = cast(num_classes, dtypes.int64)
-    places = stack([rows, columns], axis=-1)
+    coordinates = stack([rows, columns], axis=-1)
     values = cast(rows * 0 + 1 if weights is None else weights, kind)
-    return scatter_nd(places, values, stack([count, count]), name)  # type: ignore[no-any-return]
+    return scatter_nd(coordinates, values, stack([count, count]), name)  # type: ignore[no-any-return]
 
 
 def _of_one_rank(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:

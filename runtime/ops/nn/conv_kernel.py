@@ -91,8 +91,8 @@ def _surrounded(x: Array, slide: Sliding) -> Array:
 
 def core(slide: Sliding) -> tuple[slice, ...]:
     """Return the slices of the input within its padding."""
-    places = zip(slide.before, slide.sizes, strict=True)
-    return (slice(None), *(slice(before, before + size) for before, size in places))
+    extents = zip(slide.before, slide.sizes, strict=True)
+    return (slice(None), *(slice(before, before + size) for before, size in extents))
 
 
 def _windows(x: Array, slide: Sliding, groups: int) -> Array:
@@ -146,15 +146,15 @@ def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -
     if groups > 1 and filter.shape[-2] == 1:
         split = dy.reshape((*dy.shape[:-1], groups, -1))
         for offset in slide.offsets():
-            place = (slice(None), *slide.padded_slices(offset))
-            wide[place] += np.einsum("...gm,gm->...g", split, filter[offset].reshape(groups, -1))
+            window = (slice(None), *slide.padded_slices(offset))
+            wide[window] += np.einsum("...gm,gm->...g", split, filter[offset].reshape(groups, -1))
         return
     product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
     inside = math.prod(slide.window)
     parts = product.reshape(groups, -1, inside, filter.shape[-2]).transpose(2, 1, 0, 3)
     for offset, part in zip(slide.offsets(), parts, strict=True):
-        place = (slice(None), *slide.padded_slices(offset))
-        wide[place] += part.reshape((*dy.shape[:-1], -1))
+        window = (slice(None), *slide.padded_slices(offset))
+        wide[window] += part.reshape((*dy.shape[:-1], -1))
 
 
 def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:

@@ -136,8 +136,8 @@ def _backwards(emitted: Array, leaps: Array, inside: Array, label_length: Array,
     """Return the backward log-probabilities of each state after each frame, excluding the frame's emission."""
     found = np.full(emitted.shape, -np.inf)
     ends = 2 * label_length[:, np.newaxis]
-    places = np.arange(emitted.shape[2])
-    last = np.where((places == ends) | (places == ends - 1), 0.0, -np.inf)
+    positions = np.arange(emitted.shape[2])
+    last = np.where((positions == ends) | (positions == ends - 1), 0.0, -np.inf)
     following = np.full(emitted.shape[1:], -np.inf)
     for frame in reversed(range(len(emitted))):
         at_end = (lengths - 1 == frame)[:, np.newaxis]
@@ -188,12 +188,12 @@ def ctc_unique_labels(labels: Ints, name: Name = None) -> tuple[TensorType, Tens
 
 @ctc_unique_labels.kernel
 def _(labels: Array) -> tuple[Array, Array]:
-    found, places = np.zeros(labels.shape, np.int64), np.zeros(labels.shape, np.int32)
+    found, positions = np.zeros(labels.shape, np.int64), np.zeros(labels.shape, np.int32)
     for row, own in enumerate(labels.tolist()):
-        different = {label: place for place, label in enumerate(dict.fromkeys(own))}
+        different = {label: number for number, label in enumerate(dict.fromkeys(own))}
         found[row, : len(different)] = list(different)
-        places[row] = [different[label] for label in own]
-    return found, places
+        positions[row] = [different[label] for label in own]
+    return found, positions
 
 
 @op

@@ -40,7 +40,7 @@ def _lengths(inputs: Array, sequence_length: Array, what: str) -> list[int]:
 
 
 def _sparse(rows: list[list[int]]) -> tuple[Array, Array, Array]:
-    indices = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+    indices = [(row, column) for row, labels in enumerate(rows) for column in range(len(labels))]
     values = [label for labels in rows for label in labels]
     longest = max(map(len, rows), default=0)
     return (
@@ -128,10 +128,10 @@ def _(inputs: Array, sequence_length: Array, beam_width: int, top_paths: int) ->
             raise errors.InvalidArgumentError(
                 f"ctc_beam_search_decoder: sequence {row} has {len(found)} paths, not {top_paths}"
             )
-        for place in range(top_paths):
-            labels, score = found[place]
-            paths[place].append(list(labels))
-            scores[row, place] = score
+        for rank in range(top_paths):
+            labels, score = found[rank]
+            paths[rank].append(list(labels))
+            scores[row, rank] = score
     parts = [part for path in paths for part in _sparse(path)]
     return (*parts, scores)
 

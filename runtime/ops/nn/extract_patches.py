@@ -80,9 +80,9 @@ def _(images: Array, ksizes: Any, strides: Any, rates: Any, padding: str) -> Arr
     slide = _slide(images.shape, ksizes, strides, rates, padding)
     channels = images.shape[3]
     found: Array = np.zeros((images.shape[0], *slide.outputs, math.prod(ksizes), channels), images.dtype)
-    for place, offset in enumerate(slide.offsets()):
+    for number, offset in enumerate(slide.offsets()):
         windows, elements = slide.slices(offset)
-        found[(slice(None), *windows, place)] = images[(slice(None), *elements)]
+        found[(slice(None), *windows, number)] = images[(slice(None), *elements)]
     return found.reshape(images.shape[0], *slide.outputs, math.prod(ksizes) * channels)
 
 
@@ -116,9 +116,9 @@ def _(grads: Array, sizes: Array, ksizes: Any, strides: Any, rates: Any, padding
     slide = _slide(shape, ksizes, strides, rates, padding)
     found = np.zeros(shape, grads.dtype)
     split = grads.reshape(shape[0], *slide.outputs, math.prod(ksizes), shape[3])
-    for place, offset in enumerate(slide.offsets()):
+    for number, offset in enumerate(slide.offsets()):
         windows, elements = slide.slices(offset)
-        found[(slice(None), *elements)] += split[(slice(None), *windows, place)]
+        found[(slice(None), *elements)] += split[(slice(None), *windows, number)]
     return found
 
 

@@ -45,12 +45,12 @@ def extract_volume_patches(
     if len(input.shape) != 5:
         raise ValueError(f"extract_volume_patches: the input must have rank 5, not {len(input.shape)}")
     batch, *volume, channels = input.shape
-    places = [
+    counts = [
         None if known is None else _places(known, width, step, padding)
         for known, width, step in zip(volume, sizes, steps, strict=True)
     ]
     return TensorType(
-        input.dtype, (batch, *places, None if channels is None else channels * math.prod(sizes))
+        input.dtype, (batch, *counts, None if channels is None else channels * math.prod(sizes))
     )
 
 
@@ -61,10 +61,10 @@ def _window(sizes: Any, what: str) -> tuple[int, int, int]:
 
 
 def _places(size: int, width: int, step: int, padding: str) -> int:
-    places = -(-size // step) if padding == "SAME" else (size - width) // step + 1
-    if places < 0 or (size < width and padding == "VALID"):
+    count = -(-size // step) if padding == "SAME" else (size - width) // step + 1
+    if count < 0 or (size < width and padding == "VALID"):
         raise ValueError(f"extract_volume_patches: patches of {width} do not fit into {size}")
-    return places
+    return count
 
 
 @extract_volume_patches.kernel
@@ -72,8 +72,8 @@ def _(input: Array, ksizes: tuple[int, ...], strides: tuple[int, ...], padding: 
     sizes, steps = ksizes[1:4], strides[1:4]
     margins = [(0, 0)]
     for extent, width, step in zip(input.shape[1:4], sizes, steps, strict=True):
-        places = _places(extent, width, step, padding)
-        missing = max((places - 1) * step + width - extent, 0) if padding == "SAME" else 0
+        count = _places(extent, width, step, padding)
+        missing = max((count - 1) * step + width - extent, 0) if padding == "SAME" else 0
         margins.append((missing // 2, missing - missing // 2))
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(input, [*margins, (0, 0)]), sizes, (1, 2, 3))
     chosen = windows[:, :: steps[0], :: steps[1], :: steps[2]]
@@ -87,6 +87,6 @@ def _(dy: Any, y: Any, input: Any, ksizes: Any, strides: Any, padding: str) -> A
     sizes = shape(input)
     count = reduce_prod(sizes[1:])
     numbers = reshape(count_up(1, count + 1), concat([[1], sizes[1:]], 0))
-    places = reshape(extract_volume_patches(numbers, ksizes, strides, padding), [-1])
-    flat = transpose(reshape(dy, stack([sizes[0], size(places)])))
-    return reshape(transpose(unsorted_segment_sum(flat, places - 1, count)), sizes)
+    positions = reshape(extract_volume_patches(numbers, ksizes, strides, padding), [-1])
+    flat = transpose(reshape(dy, stack([sizes[0], size(positions)])))
+    return reshape(transpose(unsorted_segment_sum(flat, positions - 1, count)), sizes)

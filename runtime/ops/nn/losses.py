@@ -56,8 +56,8 @@ def softmax_cross_entropy_with_logits(
         raise ValueError(
             "softmax_cross_entropy_with_logits: with an `axis` the rank of `logits` must be known"
         )
-    place = shapes.normal_axis(axis, rank)
-    order = [*range(place), *range(place + 1, rank), place]
+    dim = shapes.normal_axis(axis, rank)
+    order = [*range(dim), *range(dim + 1, rank), dim]
     return softmax_cross_entropy(transpose(labels, order), transpose(logits, order), name)  # type: ignore[no-any-return]
 
 

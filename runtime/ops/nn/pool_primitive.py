@@ -225,15 +225,15 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
       output_dtype: dtypes.DType, include_batch_in_index: bool) -> tuple[Array, Array]:  # fmt: skip
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
     largest = _along_axes(input, slide, np.maximum, _lowest(input.dtype))
-    places = np.arange(input.size).reshape(input.shape)
+    positions = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index and len(input):
-        places %= max(input[0].size, 1)
+        positions %= max(input[0].size, 1)
     found, free = np.zeros(largest.shape, output_dtype.numpy), np.ones(largest.shape, bool)
     for offset in slide.offsets():
         windows, elements = slide.slices(offset)
         here = (input[elements] == largest[windows]) & free[windows]
         free[windows] &= ~here
-        np.copyto(found[windows], places[elements], casting="same_kind", where=here)
+        np.copyto(found[windows], positions[elements], casting="same_kind", where=here)
     return largest, found
 
 

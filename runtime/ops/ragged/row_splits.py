@@ -209,9 +209,9 @@ def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> 
     _check_splits(row_splits)
     depth = len(row_splits) // 2
     kind = row_splits[0].dtype
-    places = TensorType(dtypes.int64, (None,))
+    positions = TensorType(dtypes.int64, (None,))
     sizes = [_common_size(row_splits[i].shape, row_splits[i + depth].shape) for i in range(depth)]
-    return (*(TensorType(kind, (size,)) for size in sizes), places, places)
+    return (*(TensorType(kind, (size,)) for size in sizes), positions, positions)
 
 
 def _common_size(one: Any, other: Any) -> int | None:
@@ -225,11 +225,11 @@ def _common_size(one: Any, other: Any) -> int | None:
 @common_rows.kernel
 def _(row_splits: list[Array], stretched: Axes) -> tuple[Array, ...]:
     depth = len(row_splits) // 2
-    places = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
+    positions = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
     result = []
     for level in range(depth):
         splits = row_splits[level], row_splits[level + depth]
-        lengths = [np.diff(one)[place] for one, place in zip(splits, places, strict=True)]
+        lengths = [np.diff(one)[rows_of] for one, rows_of in zip(splits, positions, strict=True)]
         narrow = [
             level + side * depth in (stretched or ()) and bool((lengths[side] == 1).all()) for side in (0, 1)
         ]
@@ -242,9 +242,9 @@ def _(row_splits: list[Array], stretched: Axes) -> tuple[Array, ...]:
         common = np.concatenate([[0], np.cumsum(wide)])
         row = np.repeat(np.arange(len(wide)), wide)
         column = np.arange(common[-1]) - common[row]
-        places = [
-            one[place[row]] + (0 if is_narrow else column)
-            for one, place, is_narrow in zip(splits, places, narrow, strict=True)
+        positions = [
+            one[rows_of[row]] + (0 if is_narrow else column)
+            for one, rows_of, is_narrow in zip(splits, positions, narrow, strict=True)
         ]
         result.append(common.astype(splits[0].dtype))
-    return (*result, places[0].astype(np.int64), places[1].astype(np.int64))
+    return (*result, positions[0].astype(np.int64), positions[1].astype(np.int64))

@@ -342,8 +342,8 @@ def _together(*found: shapes.Dims) -> shapes.Dims:
 def _(index: Array, seed: Array, max_index: Array, rounds: int) -> Array:
     sizes = np.broadcast_shapes(np.shape(index), np.shape(seed)[:-1], np.shape(max_index))
     keys = np.broadcast_to(seed, (*sizes, 3)).reshape(-1, 3)
-    places = (np.broadcast_to(part, sizes).reshape(-1) for part in (index, max_index))
-    numbers, tops = places
+    flattened = (np.broadcast_to(part, sizes).reshape(-1) for part in (index, max_index))
+    numbers, tops = flattened
     if np.any(numbers < 0) or np.any(numbers > tops):
         raise errors.InvalidArgumentError("index must be in [0, max_index]")
     return rejection_samplers.permuted(numbers, keys, tops, rounds).astype(index.dtype).reshape(sizes)

@@ -122,9 +122,9 @@ def _(
     if maxlength >= 0:
         width = min(width, int(maxlength))
     inside = rows < width
-    places = (rows + np.arange(len(rows))[:, None] * width)[inside]
+    bins = (rows + np.arange(len(rows))[:, None] * width)[inside]
     counts = _sums(
-        places, np.reshape(weights, rows.shape)[inside] if np.size(weights) else None, len(rows) * width
+        bins, np.reshape(weights, rows.shape)[inside] if np.size(weights) else None, len(rows) * width
     )
     if binary_output:
         counts = counts > 0
@@ -132,12 +132,12 @@ def _(
     return result if split else result[0]
 
 
-def _sums(places: Array, weights: Array | None, count: int) -> Array:
+def _sums(bins: Array, weights: Array | None, count: int) -> Array:
     """Return the sum of weights at each index, or the number of occurrences."""
     if weights is None:
-        return np.bincount(places, minlength=count)
+        return np.bincount(bins, minlength=count)
     total = np.zeros(count, weights.dtype)
-    np.add.at(total, places, weights)
+    np.add.at(total, bins, weights)
     return total
 
 
@@ -151,5 +151,5 @@ def _(
     padded = concat(
         [dy, zeros_like(dy[..., :1])], axis=-1
     )  # elements from `maxlength` on get a zero gradient
-    places = minimum(arr, cast(shape_of(y)[-1], arr.dtype))
-    return None, gather(padded, places, axis=-1, batch_dims=1 if split else 0), None, None
+    bins = minimum(arr, cast(shape_of(y)[-1], arr.dtype))
+    return None, gather(padded, bins, axis=-1, batch_dims=1 if split else 0), None, None

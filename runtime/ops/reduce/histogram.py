@@ -66,8 +66,8 @@ def _(values: Array, value_range: Array, nbins: Array, dtype: dtypes.DType) -> A
     flat = np.asarray(values, np.float64).reshape(-1)
     if np.isnan(flat).any():
         raise errors.InvalidArgumentError("Histogram values must not contain NaN")
-    places = np.clip((flat - low) / ((high - low) / count), 0, count - 1).astype(np.int64)
-    return np.bincount(places, minlength=count).astype(dtype.numpy)
+    bins = np.clip((flat - low) / ((high - low) / count), 0, count - 1).astype(np.int64)
+    return np.bincount(bins, minlength=count).astype(dtype.numpy)
 
 
 @export("histogram_fixed_width_bins")
@@ -88,6 +88,6 @@ def histogram_fixed_width_bins(
     low, high = ends[0], ends[1]
     scaled = divide(values - low, high - low)
     count = convert_to_tensor(nbins, dtypes.int32)
-    places = floor(cast(count, scaled.dtype) * scaled)
+    bins = floor(cast(count, scaled.dtype) * scaled)
     highest = cast(count - 1, scaled.dtype)
-    return cast(clip_by_value(places, cast(0, scaled.dtype), highest), dtype, name)
+    return cast(clip_by_value(bins, cast(0, scaled.dtype), highest), dtype, name)

@@ -49,8 +49,8 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     rank = x.shape.rank
     if rank is None:
         raise ValueError("isotonic_regression: the rank of `inputs` must be known")
-    place = shapes.normal_axis(axis, rank)
-    order = [*range(place), *range(place + 1, rank), place]
+    dim = shapes.normal_axis(axis, rank)
+    order = [*range(dim), *range(dim + 1, rank), dim]
     back = [order.index(i) for i in range(rank)]
     found, pools = pooled_violators(-transpose(x, order) if not decreasing else transpose(x, order))
     return IsotonicRegression(transpose(found if decreasing else -found, back), transpose(pools, back))

@@ -78,8 +78,8 @@ def weighted_moments(
     mean = reduce_sum(wide * weights, axes, True) / total
     variance = reduce_sum(weights * squared_difference(wide, mean), axes, True) / total
     if not keepdims:
-        places = _placed(axes, x)
-        mean, variance = squeeze(mean, places), squeeze(variance, places)
+        dims = _placed(axes, x)
+        mean, variance = squeeze(mean, dims), squeeze(variance, dims)
     return (cast(mean, x.dtype), cast(variance, x.dtype)) if narrow else (mean, variance)
 
 
@@ -94,14 +94,14 @@ def sufficient_statistics(
     (np.float32(3.0), np.float32(7.0), np.float32(21.0), None)
     """
     x = convert_to_tensor(x)
-    places = sorted({axis % (x.shape.rank or 1) for axis in read_axes(axes) or ()})
-    sizes = cast(gather(shape_of(x), places), x.dtype)
+    dims = sorted({axis % (x.shape.rank or 1) for axis in read_axes(axes) or ()})
+    sizes = cast(gather(shape_of(x), dims), x.dtype)
     count = reduce_prod(sizes)
     if shift is None:
-        return count, reduce_sum(x, places, keepdims), reduce_sum(square(x), places, keepdims), None
+        return count, reduce_sum(x, dims, keepdims), reduce_sum(square(x), dims, keepdims), None
     shift = convert_to_tensor(shift, None if isinstance(shift, Tensor) else x.dtype)
-    total = reduce_sum(x - shift, places, keepdims)
-    return count, total, reduce_sum(squared_difference(x, shift), places, keepdims), shift
+    total = reduce_sum(x - shift, dims, keepdims)
+    return count, total, reduce_sum(squared_difference(x, shift), dims, keepdims), shift
 
 
 @export("nn.normalize_moments")

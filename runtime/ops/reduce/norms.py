@@ -98,7 +98,7 @@ def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
     rank = x.shape.rank
     if rank is None:
         raise errors.UnimplementedError("the gradient of a matrix norm needs a known rank")
-    last = [place % rank for place in axis]
+    last = [dim % rank for dim in axis]
     order = [*(i for i in range(rank) if i not in last), *last]
     _, u, v = svd(permute_axes(x, order))
     outer = times(u[..., :1], v[..., :1], adjoint_b=True)

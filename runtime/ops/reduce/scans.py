@@ -113,9 +113,9 @@ def recurrence(x: Same, factors: Same, axis: Axis, reverse: bool = False, name: 
 def _(x: Array, factors: Array, axis: int, reverse: bool) -> Array:
     result = np.empty_like(x)
     steps, by, running = (np.moveaxis(array, axis, 0) for array in (x, factors, result))
-    places = range(len(steps))
+    numbers = range(len(steps))
     before = None
-    for i in reversed(places) if reverse else places:
+    for i in reversed(numbers) if reverse else numbers:
         running[i] = steps[i] if before is None else steps[i] + by[i] * running[before]
         before = i
     return result

@@ -37,6 +37,6 @@ def along_short(combine: Any, x: Array, keepdims: bool) -> Array:
     [[6], [15]]
     """
     found = combine(x[..., 0], x[..., 1])
-    for place in range(2, x.shape[-1]):
-        combine(found, x[..., place], out=found)
+    for column in range(2, x.shape[-1]):
+        combine(found, x[..., column], out=found)
     return found[..., None] if keepdims else found  # type: ignore[no-any-return]

@@ -276,8 +276,8 @@ def rfftnd(
     result = real_transform(x, _length(fft_length), axes, name)
     whole = x
     if fft_length is not None:
-        for place, axis in enumerate(axes):
-            whole = resized(whole, convert_to_tensor(fft_length, dtypes.int32)[place], axis)
+        for position, axis in enumerate(axes):
+            whole = resized(whole, convert_to_tensor(fft_length, dtypes.int32)[position], axis)
     return _scaled(result, whole, axes, norm, inverse=False)
 
 

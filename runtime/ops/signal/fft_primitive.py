@@ -59,20 +59,20 @@ def _lengths(fft_length: Operand, count: int) -> tuple[int | None, ...] | None:
     return wanted
 
 
-def _resized(x: Operand, places: list[int], sizes: Sequence[int | None]) -> tuple[int | None, ...]:
+def _resized(x: Operand, dims: list[int], sizes: Sequence[int | None]) -> tuple[int | None, ...]:
     result = list(x.shape or ())
-    for place, size in zip(places, sizes, strict=True):
-        result[place] = size
+    for dim, size in zip(dims, sizes, strict=True):
+        result[dim] = size
     return tuple(result)
 
 
 def _complex_spec(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: str) -> TensorType:
     require_dtype(x, COMPLEX, what)
-    places = _axes(x, fft_length, axes, what)
-    if places is None or x.shape is None:
+    dims = _axes(x, fft_length, axes, what)
+    if dims is None or x.shape is None:
         return TensorType(x.dtype, None)
     asked = _lengths(fft_length, len(axes))
-    return TensorType(x.dtype, x.shape if asked is None else _resized(x, places, asked))
+    return TensorType(x.dtype, x.shape if asked is None else _resized(x, dims, asked))
 
 
 Transform = Callable[..., Any]
@@ -121,13 +121,13 @@ def real_transform(input: Input, fft_length: Ints, axes: Axes, name: Name = None
     if input.dtype not in _REALS:
         raise ValueError(f"rfft requires float32 or float64 inputs, got {input.dtype.name}")
     axes = axes or ()
-    places = _axes(input, fft_length, axes, "rfft")
-    if places is None or input.shape is None:
+    dims = _axes(input, fft_length, axes, "rfft")
+    if dims is None or input.shape is None:
         return TensorType(_WHOLES[input.dtype], None)
-    sizes = list(_lengths(fft_length, len(axes)) or (input.shape[place] for place in places))
+    sizes = list(_lengths(fft_length, len(axes)) or (input.shape[dim] for dim in dims))
     last = sizes[-1]
     sizes[-1] = None if last is None else last // 2 + 1 if last else 0
-    return TensorType(_WHOLES[input.dtype], _resized(input, places, sizes))
+    return TensorType(_WHOLES[input.dtype], _resized(input, dims, sizes))
 
 
 @op
@@ -139,15 +139,15 @@ def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) 
     """
     require_dtype(input, COMPLEX, "irfft")
     axes = axes or ()
-    places = _axes(input, fft_length, axes, "irfft")
-    if places is None or input.shape is None:
+    dims = _axes(input, fft_length, axes, "irfft")
+    if dims is None or input.shape is None:
         return TensorType(_PARTS[input.dtype], None)
     asked = _lengths(fft_length, len(axes))
-    sizes = list(asked or (input.shape[place] for place in places))
+    sizes = list(asked or (input.shape[dim] for dim in dims))
     if asked is None:
         last = sizes[-1]
         sizes[-1] = None if last is None else max(2 * (last - 1), 0)
-    return TensorType(_PARTS[input.dtype], _resized(input, places, sizes))
+    return TensorType(_PARTS[input.dtype], _resized(input, dims, sizes))
 
 
 @complex_transform.kernel

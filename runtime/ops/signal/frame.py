@@ -78,10 +78,10 @@ def framed(
         return TensorType(signal.dtype, None)
     if not signal.shape:
         raise ValueError("Shape () must have rank at least 1")
-    place = shapes.normal_axis(axis, len(signal.shape))
-    size = signal.shape[place]
+    dim = shapes.normal_axis(axis, len(signal.shape))
+    size = signal.shape[dim]
     count = None if size is None or length is None or step is None else _count(size, length, step, pad_end)
-    return TensorType(signal.dtype, (*signal.shape[:place], count, length, *signal.shape[place + 1 :]))
+    return TensorType(signal.dtype, (*signal.shape[:dim], count, length, *signal.shape[dim + 1 :]))
 
 
 def _check_steps(length: int | None, step: int | None) -> None:
@@ -101,15 +101,15 @@ def _(
 ) -> Array:
     length, step = int(frame_length), int(frame_step)
     _check_steps(length, step)
-    place = axis % signal.ndim
-    rows = np.moveaxis(signal, place, -1)
+    dim = axis % signal.ndim
+    rows = np.moveaxis(signal, dim, -1)
     count = _count(rows.shape[-1], length, step, pad_end)
     if not count or not length:
-        return np.zeros((*signal.shape[:place], count, length, *signal.shape[place + 1 :]), signal.dtype)
+        return np.zeros((*signal.shape[:dim], count, length, *signal.shape[dim + 1 :]), signal.dtype)
     missing = max((count - 1) * step + length - rows.shape[-1], 0)
     filled = np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, missing)], constant_values=pad_value)
     windows = np.lib.stride_tricks.sliding_window_view(filled, length, axis=-1)[..., : count * step : step, :]
-    return np.moveaxis(windows[..., :count, :], (-2, -1), (place, place + 1)).copy()
+    return np.moveaxis(windows[..., :count, :], (-2, -1), (dim, dim + 1)).copy()
 
 
 @framed.gradient
@@ -129,11 +129,11 @@ def _laid_back(dy: Any, signal: Any, frame_step: Any, axis: int) -> Any:
         raise LookupError(
             "the gradient of frame along another axis than the last needs a signal of known rank"
         )
-    place = axis % rank
-    order = [*range(place), *range(place + 2, rank + 1), place, place + 1]
-    last = [*range(place), *range(place + 1, rank), place]
+    dim = axis % rank
+    order = [*range(dim), *range(dim + 2, rank + 1), dim, dim + 1]
+    last = [*range(dim), *range(dim + 1, rank), dim]
     rows = fitted_to(overlap_and_add(transpose(dy, order), frame_step), transpose(signal, last), [-1])
-    return transpose(rows, [*range(place), rank - 1, *range(place, rank - 1)])
+    return transpose(rows, [*range(dim), rank - 1, *range(dim, rank - 1)])
 
 
 @export("signal.overlap_and_add")

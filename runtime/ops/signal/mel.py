@@ -57,10 +57,10 @@ def linear_to_mel_weight_matrix(
     nyquist = rate / 2
     low, high = constant(lower_edge_hertz, kind), constant(upper_edge_hertz, kind)
     frequencies = linspace(constant(0.0, kind), nyquist, num_spectrogram_bins)[1:]
-    places = expand_dims(_mel(frequencies), 1)
+    mels = expand_dims(_mel(frequencies), 1)
     edges = linspace(_mel(low), _mel(high), num_mel_bins + 2)
     left, middle, right = (reshape(edges[i : num_mel_bins + i], [1, -1]) for i in range(3))
-    rising, falling = (places - left) / (middle - left), (right - places) / (right - middle)
+    rising, falling = (mels - left) / (middle - left), (right - mels) / (right - middle)
     weights = maximum(constant(0.0, kind), minimum(rising, falling))
     return concat([zeros([1, num_mel_bins], kind), weights], 0)  # type: ignore[no-any-return]
 

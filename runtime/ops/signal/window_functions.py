@@ -85,9 +85,9 @@ def kaiser_window(
     """
     length, kind = _arguments(window_length, dtype)
     middle = (cast(length, kind) - 1) / 2
-    places = (cast(count_up(length), kind) - middle) / where(length == 1, ones_like(middle), middle)
+    positions = (cast(count_up(length), kind) - middle) / where(length == 1, ones_like(middle), middle)
     width = convert_to_tensor(beta, kind)
-    window = bessel_i0(width * sqrt(1 - square(places))) / bessel_i0(width)
+    window = bessel_i0(width * sqrt(1 - square(positions))) / bessel_i0(width)
     return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
 
 
@@ -118,6 +118,6 @@ def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Name = 
     [0.7070000171661377, 0.7070000171661377]
     """
     length, kind = _arguments(window_length, dtype)
-    places = cast(count_up(length), kind)
-    angles = constant(math.pi, kind) / cast(length, kind) * (places + 0.5)
+    positions = cast(count_up(length), kind)
+    angles = constant(math.pi, kind) / cast(length, kind) * (positions + 0.5)
     return sin(constant(math.pi / 2, kind) * square(sin(angles)))  # type: ignore[no-any-return]

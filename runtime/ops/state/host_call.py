@@ -64,10 +64,10 @@ class HostFunction:
         values = list(given) if isinstance(given, (tuple, list)) else [] if given is None else [given]
         arrays = [_as_array(value) for value in values]
         self._check_count(len(arrays))
-        for place, (array, spec) in enumerate(zip(arrays, self.results, strict=True)):
+        for position, (array, spec) in enumerate(zip(arrays, self.results, strict=True)):
             if array.dtype != spec.dtype.numpy:
                 raise errors.InvalidArgumentError(
-                    f"{place}-th value returned by {self.__name__} is {dtypes.as_dtype(array.dtype).name}, but "
+                    f"{position}-th value returned by {self.__name__} is {dtypes.as_dtype(array.dtype).name}, but "
                     f"expects {spec.dtype.name}"
                 )
         return arrays
@@ -112,10 +112,10 @@ def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
 
 
 def _fitting(function: HostFunction, arrays: list[Any]) -> list[Any]:
-    for place, (array, spec) in enumerate(zip(arrays, function.results, strict=True)):
+    for position, (array, spec) in enumerate(zip(arrays, function.results, strict=True)):
         if not spec.covers(TensorType(spec.dtype, array.shape)):
             raise errors.InvalidArgumentError(
-                f"{place}-th value returned by {function.__name__} has shape {array.shape}, but the specified shape "
+                f"{position}-th value returned by {function.__name__} has shape {array.shape}, but the specified shape "
                 f"is {spec}"
             )
     return arrays
@@ -159,27 +159,27 @@ compute_on_arrays = _declare(
 @call_on_tensors.gradient
 def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
     """Differentiate the function's own operations, which run once more under a tape."""
-    wanted = [place for place, tensor in enumerate(inputs) if _has_gradient(tensor.dtype)]
-    given = [place for place, each in enumerate(dy) if each is not None]
+    wanted = [position for position, tensor in enumerate(inputs) if _has_gradient(tensor.dtype)]
+    given = [position for position, each in enumerate(dy) if each is not None]
 
     def differentiated(*arguments: Any) -> list[Any]:
         from ...autodiff import GradientTape
 
         tensors, upstream = arguments[: len(inputs)], arguments[len(inputs) :]
-        sources = [tensors[place] for place in wanted]
+        sources = [tensors[position] for position in wanted]
         with GradientTape() as tape:
             tape.watch(sources)
             results = function.on_tensors(tensors)
-        targets = [results[place] for place in given]
+        targets = [results[position] for position in given]
         found = tape.gradient(targets, sources, output_gradients=list(upstream), unconnected_gradients="zero")
         return list(found)
 
-    specs = [TensorType(inputs[place].dtype, inputs[place].shape.dims) for place in wanted]
+    specs = [TensorType(inputs[position].dtype, inputs[position].shape.dims) for position in wanted]
     host = HostFunction(differentiated, specs)
     gradients = dict(
-        zip(wanted, call_on_tensors([*inputs, *(dy[place] for place in given)], host), strict=True)
+        zip(wanted, call_on_tensors([*inputs, *(dy[position] for position in given)], host), strict=True)
     )
-    return [gradients.get(place) for place in range(len(inputs))]
+    return [gradients.get(position) for position in range(len(inputs))]
 
 
 def _has_gradient(dtype: dtypes.DType) -> bool:

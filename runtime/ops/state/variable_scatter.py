@@ -100,12 +100,12 @@ def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool
     if nd:
         check_updates(indices.shape, updates.shape, before.shape)
         check_coordinates(indices, before.shape[: indices.shape[-1]], "shape", before.shape)
-        places: Any = tuple(np.moveaxis(indices, -1, 0))
+        positions: Any = tuple(np.moveaxis(indices, -1, 0))
     else:
         _check_rows(indices.shape, updates.shape, before.shape)
         _check_range(indices, before)
-        places = indices
-    return _changed(before, places, updates, how)
+        positions = indices
+    return _changed(before, positions, updates, how)
 
 
 @op
@@ -128,33 +128,33 @@ scattered.no_gradient("it represents an assignment of a variable, which has no g
 def _check_range(indices: Array, array: Array) -> None:
     wrong = (indices < 0) | (indices >= len(array))
     if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
+        position = tuple(np.argwhere(wrong)[0].tolist())
         raise errors.InvalidArgumentError(
-            f"indices{listed(place) if place else ''} = {indices[place]} is not in [0, {len(array)})"
+            f"indices{listed(position) if position else ''} = {indices[position]} is not in [0, {len(array)})"
         )
 
 
-def _changed(before: Array, places: Any, updates: Array, how: str) -> Array:
+def _changed(before: Array, positions: Any, updates: Array, how: str) -> Array:
     if before.dtype in dtypes.NARROW:
-        wide = _changed(before.astype(np.float32), places, updates.astype(np.float32), how)
+        wide = _changed(before.astype(np.float32), positions, updates.astype(np.float32), how)
         return wide.astype(before.dtype)
     result = before.copy()
     if how == "update":
-        result[places] = updates
+        result[positions] = updates
     elif how == "div" and before.dtype.kind in "iu":
-        _divide_integers(result, places, updates)
+        _divide_integers(result, positions, updates)
     else:
-        _UFUNCS[how].at(result, places, updates)
+        _UFUNCS[how].at(result, positions, updates)
     return result
 
 
-def _divide_integers(result: Array, places: Any, updates: Array) -> None:
+def _divide_integers(result: Array, positions: Any, updates: Array) -> None:
     """Divide with rounding towards zero, one update after the other: an index may be repeated."""
     if not updates.all():
         raise errors.InvalidArgumentError("Integer division by zero")
-    count = np.arange(result.size).reshape(result.shape)[places]
+    count = np.arange(result.size).reshape(result.shape)[positions]
     flat = result.reshape(-1)
     divisors = np.broadcast_to(updates, count.shape).reshape(-1)
-    for place, divisor in zip(count.reshape(-1).tolist(), divisors.tolist(), strict=True):
-        whole = abs(int(flat[place])) // abs(divisor)
-        flat[place] = whole if (flat[place] < 0) == (divisor < 0) else -whole
+    for position, divisor in zip(count.reshape(-1).tolist(), divisors.tolist(), strict=True):
+        whole = abs(int(flat[position])) // abs(divisor)
+        flat[position] = whole if (flat[position] < 0) == (divisor < 0) else -whole

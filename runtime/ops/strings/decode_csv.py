@@ -43,7 +43,7 @@ def csv_columns(
         len(select_cols) != len(record_defaults) or list(select_cols) != sorted(set(select_cols))
     ):
         raise ValueError("select_cols should be as many increasing numbers as there are record_defaults")
-    for place, default in enumerate(record_defaults):
+    for field_number, default in enumerate(record_defaults):
         if default.dtype not in _TYPES:
             raise ValueError(
                 f"Value for attr 'OUT_TYPE' of {default.dtype.name} is not in the list of allowed values: "
@@ -53,7 +53,7 @@ def csv_columns(
             raise ValueError("Each record default should be at most rank 1")
         if default.shape not in (None, (), (0,), (1,), (None,)):
             raise ValueError(
-                f"There should only be 1 default per field but field {place} has {default.shape[0]}"
+                f"There should only be 1 default per field but field {field_number} has {default.shape[0]}"
             )
     return tuple(TensorType(default.dtype, records.shape) for default in record_defaults)
 
@@ -73,23 +73,25 @@ def _(
     for row, record in enumerate(items.ravel().tolist()):
         fields = _fields(record, delimiter, use_quote_delim)
         if select_cols is not None:
-            fields = [fields[place] for place in select_cols if place < len(fields)]
+            fields = [fields[column] for column in select_cols if column < len(fields)]
         if len(fields) != len(columns):
             raise errors.InvalidArgumentError(
                 f"Expect {len(columns)} fields but have {len(fields)} in record {row}"
             )
-        for place, (field, default) in enumerate(zip(fields, record_defaults, strict=True)):
-            columns[place].append(_value(field, missing, np.asarray(default), place, row))
+        for field_number, (field, default) in enumerate(zip(fields, record_defaults, strict=True)):
+            columns[field_number].append(_value(field, missing, np.asarray(default), field_number, row))
     return [
         filled(column, items.shape, np.asarray(default).dtype)
         for column, default in zip(columns, record_defaults, strict=True)
     ]
 
 
-def _value(field: bytes, missing: bytes, default: Array, place: int, row: int) -> Any:
+def _value(field: bytes, missing: bytes, default: Array, field_number: int, row: int) -> Any:
     if not field or field == missing:
         if not default.size:
-            raise errors.InvalidArgumentError(f"Field {place} is required but missing in record {row}!")
+            raise errors.InvalidArgumentError(
+                f"Field {field_number} is required but missing in record {row}!"
+            )
         return default.ravel()[0]
     dtype = dtypes.of_array(default)
     if dtype is dtypes.string:
@@ -98,7 +100,7 @@ def _value(field: bytes, missing: bytes, default: Array, place: int, row: int) -
         return number(field, dtype)
     except errors.InvalidArgumentError:
         raise errors.InvalidArgumentError(
-            f"Field {place} in record {row} is not a valid {dtype.name}: {shown(field)}"
+            f"Field {field_number} in record {row} is not a valid {dtype.name}: {shown(field)}"
         ) from None
 
 

@@ -106,10 +106,10 @@ def _(inputs: Array, segment_ids: Array, num_segments: Array, separator: str) ->
     width = int(np.prod(inner))
     parts: list[list[list[bytes]]] = [[[] for _ in range(width)] for _ in range(count)]
     for number, row in zip(numbers.tolist(), inputs.reshape(len(numbers), width).tolist(), strict=True):
-        for place, item in zip(parts[number], row, strict=True):
-            place.append(item)
+        for pieces, item in zip(parts[number], row, strict=True):
+            pieces.append(item)
     between = separator.encode()
-    return filled((between.join(place) for segment in parts for place in segment), (count, *inner))
+    return filled((between.join(joined) for segment in parts for joined in segment), (count, *inner))
 
 
 @op

@@ -153,7 +153,7 @@ def _(input: Array, unit: str) -> Array:
 
 def starts(item: bytes) -> list[int]:
     """Return the indices at which the characters of a UTF-8 string begin."""
-    return [place for place, byte in enumerate(item) if byte & 0xC0 != 0x80]
+    return [offset for offset, byte in enumerate(item) if byte & 0xC0 != 0x80]
 
 
 def _check_encoding(encoding: str) -> None:
@@ -251,10 +251,10 @@ def _bytes_between(item: bytes, at: int, count: int) -> bytes:
 
 
 def _characters_between(item: bytes, at: int, count: int) -> bytes:
-    places = [*starts(item), len(item)]
-    start = _start(item, at, len(places) - 1)
-    stop = len(places) - 1 if count < 0 else min(start + count, len(places) - 1)
-    return item[places[start] : places[stop]]
+    offsets = [*starts(item), len(item)]
+    start = _start(item, at, len(offsets) - 1)
+    stop = len(offsets) - 1 if count < 0 else min(start + count, len(offsets) - 1)
+    return item[offsets[start] : offsets[stop]]
 
 
 def _start(item: bytes, at: int, size: int) -> int:

@@ -196,8 +196,8 @@ def _(
     texts = [_decoded(item, input_encoding, policy) for item in input.tolist()]
     pairs = [pair for text in texts for pair in text]
     codes = np.array([code for code, _ in pairs], np.int32)
-    places = np.array([place for _, place in pairs], np.int64)
-    return codes, places, np.array([len(text) for text in texts], np.int64)
+    offsets = np.array([offset for _, offset in pairs], np.int64)
+    return codes, offsets, np.array([len(text) for text in texts], np.int64)
 
 
 @op
