@@ -58,14 +58,14 @@ def _batched(loop: Operation, walk: Rewriter) -> None:
     given = dict(zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True))
     operations = list(body.operations)
     found: list[Value] = []
-    for place, product in enumerate(operations):
+    for position, product in enumerate(operations):
         row = rows.get(product.inputs[0]) if product.op is matmul else None
         if row is None or product.inputs[1] not in given or row.inputs[0] not in given:
             continue
         if _goes_through(row, counters, rounds) and _is_worth_it(product):
             sequence, matrix = given[row.inputs[0]], given[product.inputs[1]]
             found.append(_product(walk, product, sequence, matrix))
-            operations[place] = with_parts(
+            operations[position] = with_parts(
                 row, [clone_value(found[-1]), *row.inputs[1:]], outputs=product.outputs
             )
     if found:
@@ -89,12 +89,10 @@ def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
     (go,) = test.outputs
     if type(go) is not Constant or not go.value.all() or test.stateful or body.stateful:
         return None, set()
-    places = [
-        place
-        for place, step in induction_steps(loop).items()
-        if step == 1 and integer(loop.inputs[place]) == 0
+    slots = [
+        slot for slot, step in induction_steps(loop).items() if step == 1 and integer(loop.inputs[slot]) == 0
     ]
-    return loop.attrs.get("maximum_iterations"), {body.inputs[place] for place in places}
+    return loop.attrs.get("maximum_iterations"), {body.inputs[slot] for slot in slots}
 
 
 def _goes_through(row: Operation, counters: set[Value], rounds: int) -> bool:

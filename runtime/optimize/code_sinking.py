@@ -93,8 +93,8 @@ class _Homes:
         self.guests[operation] = [[] for _ in operation.regions]
         self._read(operation.inputs[0], None)
         used = [_read_in(region) for region in operation.regions]
-        for place, operand in enumerate(operation.inputs[1:]):
-            readers = [n for n, region in enumerate(operation.regions) if region.inputs[place] in used[n]]
+        for index, operand in enumerate(operation.inputs[1:]):
+            readers = [n for n, region in enumerate(operation.regions) if region.inputs[index] in used[n]]
             self._read(operand, (operation, readers[0]) if len(readers) == 1 else None)
 
     def _read(self, operand: Operand, home: Home | None) -> None:
@@ -121,23 +121,23 @@ def _with_guests(operation: Operation, guests: Sequence[list[Operation]]) -> Ope
     """Return the operation with the guests at the start of its branches; `guests` are in reverse order."""
     gone = {value for each in guests for guest in each for value in guest.outputs}
     given = operation.inputs[1:]
-    kept = [place for place, operand in enumerate(given) if operand not in gone]
-    outer = [given[place] for place in kept]
-    inner = [[region.inputs[place] for place in kept] for region in operation.regions]
-    places: dict[Operand, int] = {operand: place for place, operand in enumerate(outer)}
+    kept = [index for index, operand in enumerate(given) if operand not in gone]
+    outer = [given[index] for index in kept]
+    inner = [[region.inputs[index] for index in kept] for region in operation.regions]
+    positions: dict[Operand, int] = {operand: index for index, operand in enumerate(outer)}
     for guest in (guest for each in guests for guest in each):
         for operand in guest.inputs:
-            if type(operand) is Value and operand not in places and operand not in gone:
-                places[operand] = len(outer)
+            if type(operand) is Value and operand not in positions and operand not in gone:
+                positions[operand] = len(outer)
                 outer.append(operand)
                 for inputs in inner:
                     inputs.append(clone_value(operand))
     regions = []
     for number, region in enumerate(operation.regions):
-        inside: Substitution = {operand: inner[number][place] for operand, place in places.items()}
+        inside: Substitution = {operand: inner[number][index] for operand, index in positions.items()}
         first = [reading(guest, inside) for guest in reversed(guests[number])]
         known: Substitution = {
-            region.inputs[place]: operand for place, operand in enumerate(given) if operand in gone
+            region.inputs[index]: operand for index, operand in enumerate(given) if operand in gone
         }
         rest = [reading(each, known) for each in region.operations]
         outputs = substitute(region.outputs, known)

@@ -40,7 +40,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
     walk = Rewriter(graph, known)
     kept = walk.operations
     last: dict[Operand, int] | None = None  # position of each value's last use, computed on demand
-    for place, operation in enumerate(graph.operations):
+    for position, operation in enumerate(graph.operations):
         current = operation
         if known and not known.keys().isdisjoint(operation.inputs):
             current = reading(operation, known)
@@ -58,7 +58,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
                     walk.replace(operation.outputs, found)
                     last = last or _last_reads(graph)
                     for operand in operation.inputs:
-                        if last[operand] == place:  # frees memory for the next operations
+                        if last[operand] == position:  # frees memory for the next operations
                             known.pop(operand, None)
                     continue
         kept.append(current)
@@ -68,8 +68,8 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
 def _last_reads(graph: Graph) -> dict[Operand, int]:
     """Return the position of each value's last use; outputs of the graph count as used at the end."""
     last: dict[Operand, int] = {}
-    for place, operation in enumerate(graph.operations):
-        last.update(dict.fromkeys(operation.inputs, place))
+    for position, operation in enumerate(graph.operations):
+        last.update(dict.fromkeys(operation.inputs, position))
     return last | dict.fromkeys(graph.outputs, len(graph.operations))
 
 
@@ -85,13 +85,13 @@ def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
         return with_regions(operation, [callees[callee] for callee in operation.regions])
     changes = state_size(operation)
     constants = [
-        (place, operand)
-        for place, operand in enumerate(region_arguments(operation))
-        if type(operand) is Constant and place >= changes
+        (index, operand)
+        for index, operand in enumerate(region_arguments(operation))
+        if type(operand) is Constant and index >= changes
     ]
     regions = []
     for region in operation.regions:
-        known: Substitution = {region.inputs[place]: constant for place, constant in constants}
+        known: Substitution = {region.inputs[index]: constant for index, constant in constants}
         regions.append(_folded(region, known, callees))
     return with_regions(operation, regions)
 

@@ -97,7 +97,7 @@ def _transpose(operation: Operation, walk: Rewriter) -> Found:
     first, inner = before.inputs[0], axes(before.inputs[1])
     if inner is None or len(inner) != len(perm):
         return None
-    joint = [inner[place] for place in perm]
+    joint = [inner[dim] for dim in perm]
     if joint == list(range(len(joint))):
         return (first,) if fits(first, operation.outputs[0]) else None
     return (walk.add(operation.op, [first, Constant(np.array(joint, np.int32))], operation.attrs),)
@@ -108,7 +108,7 @@ def axes(operand: Operand) -> tuple[int, ...] | None:
     if not isinstance(operand, Constant):
         return None
     count = operand.value.size
-    return tuple([int(place) % count for place in operand.value])
+    return tuple([int(dim) % count for dim in operand.value])
 
 
 def _reshape(operation: Operation, walk: Rewriter) -> Found:

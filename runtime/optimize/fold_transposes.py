@@ -45,11 +45,11 @@ def _einsum(operation: Operation, walk: Rewriter) -> Found:
     inputs = list(operation.inputs)
     if len(inputs) > 2 or len(terms) != len(inputs):
         return None
-    for place, term in enumerate(terms):
-        first, order = _transposed(inputs[place], walk)
+    for index, term in enumerate(terms):
+        first, order = _transposed(inputs[index], walk)
         if first is not None and len(order) == len(term) and term.isalpha():
-            inputs[place] = first
-            terms[place] = "".join([term[order.index(axis)] for axis in range(len(order))])
+            inputs[index] = first
+            terms[index] = "".join([term[order.index(axis)] for axis in range(len(order))])
     if tuple(inputs) != operation.inputs:
         attrs = {**operation.attrs, "equation": ",".join(terms) + arrow + right}
         walk.current = with_parts(operation, inputs, attrs=attrs)
@@ -59,14 +59,14 @@ def _einsum(operation: Operation, walk: Rewriter) -> Found:
 def _tensordot(operation: Operation, walk: Rewriter) -> Found:
     inputs = list(operation.inputs)
     attrs = dict(operation.attrs)
-    for place, side in enumerate(("axes_a", "axes_b")):
-        first, order = _transposed(inputs[place], walk)
+    for index, side in enumerate(("axes_a", "axes_b")):
+        first, order = _transposed(inputs[index], walk)
         if first is None:
             continue
         gone = [order[normal_axis(axis, len(order))] for axis in attrs[side]]
         left = [axis for axis in order if axis not in gone]
         if left == sorted(left):
-            inputs[place], attrs[side] = first, tuple(gone)
+            inputs[index], attrs[side] = first, tuple(gone)
     if tuple(inputs) != operation.inputs:
         walk.current = with_parts(operation, inputs, attrs=attrs)
     return None

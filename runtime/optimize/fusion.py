@@ -82,7 +82,7 @@ class _Fusing:
 
     @functools.cached_property
     def order(self) -> dict[Operation, int]:
-        return {operation: place for place, operation in enumerate(self.live)}
+        return {operation: position for position, operation in enumerate(self.live)}
 
     @functools.cached_property
     def readers(self) -> collections.Counter[Operand]:

@@ -21,12 +21,12 @@ def induction_steps(loop: Operation) -> dict[int, int]:
         if operation.op in (add, subtract):
             made[operation.outputs[0]] = operation
     found = {}
-    for place in range(len(loop.outputs)):
-        sum_ = made.get(body.outputs[place])
+    for slot in range(len(loop.outputs)):
+        sum_ = made.get(body.outputs[slot])
         if sum_ is not None:
-            step = _step(body.inputs[place], sum_)
+            step = _step(body.inputs[slot], sum_)
             if step is not None:
-                found[place] = step
+                found[slot] = step
     return found
 
 

@@ -44,10 +44,10 @@ def _before(array: Operand, maker: Operation) -> Operand | None:
     number = maker.outputs.index(array)
     regions = maker.regions[1:] if is_loop(maker) else maker.regions
     found = {_given(region, number) for region in regions}
-    place = found.pop()
-    if found or place is None or (is_loop(maker) and place != number):
+    slot = found.pop()
+    if found or slot is None or (is_loop(maker) and slot != number):
         return None
-    return region_arguments(maker)[place]
+    return region_arguments(maker)[slot]
 
 
 def _given(region: Graph, number: int) -> int | None:

@@ -39,7 +39,7 @@ def _merged(operation: Operation, walk: Rewriter) -> None:
     if firsts is None:
         return
     count = len(operation.outputs)
-    kept = [place for place, first in enumerate(firsts) if first == place]
+    kept = [slot for slot, first in enumerate(firsts) if first == slot]
     order = [*kept, *range(count, len(operation.inputs))]
     regions = []
     for region in operation.regions:
@@ -59,7 +59,7 @@ def _merged(operation: Operation, walk: Rewriter) -> None:
 def _firsts(operation: Operation) -> list[int] | None:
     """Return, for each state, the number of the first state that is equal to it; None if all differ."""
     count = len(operation.outputs)
-    classes = _first_of_each([_beginning(operation, place) for place in range(count)])
+    classes = _first_of_each([_beginning(operation, slot) for slot in range(count)])
     if len(set(classes)) < count:
         classes = _first_of_each(list(zip(classes, _makers(operation.regions[1]), strict=True)))
     for _ in range(PATIENCE):
@@ -75,22 +75,22 @@ def _firsts(operation: Operation) -> list[int] | None:
 
 def _first_of_each(keys_of_places: Sequence[Hashable]) -> list[int]:
     firsts: dict[Hashable, int] = {}
-    return [firsts.setdefault(key, place) for place, key in enumerate(keys_of_places)]
+    return [firsts.setdefault(key, slot) for slot, key in enumerate(keys_of_places)]
 
 
-def _beginning(operation: Operation, place: int) -> Hashable:
+def _beginning(operation: Operation, slot: int) -> Hashable:
     """Return a key of the initial value and the types of a state; lists are never equal to other state."""
-    specs = [operation.outputs[place].spec, *(region.inputs[place].spec for region in operation.regions)]
+    specs = [operation.outputs[slot].spec, *(region.inputs[slot].spec for region in operation.regions)]
     if not all(isinstance(spec, TensorType) for spec in specs):
-        return place
-    first = operation.inputs[place]
+        return slot
+    first = operation.inputs[slot]
     return (value_keys.of_constant(first) if type(first) is Constant else first, *specs)
 
 
 def _makers(body: Graph) -> list[Hashable]:
     """Return the defining operations of the body's results; equal results have equal ones or none."""
     made: dict[Operand, Hashable] = {
-        value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)
+        value: (each.op, slot) for each in body.operations for slot, value in enumerate(each.outputs)
     }
     return [made.get(result) for result in body.outputs]
 

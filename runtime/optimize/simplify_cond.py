@@ -73,10 +73,10 @@ class _Branches:
         """Return the operation with the predicate replaced by a constant in its branches."""
         decision, *given = operation.inputs
         is_known = is_cond(operation) and type(decision) is Value
-        places = [place for place, operand in enumerate(given) if operand is decision] if is_known else ()
+        indices = [index for index, operand in enumerate(given) if operand is decision] if is_known else ()
         regions = []
         for number, region in enumerate(operation.regions):
-            known: Substitution = {region.inputs[place]: Constant(np.array(number == 0)) for place in places}
+            known: Substitution = {region.inputs[index]: Constant(np.array(number == 0)) for index in indices}
             regions.append(self.walked(region, known))
         return with_regions(operation, regions)
 

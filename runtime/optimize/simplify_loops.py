@@ -124,9 +124,9 @@ def counted_rounds(operation: Operation) -> int | None:
     found = None if test.stateful else _comparison(test)
     if found is None:
         return None
-    op, place, limit = found
-    change = induction_steps(operation).get(place)
-    start = operation.inputs[place]
+    op, slot, limit = found
+    change = induction_steps(operation).get(slot)
+    start = operation.inputs[slot]
     if not change or type(start) is not Constant:
         return None
     first, step = int(start.value), change

@@ -50,17 +50,17 @@ def _realdiv(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _floordiv(operation: Operation, walk: Rewriter) -> Found:
-    n, places = operation.inputs[0], _places(operation)
-    if places is None:
+    n, bits = operation.inputs[0], _places(operation)
+    if bits is None:
         return None
-    return (walk.add(right_shift, [n, Constant(np.array(places, n.dtype.numpy))]),)
+    return (walk.add(right_shift, [n, Constant(np.array(bits, n.dtype.numpy))]),)
 
 
 def _floormod(operation: Operation, walk: Rewriter) -> Found:
-    n, places = operation.inputs[0], _places(operation)
-    if places is None:
+    n, bits = operation.inputs[0], _places(operation)
+    if bits is None:
         return None
-    return (walk.add(bitwise_and, [n, Constant(np.array(2**places - 1, n.dtype.numpy))]),)
+    return (walk.add(bitwise_and, [n, Constant(np.array(2**bits - 1, n.dtype.numpy))]),)
 
 
 def _places(operation: Operation) -> int | None:

@@ -64,7 +64,7 @@ class ValueNumbering:
         if operation.stateful:
             return [self.fresh() for _ in operation.outputs]
         key = self.of(self.key(operation, given, depth))
-        return [self.of(("result", key, place)) for place in range(len(operation.outputs))]
+        return [self.of(("result", key, slot)) for slot in range(len(operation.outputs))]
 
     def key(self, operation: Operation, given: list[int], depth: int = 0) -> Hashable:
         """Return a key that determines the results of an operation without side effects.
@@ -74,7 +74,7 @@ class ValueNumbering:
         parts: tuple[Hashable, ...] = ()
         if is_loop(operation):
             count = len(operation.outputs)
-            state = [self.of(("state", depth, place)) for place in range(count)]
+            state = [self.of(("state", depth, slot)) for slot in range(count)]
             parts = tuple(
                 self.outputs(each, [*state, *given[count:]], depth + 1) for each in operation.regions
             )
