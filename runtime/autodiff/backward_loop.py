@@ -86,9 +86,9 @@ class BackwardLoop:
     def _handed(self) -> list[Value]:
         """Return the residuals that are the next state of the forward loop, as inputs of the backward body."""
         found = []
-        for value, place in self.saving.handed.items():
+        for value, index in self.saving.handed.items():
             inner = self.inner[value]
-            inner.spec = self.reversal.graph.inputs[place].spec
+            inner.spec = self.reversal.graph.inputs[index].spec
             found.append(inner)
         return found
 
@@ -130,7 +130,7 @@ class BackwardLoop:
             ]
         done = [_of_spec(back.operand(x), value.spec) for x, value in zip(totals, self.sums, strict=True)]
         body_inputs = self.reversal.graph.inputs
-        handed = [self.inner[body_inputs[place]] for place in self.saving.handed.values()]
+        handed = [self.inner[body_inputs[index]] for index in self.saving.handed.values()]
         ends = [left, *self.outputs, *done, *handed, *shorter]
         own = [count, *self.state, *lists]
         body = Graph("body", (*own, *steady), (*pops, *counting, *back.operations), tuple(ends))

@@ -71,8 +71,8 @@ def explained(
                 *_ends(arrivals),
             ]
         )
-    places = [source, *(y for record in records for y in record.outputs)]
-    grads = dict(zip(map(key_of, places), gradients(records, [seed], places, since), strict=True))
+    tensors = [source, *(y for record in records for y in record.outputs)]
+    grads = dict(zip(map(key_of, tensors), gradients(records, [seed], tensors, since), strict=True))
     return _along(head, _open_way(records, grads, target, source, since) or way, source, grads)
 
 
@@ -188,11 +188,11 @@ def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
 
 def _along(head: str, way: list[Step], source: Any, grads: Mapping[Key, Any]) -> str:
     """Return the text for a path, with the state of the gradient at each step."""
-    found = [dense(grads[key_of(place)]) for place in (source, *(y for _, y in way))]
+    found = [dense(grads[key_of(tensor)]) for tensor in (source, *(y for _, y in way))]
     lines = []
-    for place, (record, y) in enumerate(way):
-        is_cut = _is_nothing(found[place]) and not _is_nothing(found[place + 1])
-        note = _cut(record, y) or f"its derivative is {_state(found[place])} here" if is_cut else ""
+    for i, (record, y) in enumerate(way):
+        is_cut = _is_nothing(found[i]) and not _is_nothing(found[i + 1])
+        note = _cut(record, y) or f"its derivative is {_state(found[i])} here" if is_cut else ""
         lines += _lines(record, y, note)
     return "\n".join([f"{head} is {_state(found[0])}", *lines])
 

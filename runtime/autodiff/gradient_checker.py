@@ -32,12 +32,12 @@ def compute_gradient(
         raise ValueError("`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`)")
     arguments = [convert_to_tensor(value) for value in x]
     width = 1.0 / 1024 if delta is None else delta
-    by_tape = tuple(_by_tape(f, arguments, place) for place in range(len(arguments)))
-    return by_tape, tuple(_by_differences(f, arguments, place, width) for place in range(len(arguments)))
+    by_tape = tuple(_by_tape(f, arguments, index) for index in range(len(arguments)))
+    return by_tape, tuple(_by_differences(f, arguments, index, width) for index in range(len(arguments)))
 
 
-def _by_tape(f: Callable[..., Any], arguments: list[Any], place: int) -> Any:
-    x = arguments[place]
+def _by_tape(f: Callable[..., Any], arguments: list[Any], index: int) -> Any:
+    x = arguments[index]
     with GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = f(*arguments)
@@ -45,15 +45,15 @@ def _by_tape(f: Callable[..., Any], arguments: list[Any], place: int) -> Any:
     return rows.numpy().reshape(int(size(y)), int(size(x)))
 
 
-def _by_differences(f: Callable[..., Any], arguments: list[Any], place: int, delta: float) -> Any:
-    x = arguments[place].numpy()
+def _by_differences(f: Callable[..., Any], arguments: list[Any], index: int, delta: float) -> Any:
+    x = arguments[index].numpy()
     columns = []
     for number in range(x.size):
         ends = []
         for step in (delta, -delta):
             moved = np.array(x)
             moved.reshape(-1)[number] += moved.dtype.type(step)
-            given = [*arguments[:place], EagerTensor(moved), *arguments[place + 1 :]]
+            given = [*arguments[:index], EagerTensor(moved), *arguments[index + 1 :]]
             y: Any = convert_to_tensor(f(*given))
             ends.append(y.numpy())
         columns.append(((ends[0] - ends[1]) / (2 * delta)).reshape(-1))

@@ -49,7 +49,7 @@ class GraphVjp:
         graph: Graph,
         given: Sequence[bool],
         wanted: Sequence[bool],
-        form: Callable[[Any, int], Any] = lambda grad, place: dense(grad),
+        form: Callable[[Any, int], Any] = lambda grad, index: dense(grad),
     ) -> None:
         self.graph = graph
         self.forward = Builder(graph.name)

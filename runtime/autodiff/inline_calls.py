@@ -37,12 +37,12 @@ class CallRecord(Pullback):
 def opened(records: Sequence[Record], since: Mapping[Key, int]) -> tuple[list[Record], dict[Key, int]]:
     """Return the records with calls inlined, and `since` with the new indices."""
     found: list[Record] = []
-    places = []
+    indices = []
     for record in records:
-        places.append(len(found))
+        indices.append(len(found))
         found += _inside(record) if isinstance(record, CallRecord) else [record]
-    places.append(len(found))
-    return found, {key: places[number] for key, number in since.items()}
+    indices.append(len(found))
+    return found, {key: indices[number] for key, number in since.items()}
 
 
 def _inside(call: CallRecord) -> list[Record]:

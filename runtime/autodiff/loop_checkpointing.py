@@ -125,7 +125,7 @@ class Segment:
         self.wanted = [*self.saving.last, *self.saving.stacked]
         self.operations, self.places, unique = self._needed()
         self.unique = [value for each in self.forward.operations if each in unique for value in each.outputs]
-        self.kept = [self.body.inputs[place] for place in self.places]
+        self.kept = [self.body.inputs[index] for index in self.places]
         self.names = ["firsts", *(value.name for value in self.kept)]
         self.inputs = record.inputs
         self.references = given_references(record, self.saving.references)
@@ -142,7 +142,7 @@ class Segment:
             if value not in saving.steady and value not in saving.counters
         }
         needed: set[Operand] = set(self.wanted)
-        places: list[int] = []
+        indices: list[int] = []
         while True:
             again = []
             unique = set()
@@ -154,11 +154,11 @@ class Segment:
                     needed.update(operation.inputs)
                 else:
                     unique.add(operation)
-            more = [place for value, place in moving.items() if value in needed and place not in places]
+            more = [index for value, index in moving.items() if value in needed and index not in indices]
             if not more:
-                return again[::-1], sorted(places), unique
-            places += more
-            needed.update(body.outputs[place] for place in more)
+                return again[::-1], sorted(indices), unique
+            indices += more
+            needed.update(body.outputs[index] for index in more)
 
     def forward_operations(self) -> list[Operation]:
         """Return the original operations of the body, except for those with results that have to be kept."""
@@ -198,7 +198,7 @@ class Segment:
             self._receive_steady(body, known, add(at, first))
             body.operations += copied(self.operations, known)
             after = [add(at, number(1))]
-            after += [_tensor(of(self.body.outputs[place], known), body) for place in self.places]
+            after += [_tensor(of(self.body.outputs[index], known), body) for index in self.places]
             after += [_tensor(known[value], body) for value in saving.last]
             lists = zip(parts[len(saving.last) :], saving.stacked, strict=True)
             after += [appended(wrap(part, body), _tensor(known[value], body)) for part, value in lists]
@@ -213,8 +213,8 @@ class Segment:
         """Bind the induction variables, the loop invariants and the results that cannot be recomputed."""
         saving = self.saving
         read = {x for operation in self.operations for x in operation.inputs}
-        read.update(self.body.outputs[place] for place in self.places)
-        for place, value in enumerate(self.body.inputs):
+        read.update(self.body.outputs[position] for position in self.places)
+        for index, value in enumerate(self.body.inputs):
             if value not in read:
                 continue
             if value in saving.counters:
@@ -224,7 +224,7 @@ class Segment:
             elif value in self.contents:
                 known[value] = body.operand(self.contents[value])
             elif value in saving.steady:
-                known[value] = body.operand(self.inputs[place])
+                known[value] = body.operand(self.inputs[index])
         for value, array in zip(self.unique, self.never_again, strict=True):
             known[value] = body.operand(_element(array, round_))
 
@@ -255,8 +255,8 @@ def _nothing(spec: Any) -> Any:
     return new_list(spec) if isinstance(spec, ListType) else blank(spec)
 
 
-def _element(array: Any, place: Any) -> Any:
-    return array_sublist(array, place) if isinstance(array.spec.element, ListType) else list_get(array, place)
+def _element(array: Any, index: Any) -> Any:
+    return array_sublist(array, index) if isinstance(array.spec.element, ListType) else list_get(array, index)
 
 
 def _popped(array: Any) -> tuple[Any, Any]:

@@ -44,9 +44,9 @@ def steady_inputs(operation: Operation) -> dict[Value, int]:
 def counters(operation: Operation) -> dict[Value, Counter]:
     """Return the inputs of the body that are induction variables."""
     _, body = operation.regions
-    places = induction_steps(operation).items()
+    indices = induction_steps(operation).items()
     return {
-        body.inputs[place]: Counter(place, step) for place, step in places if _is_count(body.inputs[place])
+        body.inputs[index]: Counter(index, step) for index, step in indices if _is_count(body.inputs[index])
     }
 
 
@@ -81,9 +81,9 @@ def _given(operation: Operation, value: Operand) -> Iterator[tuple[Graph, Value]
     """Yield the inputs of the operation's regions that correspond to an operand."""
     for region in operation.regions:
         first = len(operation.inputs) - len(region.inputs)
-        for place, operand in enumerate(operation.inputs):
-            if operand is value and place >= first:
-                yield region, region.inputs[place - first]
+        for index, operand in enumerate(operation.inputs):
+            if operand is value and index >= first:
+                yield region, region.inputs[index - first]
 
 
 def is_repeatable(operation: Operation, read: set[Value]) -> bool:

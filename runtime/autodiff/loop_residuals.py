@@ -87,8 +87,8 @@ def _empty(record: GraphRecord, spec: AnySpec) -> Operand:
     """Return the initial value of an additional loop-carried value: an empty list, made before the loop, or zeros."""
     if isinstance(spec, ListType):
         made = making_list(spec)
-        place = record.builder.operations.index(record.operation)
-        record.builder.operations[place:place] = made
+        index = record.builder.operations.index(record.operation)
+        record.builder.operations[index:index] = made
         return made[-1].outputs[0]
     assert isinstance(spec, TensorType)
     return Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array)

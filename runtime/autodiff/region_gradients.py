@@ -85,8 +85,8 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     reversals = [
         GraphVjp(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
     ]
-    for place in range(len(wanted) - 1):
-        _agree(reversals, place)
+    for index in range(len(wanted) - 1):
+        _agree(reversals, index)
     flags = [any(column) for column in zip(*(r.has_gradient for r in reversals), strict=True)]
     if not any(flags):
         return [None] * len(wanted)
@@ -123,23 +123,23 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     return [None, *put_together(found, reversals[0].sizes)]
 
 
-def _agree(reversals: Sequence[GraphVjp], place: int) -> None:
+def _agree(reversals: Sequence[GraphVjp], index: int) -> None:
     """Convert the cotangents of an input to one form in all branches: IndexedSlices if no branch has a dense one."""
-    grads = [reversal.grads[place] for reversal in reversals]
-    like: Any = content(reversals[0].graph.inputs[place].spec)
+    grads = [reversal.grads[index] for reversal in reversals]
+    like: Any = content(reversals[0].graph.inputs[index].spec)
     if not any(isinstance(grad, IndexedSlices) for grad in grads):
         return
     are_slices = all(grad is None or isinstance(grad, IndexedSlices) for grad in grads)
     if not are_slices or not is_static(like.shape):
         for reversal in reversals:
             with reversal.back:
-                reversal.grads[place] = dense(reversal.grads[place])
+                reversal.grads[index] = dense(reversal.grads[index])
         return
     for reversal, grad in zip(reversals, grads, strict=True):
         with reversal.back:
             values = zeros([0, *like.shape[1:]], like.dtype) if grad is None else grad.values
             indices = zeros([0], "int64") if grad is None else cast(grad.indices, "int64")
-            reversal.grads[place] = IndexedSlices(
+            reversal.grads[index] = IndexedSlices(
                 values, indices, EagerTensor(np.array(like.shape, np.int32))
             )
 

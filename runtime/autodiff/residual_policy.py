@@ -45,12 +45,12 @@ class ResidualPlan:
         rest = [value for value in saved if not self._is_at_hand(value)]
         self.last = [value for value in rest if value in same]
         kept = {value for value in rest if value not in same}
-        places = {
+        indices = {
             after: i
             for i, (before, after) in enumerate(zip(body.inputs, body.outputs, strict=False))
             if isinstance(after, Value) and before in kept
         }
-        self.handed = {value: places[value] for value in rest if value in kept and value in places}
+        self.handed = {value: indices[value] for value in rest if value in kept and value in indices}
         self.stacked = [value for value in rest if value in kept and value not in self.handed]
 
     def _is_at_hand(self, value: Value) -> bool:

@@ -94,8 +94,8 @@ def dense(grad: Any) -> Any:
     if not isinstance(grad, ScatteredGradient):
         return grad
     if len(grad.parts) == 1:
-        ((value, key, places),) = grad.parts
-        return put_back_item(value, grad.shape, places, key)
+        ((value, key, indices),) = grad.parts
+        return put_back_item(value, grad.shape, indices, key)
     return _whole(added(list_new(grad.parts[0].value.dtype, None), grad), grad)
 
 
@@ -107,8 +107,8 @@ def public(grad: Any) -> Any:
 def added(running: Any, grad: Any) -> Any:
     """Return a running sum with the parts of a gradient added."""
     whole = _scattered(grad)
-    for value, key, places in whole.parts:
-        running = array_add(running, value, places, whole.shape, key)
+    for value, key, indices in whole.parts:
+        running = array_add(running, value, indices, whole.shape, key)
     return running
 
 
@@ -128,8 +128,8 @@ def _scattered(grad: Any) -> ScatteredGradient:
 
 def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
     kinds = {one.indices.dtype for one in slices}
-    places = [one.indices if len(kinds) == 1 else cast(one.indices, "int64") for one in slices]
-    return IndexedSlices(join([one.values for one in slices], 0), join(places, 0), slices[0].dense_shape)
+    indices = [one.indices if len(kinds) == 1 else cast(one.indices, "int64") for one in slices]
+    return IndexedSlices(join([one.values for one in slices], 0), join(indices, 0), slices[0].dense_shape)
 
 
 def taken_apart(grad: Any) -> list[Any]:

@@ -45,7 +45,7 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     read = reversal.graph.inputs
     starts = [zeros_for(results[i]) if grads[i] is None else grads[i] for i in carried]
     starts += [_start(inputs[i], read[i].spec, reversal.grads[i]) for i in gathered]
-    starts += [results[place] for place in saving.handed.values()]
+    starts += [results[index] for index in saving.handed.values()]
     references = given_references(record, [saving.reads[value] for value in saving.read])
     every = record.attrs.get(EVERY)
     if every is None:
