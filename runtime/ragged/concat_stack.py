@@ -53,8 +53,8 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     listed = list(values) if isinstance(values, (list, tuple)) else [values]
     if len(listed) == 1:
         return listed[0]
-    place = _place(listed, axis, 0)
-    return _concatenated(aligned(listed, min(place, 1)), place)
+    dim = _place(listed, axis, 0)
+    return _concatenated(aligned(listed, min(dim, 1)), dim)
 
 
 def _place(values: Sequence[Any], axis: Any, more: int) -> int:
@@ -109,11 +109,11 @@ def _interleaved(values: Sequence[RaggedTensor]) -> RaggedTensor:
     return picked_rows(every, order)
 
 
-def picked_rows(ragged: RaggedTensor, places: Any) -> RaggedTensor:
+def picked_rows(ragged: RaggedTensor, positions: Any) -> RaggedTensor:
     """Return rows by index."""
     splits = ragged.row_splits
     uniform = ragged.uniform_row_length
-    return rows_between(ragged.values, gather(splits, places), gather(splits, places + 1), uniform)
+    return rows_between(ragged.values, gather(splits, positions), gather(splits, positions + 1), uniform)
 
 
 def _multiples(count: Any, factor: int) -> Any:
@@ -127,19 +127,19 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     if not listed:
         raise ValueError("stack needs at least one tensor")
     tensors = [one if isinstance(one, RaggedTensor) else convert_to_tensor(one) for one in listed]
-    place = _place(tensors, axis, 1)
-    if len(tensors) == 1 and (isinstance(tensors[0], RaggedTensor) or place or not tensors[0].shape.rank):
-        return _expanded(tensors[0], place)
+    dim = _place(tensors, axis, 1)
+    if len(tensors) == 1 and (isinstance(tensors[0], RaggedTensor) or dim or not tensors[0].shape.rank):
+        return _expanded(tensors[0], dim)
     if all(not isinstance(one, RaggedTensor) for one in tensors):
         rank = tensors[0].shape.rank
-        if rank == 0 or (place > 0 and rank == 1):
-            return concat_split.stack(tensors, place)
+        if rank == 0 or (dim > 0 and rank == 1):
+            return concat_split.stack(tensors, dim)
         if rank == 1:
             lengths = concat_split.stack([shape_of(one)[0] for one in tensors])
             return RaggedTensor(
                 concat_split.concat(tensors, 0), RowPartition.from_row_lengths(lengths), internal=True
             )
-    return _stacked(aligned(tensors, max(min(place, 1), 1)), place)
+    return _stacked(aligned(tensors, max(min(dim, 1), 1)), dim)
 
 
 def _stacked(values: Sequence[Any], axis: int) -> Any:
@@ -201,8 +201,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     if axes is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     result = input
-    for place in sorted({input._axis(one) for one in axes}, reverse=True):
-        result = _squeezed(result, place)
+    for dim in sorted({input._axis(one) for one in axes}, reverse=True):
+        result = _squeezed(result, dim)
     return result
 
 
@@ -224,7 +224,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     axes = {tensor._axis(one) for one in read_axes(axis) or ()}
     if not axes:
         return tensor
-    return tensor[tuple(slice(None, None, -1 if place in axes else None) for place in range(max(axes) + 1))]
+    return tensor[tuple(slice(None, None, -1 if dim in axes else None) for dim in range(max(axes) + 1))]
 
 
 def split(

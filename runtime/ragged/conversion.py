@@ -51,17 +51,17 @@ def to_tensor(ragged: RaggedTensor, default_value: Any, shape: Any) -> Tensor:
     if shape is not None:
         sizes, static = _wanted_sizes(bounds, shape, static)
     outer, inner = sizes[: depth + 1], sizes[depth + 1 :]
-    places = ragged_coordinates(list(ragged.nested_row_splits))
+    coordinates = ragged_coordinates(list(ragged.nested_row_splits))
     values = flat
     if shape is not None:
-        fits = reduce_all(less(places, outer), 1)
-        places, values = boolean_mask(places, fits), boolean_mask(flat, fits)
+        fits = reduce_all(less(coordinates, outer), 1)
+        coordinates, values = boolean_mask(coordinates, fits), boolean_mask(flat, fits)
     rank_inner = None if flat.shape.rank is None else flat.shape.rank - 1
     if default.shape.rank and rank_inner is not None and default.shape.rank > rank_inner:
         shapes = f"default_value.shape={default.shape} and rt_input.flat_values.shape={flat.shape}"
         expect(False, f"{shapes} are incompatible")
     blank = broadcast_to(default, concat([fill(shape_of(outer), in_dtype(1, dtypes.int64)), inner], 0))
-    dense: Tensor = tensor_scatter_nd_update(broadcast_to(blank, sizes), places, values)
+    dense: Tensor = tensor_scatter_nd_update(broadcast_to(blank, sizes), coordinates, values)
     if static is not None:
         dense = ensure_shape(dense, static)
     return dense
@@ -188,16 +188,16 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> RaggedTensor:
 def to_sparse(ragged: RaggedTensor) -> SparseTensor:
     """Implement `RaggedTensor.to_sparse`."""
     flat = ragged.flat_values
-    places = ragged_coordinates(list(ragged.nested_row_splits))
+    coordinates = ragged_coordinates(list(ragged.nested_row_splits))
     sizes = shape_of(flat)[1:]
     if flat.shape.rank != 1:
         count = reduce_prod(sizes)
         number = counted(count)
         inner = [number // reduce_prod(sizes[i + 1 :]) % sizes[i] for i in range((flat.shape.rank or 1) - 1)]
         columns = tile(in_dtype(stack(inner, 1), dtypes.int64), stack([shape_of(flat)[0], 1]))
-        places = concat([repeat(places, count, axis=0), columns], 1)
+        coordinates = concat([repeat(coordinates, count, axis=0), columns], 1)
         flat = reshape(flat, [-1])
-    return SparseTensor(places, flat, in_dtype(bounding_shape(ragged, None, None), dtypes.int64))
+    return SparseTensor(coordinates, flat, in_dtype(bounding_shape(ragged, None, None), dtypes.int64))
 
 
 def merge_dims(value: Any, outer: int, inner: int) -> Any:

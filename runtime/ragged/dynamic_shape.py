@@ -83,10 +83,10 @@ class DynamicRaggedShape:
 
     def is_uniform(self, axis: int) -> bool:
         """Return whether all rows of an axis have one size."""
-        place = self._place(axis)
-        if place == 0 or place > len(self._partitions):
+        dim = self._place(axis)
+        if dim == 0 or dim > len(self._partitions):
             return True
-        return self._partitions[place - 1].is_uniform()
+        return self._partitions[dim - 1].is_uniform()
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
         """Return the size of each axis: a number, a tuple of row lengths for a ragged axis, None if it is unknown."""
@@ -111,12 +111,12 @@ class DynamicRaggedShape:
         """Return the size of a uniform axis, as a scalar; ValueError for a ragged axis."""
         if not isinstance(index, int):
             raise TypeError(f"the index of a DynamicRaggedShape must be an int, not {index!r}")
-        place = self._place(index)
-        if place > len(self._partitions) or not self._partitions:
-            return self._inner[place - len(self._partitions)]
-        if place == 0:
+        dim = self._place(index)
+        if dim > len(self._partitions) or not self._partitions:
+            return self._inner[dim - len(self._partitions)]
+        if dim == 0:
             return in_dtype(self._partitions[0].nrows(), self._dtype)
-        length = self._partitions[place - 1].uniform_row_length()
+        length = self._partitions[dim - 1].uniform_row_length()
         if length is None:
             raise ValueError(f"Index {index} is not uniform")
         return length

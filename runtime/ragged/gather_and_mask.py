@@ -51,37 +51,37 @@ def gather(params: Any, indices: Any, axis: int = 0, batch_dims: int = 0, name: 
 
 
 def _numbers(indices: Any) -> Any:
-    places = convert_to_tensor(indices)
-    if not places.dtype.is_integer:
-        raise TypeError(f"indices must be integers, not {places.dtype.name}")
-    return places
+    numbers = convert_to_tensor(indices)
+    if not numbers.dtype.is_integer:
+        raise TypeError(f"indices must be integers, not {numbers.dtype.name}")
+    return numbers
 
 
-def _rows(params: RaggedTensor, places: Any) -> Any:
+def _rows(params: RaggedTensor, numbers: Any) -> Any:
     """Return rows by index, in the shape of the indices."""
-    if places.shape.rank is None:
+    if numbers.shape.rank is None:
         raise ValueError("the rank of the indices must be known")
-    flat = reshape(places, [-1])
+    flat = reshape(numbers, [-1])
     inside = logical_and(
         greater_equal(flat, 0), less(cast(flat, dtypes.int64), cast(params.nrows(), dtypes.int64))
     )
-    expect(reduce_all(inside), "indices must be numbers of rows:", [places])
+    expect(reduce_all(inside), "indices must be numbers of rows:", [numbers])
     picked = picked_rows(params, flat)
-    if places.shape.rank == 0:
+    if numbers.shape.rank == 0:
         return picked.values
     kind = params.row_splits.dtype
     result: Any = picked
-    for axis in range(places.shape.rank - 1, 0, -1):
-        known = places.shape[axis]
-        length = in_dtype(shape_of(places)[axis] if known is None else known, kind)
-        rows = reduce_size(places, axis)
+    for axis in range(numbers.shape.rank - 1, 0, -1):
+        known = numbers.shape[axis]
+        length = in_dtype(shape_of(numbers)[axis] if known is None else known, kind)
+        rows = reduce_size(numbers, axis)
         result = RaggedTensor(result, RowPartition(_steps(rows, length)), internal=True)
     return result
 
 
-def reduce_size(places: Any, axis: int) -> Any:
+def reduce_size(numbers: Any, axis: int) -> Any:
     """Return the number of elements of the axes before `axis`."""
-    return reduce_prod(shape_of(places)[:axis])
+    return reduce_prod(shape_of(numbers)[:axis])
 
 
 def _steps(rows: Any, length: Any) -> Any:
@@ -98,22 +98,22 @@ def _along(params: Any, indices: Any, axis: int) -> Any:
         return params.with_values(_along(params.values, indices, axis - 1))
     if isinstance(indices, RaggedTensor):
         raise ValueError("ragged indices along an inner axis need batch_dims")
-    places = _numbers(indices)
+    numbers = _numbers(indices)
     kind = params.row_splits.dtype
-    flat = in_dtype(reshape(places, [-1]), kind)
+    flat = in_dtype(reshape(numbers, [-1]), kind)
     lengths = expand_dims(params.row_lengths(), 1)
     inside = logical_and(greater_equal(flat, 0), less(expand_dims(flat, 0), lengths))
-    expect(reduce_all(inside), "indices must be inside every row:", [places, params.row_lengths()])
+    expect(reduce_all(inside), "indices must be inside every row:", [numbers, params.row_lengths()])
     whole = expand_dims(params.row_starts(), 1) + expand_dims(flat, 0)
     picked = picked_values(params.values, reshape(whole, [-1]))
-    shape = concat([shape_of(whole)[:1], shape_of(places)], 0)
+    shape = concat([shape_of(whole)[:1], shape_of(numbers)], 0)
     if not isinstance(picked, RaggedTensor):
         return reshape(picked, concat([shape, shape_of(picked)[1:]], 0))
     result: Any = picked
-    for place in range(places.shape.rank - 1, -1, -1):
-        known = places.shape[place]
-        length = in_dtype(shape_of(places)[place] if known is None else known, kind)
-        rows = reduce_prod(shape[: place + 1])
+    for dim in range(numbers.shape.rank - 1, -1, -1):
+        known = numbers.shape[dim]
+        length = in_dtype(shape_of(numbers)[dim] if known is None else known, kind)
+        rows = reduce_prod(shape[: dim + 1])
         result = RaggedTensor(result, RowPartition(_steps(rows, length)), internal=True)
     return result
 
@@ -133,8 +133,8 @@ def _in_batches(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     local = in_dtype(flat, kind)
     inside = logical_and(greater_equal(local, 0), less(local, dense_gather(rows.row_lengths(), ids)))
     expect(reduce_all(inside), "indices must be inside their rows:", [flat])
-    places = dense_gather(rows.row_starts(), ids) + local
-    picked = picked_values(rows.values, places)
+    positions = dense_gather(rows.row_starts(), ids) + local
+    picked = picked_values(rows.values, positions)
     if isinstance(indices, RaggedTensor) or isinstance(picked, RaggedTensor):
         return numbers.with_flat_values(picked)
     return reshape(picked, concat([shape_of(indices), shape_of(picked)[1:]], 0))
@@ -169,11 +169,11 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         return indices.with_flat_values(gather_nd(params, indices.flat_values))
     if not isinstance(params, RaggedTensor):
         return gather_where.gather_nd(params, indices)
-    places = _numbers(indices)
-    depth, rank = places.shape[-1], places.shape.rank
+    numbers = _numbers(indices)
+    depth, rank = numbers.shape[-1], numbers.shape.rank
     if depth is None or rank is None:
         raise ValueError("the last dimension of indices must be known")
-    flat = reshape(places, [-1, depth])
+    flat = reshape(numbers, [-1, depth])
     picked = _at(params, flat, depth)
     if rank == 1:
         return picked[0]
@@ -181,12 +181,12 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         return picked
     if isinstance(picked, RaggedTensor):
         for axis in range(rank - 2, 0, -1):
-            length = in_dtype(shape_of(places)[axis], params.row_splits.dtype)
+            length = in_dtype(shape_of(numbers)[axis], params.row_splits.dtype)
             picked = RaggedTensor(
-                picked, RowPartition(_steps(reduce_size(places, axis), length)), internal=True
+                picked, RowPartition(_steps(reduce_size(numbers, axis), length)), internal=True
             )
         return picked
-    return reshape(picked, concat([shape_of(places)[:-1], shape_of(picked)[1:]], 0))
+    return reshape(picked, concat([shape_of(numbers)[:-1], shape_of(picked)[1:]], 0))
 
 
 def _with_uniform_columns(indices: RaggedTensor) -> Any:
@@ -196,21 +196,21 @@ def _with_uniform_columns(indices: RaggedTensor) -> Any:
     return indices.to_tensor()
 
 
-def _at(params: Any, places: Any, depth: int) -> Any:
+def _at(params: Any, numbers: Any, depth: int) -> Any:
     """Return the slices at the coordinates in the rows of a matrix."""
     if not isinstance(params, RaggedTensor):
-        return gather_where.gather_nd(params, places)
+        return gather_where.gather_nd(params, numbers)
     kind = params.row_splits.dtype
-    row = in_dtype(places[:, 0], kind)
+    row = in_dtype(numbers[:, 0], kind)
     inside = logical_and(greater_equal(row, 0), less(row, params.nrows()))
     expect(reduce_all(inside), "indices must be numbers of rows:", [row])
     if depth == 1:
         return picked_rows(params, row)
-    column = in_dtype(places[:, 1], kind)
+    column = in_dtype(numbers[:, 1], kind)
     fits = logical_and(greater_equal(column, 0), less(column, dense_gather(params.row_lengths(), row)))
     expect(reduce_all(fits), "indices must be inside their rows:", [column])
     inner = dense_gather(params.row_starts(), row) + column
-    rest = concat([expand_dims(inner, 1), in_dtype(places[:, 2:], kind)], 1)
+    rest = concat([expand_dims(inner, 1), in_dtype(numbers[:, 2:], kind)], 1)
     return _at(params.values, rest, depth - 1)
 
 
@@ -276,8 +276,8 @@ def true_places(condition: Any, name: str | None = None) -> Any:
         raise ValueError(
             "tf.where of a ragged condition needs a ragged last axis: use to_tensor() or merge_dims()"
         )
-    places = ragged_coordinates(list(condition.nested_row_splits))
-    return gather_where.boolean_mask(places, flat)
+    coordinates = ragged_coordinates(list(condition.nested_row_splits))
+    return gather_where.boolean_mask(coordinates, flat)
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:

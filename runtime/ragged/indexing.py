@@ -69,15 +69,15 @@ def _row(ragged: RaggedTensor, index: Any) -> Any:
     splits = rows.row_splits()
     static = of_tensor(number)
     if static and static[0] is not None and known is not None:
-        place = static[0]
-        if place >= known:
-            raise IndexError(f"Row index {place} is out of bounds: the tensor has {known} rows")
-        if place < -known:
+        row_number = static[0]
+        if row_number >= known:
+            raise IndexError(f"Row index {row_number} is out of bounds: the tensor has {known} rows")
+        if row_number < -known:
             if current() is None:
-                raise InvalidArgumentError(f"slice index {place} of dimension 0 out of bounds.")
-            raise ValueError(f"slice index {place} of dimension 0 out of bounds.")
-        place += known if place < 0 else 0
-        return ragged.values[splits[place] : splits[place + 1]]
+                raise InvalidArgumentError(f"slice index {row_number} of dimension 0 out of bounds.")
+            raise ValueError(f"slice index {row_number} of dimension 0 out of bounds.")
+        row_number += known if row_number < 0 else 0
+        return ragged.values[splits[row_number] : splits[row_number + 1]]
     at = in_dtype(number, splits.dtype)
     at = where(less(at, 0), at + rows.nrows(), at)
     return ragged.values[gather(splits, at) : gather(splits, at + 1)]
@@ -106,18 +106,18 @@ def _sliced_rows(ragged: RaggedTensor, key: slice) -> RaggedTensor:
 
 def rows_between(values: Any, starts: Any, limits: Any, uniform: Any = None) -> RaggedTensor:
     """Return the values from each start to its limit as rows."""
-    places, splits = ranges(starts, limits, in_dtype([1], starts.dtype))
+    positions, splits = ranges(starts, limits, in_dtype([1], starts.dtype))
     made = RowPartition(in_dtype(splits, starts.dtype), uniform)
-    return RaggedTensor(picked_values(values, places), made, internal=True)
+    return RaggedTensor(picked_values(values, positions), made, internal=True)
 
 
-def picked_values(values: Any, places: Any) -> Any:
+def picked_values(values: Any, positions: Any) -> Any:
     """Return the values at these positions, which may be rows themselves."""
     if not isinstance(values, RaggedTensor):
-        return gather(values, places)
+        return gather(values, positions)
     splits = values.row_splits
     return rows_between(
-        values.values, gather(splits, places), gather(splits, places + 1), values.uniform_row_length
+        values.values, gather(splits, positions), gather(splits, positions + 1), values.uniform_row_length
     )
 
 
@@ -156,9 +156,9 @@ def _column(ragged: RaggedTensor, index: Any, others: list[Any]) -> Any:
         raise ValueError("Cannot index into an inner ragged dimension.")
     at = in_dtype(number, uniform.dtype)
     at = where(less(at, 0), at + uniform, at)
-    places = ragged.row_starts() + at
+    positions = ragged.row_starts() + at
     expect(less(at, uniform), "index is out of bounds of rows of the given length:", [number, uniform])
-    picked = picked_values(ragged.values, places)
+    picked = picked_values(ragged.values, positions)
     if not others:
         return picked
     return _inner(picked, others) if isinstance(picked, RaggedTensor) else picked[(slice(None), *others)]
@@ -181,7 +181,7 @@ def _sliced_columns(ragged: RaggedTensor, key: slice) -> RaggedTensor:
     begin = first if key.start is None else _bounded(key.start, lengths, lowest, highest, kind)
     end = last if key.stop is None else _bounded(key.stop, lengths, lowest, highest, kind)
     starts = rows.row_starts() + begin
-    places, splits = ranges(starts, rows.row_starts() + end, in_dtype([known[0]], kind))
+    positions, splits = ranges(starts, rows.row_starts() + end, in_dtype([known[0]], kind))
     uniform = None
     if rows.static_uniform_row_length is not None:
         bounds = [None if one is None else _constant(one) for one in (key.start, key.stop)]
@@ -189,7 +189,7 @@ def _sliced_columns(ragged: RaggedTensor, key: slice) -> RaggedTensor:
             count = len(range(*slice(bounds[0], bounds[1], known[0]).indices(rows.static_uniform_row_length)))
             uniform = in_dtype(count, kind)
     made = RowPartition(in_dtype(splits, kind), uniform)
-    return RaggedTensor(picked_values(ragged.values, places), made, internal=True)
+    return RaggedTensor(picked_values(ragged.values, positions), made, internal=True)
 
 
 _UNKNOWN = object()
@@ -204,5 +204,5 @@ def _constant(bound: Any) -> Any:
 def _bounded(bound: Any, lengths: Any, lowest: Any, highest: Any, kind: dtypes.DType) -> Any:
     """Return a bound clipped to each row as in Python; negative bounds count from the end."""
     number = in_dtype(_as_index(bound), kind)
-    place = where(less(number, 0), number + lengths, number)
-    return minimum(maximum(place, lowest), highest)
+    row_number = where(less(number, 0), number + lengths, number)
+    return minimum(maximum(row_number, lowest), highest)

@@ -49,8 +49,8 @@ def grouped(reduce_groups: Groups, data: Any, ids: Any, count: Any) -> Any:
     )
     splits = splits_of_lengths(longest)
     starts = gather_where.gather(splits, ids)
-    places, _ = ranges(starts, starts + lengths, in_dtype([1], lengths.dtype))
-    values = grouped(reduce_groups, data.values, places, splits[-1])
+    positions, _ = ranges(starts, starts + lengths, in_dtype([1], lengths.dtype))
+    values = grouped(reduce_groups, data.values, positions, splits[-1])
     return RaggedTensor(values, RowPartition(splits), internal=True)
 
 
@@ -205,10 +205,10 @@ def cumsum(
 def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[RaggedTensor, Any, Any, Any]:
     """Return the tensor, and its last axis's splits and row ids if that axis is ragged; ValueError for another axis."""
     rank = value.shape.rank
-    place = value._axis(default if axis is None else int(axis))
-    if place != rank - 1:
+    dim = value._axis(default if axis is None else int(axis))
+    if dim != rank - 1:
         raise ValueError(f"{what} of a ragged tensor goes along its last axis only, not along axis {axis}")
-    if place > value.ragged_rank:
+    if dim > value.ragged_rank:
         return value, None, None, None
     rows = value._partitions[-1]
     return value, rows.row_splits(), rows.value_rowids(), rows.nrows()

@@ -114,10 +114,10 @@ class RaggedTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         result, *splits = components
-        for place in reversed(range(len(splits))):
-            length = self._shape[place + 1] if self._shape.rank is not None else None
+        for depth in reversed(range(len(splits))):
+            length = self._shape[depth + 1] if self._shape.rank is not None else None
             uniform = None if length is None else as_scalar(length, "row length", self._row_splits_dtype)
-            result = RaggedTensor(result, RowPartition(splits[place], uniform), internal=True)
+            result = RaggedTensor(result, RowPartition(splits[depth], uniform), internal=True)
         return result
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:

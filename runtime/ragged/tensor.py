@@ -144,16 +144,16 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """Return the number of items in each row; with `axis`, of the rows of another axis, as a ragged tensor."""
-        place = self._axis(axis)
-        if place == 0:
+        dim = self._axis(axis)
+        if dim == 0:
             return self.nrows()
-        if place == 1:
+        if dim == 1:
             return self._row_partition.row_lengths()
         inner = self._values
         if isinstance(inner, RaggedTensor):
-            return self.with_values(inner.row_lengths(place - 1))
+            return self.with_values(inner.row_lengths(dim - 1))
         sizes = in_dtype(shape_of(inner), self.row_splits.dtype)
-        return self.with_values(fill(sizes[: place - 1], sizes[place - 1]))
+        return self.with_values(fill(sizes[: dim - 1], sizes[dim - 1]))
 
     def _axis(self, axis: int) -> int:
         """Return an axis counted from the front; ValueError when it is out of range."""
@@ -244,8 +244,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         if len({len(row) for row in rows}) == 1:
             return np.array([row.tolist() if row.dtype == object else row for row in rows], values.dtype)
         result = np.empty(len(rows), object)
-        for place, row in enumerate(rows):
-            result[place] = row
+        for row_number, row in enumerate(rows):
+            result[row_number] = row
         return result
 
     def consumers(self) -> list[Any]:

@@ -77,19 +77,19 @@ def unicode_split_with_offsets(
 ) -> tuple[Any, Any]:
     """Return the result of `unicode_split`, and the byte offsets of the characters, int64."""
     texts = rows_of(input)
-    codes, places, counts = unicode_code_points(texts.flat, input_encoding, errors, replacement_char)
+    codes, offsets, counts = unicode_code_points(texts.flat, input_encoding, errors, replacement_char)
     characters = unicode_encode_rows(
         codes, counted(size(codes) + 1), input_encoding, errors, replacement_char
     )
-    return packed_rows(texts, characters, counts), packed_rows(texts, places, counts)
+    return packed_rows(texts, characters, counts), packed_rows(texts, offsets, counts)
 
 
 def _decoded(
     input: Any, encoding: str, errors: str, replacement: int, replaces_controls: bool
 ) -> tuple[Any, Any]:
     texts = rows_of(input)
-    codes, places, counts = unicode_code_points(texts.flat, encoding, errors, replacement, replaces_controls)
-    return packed_rows(texts, codes, counts), packed_rows(texts, places, counts)
+    codes, offsets, counts = unicode_code_points(texts.flat, encoding, errors, replacement, replaces_controls)
+    return packed_rows(texts, codes, counts), packed_rows(texts, offsets, counts)
 
 
 @export("strings.unicode_encode")
