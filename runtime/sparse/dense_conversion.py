@@ -75,10 +75,10 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Ten
     """
     sparse = sparse_only(sp_input)
     numbers = cast(sparse.values, dtypes.int64)
-    places = concat([sparse.indices[:, :-1], expand_dims(numbers, 1)], 1)
+    coordinates = concat([sparse.indices[:, :-1], expand_dims(numbers, 1)], 1)
     shape = concat([sparse.dense_shape[:-1], expand_dims(cast(vocab_size, dtypes.int64), 0)], 0)
     found = fill(shape_of(numbers), True)
-    return to_dense(SparseTensor(places, found, shape), False, validate_indices=False, name=name)
+    return to_dense(SparseTensor(coordinates, found, shape), False, validate_indices=False, name=name)
 
 
 @export("sparse.eye")
@@ -126,10 +126,10 @@ def sparse_dense_matmul(
         "Dimensions of A, of B:",
         [sp_a.dense_shape, shape_of(dense)],
     )
-    places = checked_coordinates(sp_a.indices, sp_a.dense_shape, False)
-    products = multiply(expand_dims(values, 1), gather(dense, places[:, column]))
+    coordinates = checked_coordinates(sp_a.indices, sp_a.dense_shape, False)
+    products = multiply(expand_dims(values, 1), gather(dense, coordinates[:, column]))
     shape = stack([sp_a.dense_shape[row], cast(shape_of(dense)[1], dtypes.int64)])
-    result: Tensor = scatter_nd(places[:, row : row + 1], products, shape)
+    result: Tensor = scatter_nd(coordinates[:, row : row + 1], products, shape)
     return result
 
 
@@ -151,14 +151,14 @@ def sampled_addmm(
     [24.0]
     """
     kind = dtypes.as_dtype(output_type)
-    places, shape = convert_to_tensor(indices), convert_to_tensor(dense_shape)
+    coordinates, shape = convert_to_tensor(indices), convert_to_tensor(dense_shape)
     left, right = cast(mat1, kind), cast(mat2, kind)
-    batch = (places.shape.rank or 2) - 2
+    batch = (coordinates.shape.rank or 2) - 2
     if batch or len(left.shape) != 2:
         raise ValueError(f"sampled_addmm takes matrices, not batches: mat1 has shape {left.shape}")
-    rows, columns = gather(left, places[:, 0]), gather(transpose(right), places[:, 1])
+    rows, columns = gather(left, coordinates[:, 0]), gather(transpose(right), coordinates[:, 1])
     products = reduce_sum(multiply(rows, columns), 1)
-    return places, alpha * products + beta * cast(values, kind), shape
+    return coordinates, alpha * products + beta * cast(values, kind), shape
 
 
 __all__ = ["eye", "from_dense", "sampled_addmm", "sparse_dense_matmul", "to_dense", "to_indicator"]

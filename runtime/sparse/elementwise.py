@@ -112,8 +112,10 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
         dense = b if sparse[0] is a else a
         return arithmetic.add(to_dense(sparse[0], validate_indices=False), dense)
-    first, places, _, _ = _united(a, b)
-    values = scatter_nd(places, concat([a.values, b.values], 0), expand_dims(shape_ops.size(first[:, 0]), 0))
+    first, positions, _, _ = _united(a, b)
+    values = scatter_nd(
+        positions, concat([a.values, b.values], 0), expand_dims(shape_ops.size(first[:, 0]), 0)
+    )
     result = SparseTensor(first, values, a.dense_shape)
     result.set_shape(a.shape.merge_with(b.shape))
     if isinstance(threshold, (int, float)) and threshold == 0:
@@ -138,10 +140,10 @@ def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
         "Operands' shapes do not match:",
         [a.dense_shape, b.dense_shape],
     )
-    rows, places = distinct_coordinates(concat([a.indices, b.indices], 0))
-    places = expand_dims(places, 1)
+    rows, positions = distinct_coordinates(concat([a.indices, b.indices], 0))
+    positions = expand_dims(positions, 1)
     count = shape_ops.size(a.values)
-    return rows, places, places[:count], places[count:]
+    return rows, positions, positions[:count], positions[count:]
 
 
 @export("sparse.maximum")
@@ -183,11 +185,11 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """
     sparse = sparse_only(sp_input)
     rows, row = distinct_coordinates(sparse.indices[:, :-1])
-    places, shape = expand_dims(row, 1), expand_dims(shape_ops.shape(rows)[0], 0)
+    positions, shape = expand_dims(row, 1), expand_dims(shape_ops.shape(rows)[0], 0)
     lowest = cast.cast(sparse.dtype.min, sparse.dtype)
-    largest = tensor_scatter_nd_max(fill(shape, lowest), places, sparse.values)
+    largest = tensor_scatter_nd_max(fill(shape, lowest), positions, sparse.values)
     powers = elementwise.exp(sparse.values - gather(largest, row))
-    return sparse.with_values(powers / gather(scatter_nd(places, powers, shape), row))
+    return sparse.with_values(powers / gather(scatter_nd(positions, powers, shape), row))
 
 
 @export("sparse.mask")

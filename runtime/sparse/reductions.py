@@ -71,11 +71,11 @@ def _grouped(sparse: SparseTensor, axis: Any, keepdims: bool) -> tuple[Any, Any,
     axes = read_axes(axis)
     gone = set(range(rank)) if axes is None else {shapes.normal_axis(one, rank) for one in axes}
     kept = convert_to_tensor([one for one in range(rank) if one not in gone], dtypes.int32)
-    places, shape = gather(sparse.indices, kept, axis=1), gather(sparse.dense_shape, kept)
+    coordinates, shape = gather(sparse.indices, kept, axis=1), gather(sparse.dense_shape, kept)
     if keepdims:
         stays = convert_to_tensor([0 if one in gone else 1 for one in range(rank)], dtypes.int64)
-        places, shape = sparse.indices * stays, sparse.dense_shape * stays + (1 - stays)
-    rows, row = distinct_coordinates(places)
+        coordinates, shape = sparse.indices * stays, sparse.dense_shape * stays + (1 - stays)
+    rows, row = distinct_coordinates(coordinates)
     return rows, row, shape
 
 
@@ -123,10 +123,10 @@ def bincount(
     if flat is None:
         flat = fill(shape_of(numbers), 1)
     columns = [numbers] if row is None else [row, numbers]
-    places, group = distinct_coordinates(stack(columns, 1))
-    counts = scatter_nd(expand_dims(group, 1), flat, expand_dims(shape_of(places)[0], 0))
+    coordinates, group = distinct_coordinates(stack(columns, 1))
+    counts = scatter_nd(expand_dims(group, 1), flat, expand_dims(shape_of(coordinates)[0], 0))
     counts = ones_like(counts) if binary_output else counts
-    return SparseTensor(places, counts, stack([width] if row is None else [rows, width]))
+    return SparseTensor(coordinates, counts, stack([width] if row is None else [rows, width]))
 
 
 def _numbers(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
@@ -221,9 +221,9 @@ def _segments(data: Any, indices: Any, segment_ids: Any, num_segments: Any) -> t
     expect(logical_and(less(last, count), True), "segment ids must be < num_segments")
     chosen = gather(rows, picked)
     shape = concat([expand_dims(count, 0), cast(shape_of(rows)[1:], dtypes.int64)], 0)
-    places = expand_dims(segments, 1)
-    sums = scatter_nd(places, chosen, shape)
-    counts = scatter_nd(places, fill(shape_of(segments), cast(1, rows.dtype)), expand_dims(count, 0))
+    positions = expand_dims(segments, 1)
+    sums = scatter_nd(positions, chosen, shape)
+    counts = scatter_nd(positions, fill(shape_of(segments), cast(1, rows.dtype)), expand_dims(count, 0))
     rank = rows.shape.rank
     inner = size_of(shape_of(rows)) - 1 if rank is None else rank - 1
     return sums, reshape(counts, concat([[-1], fill(expand_dims(inner, 0), 1)], 0))

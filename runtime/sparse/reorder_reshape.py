@@ -139,17 +139,17 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     """
     sparse = sparse_only(sp_input)
     rank = sparse.shape.rank
-    place = -1 if axis is None else axis.__index__()
+    dim = -1 if axis is None else axis.__index__()
     if rank is None:
         raise ValueError("expand_dims of a sparse tensor needs a known rank: set it with `set_shape`")
-    if not -rank - 1 <= place <= rank:
-        expect(False, f"axis {place} not in [{-rank - 1}, {rank}]")
-    place += rank + 1 if place < 0 else 0
+    if not -rank - 1 <= dim <= rank:
+        expect(False, f"axis {dim} not in [{-rank - 1}, {rank}]")
+    dim += rank + 1 if dim < 0 else 0
     zeros = with_axis(counted(size_of(sparse.values, dtypes.int64)) * 0, 1)
-    indices = join([sparse.indices[:, :place], zeros, sparse.indices[:, place:]], 1)
+    indices = join([sparse.indices[:, :dim], zeros, sparse.indices[:, dim:]], 1)
     one = convert_to_tensor([1], dtypes.int64)
-    shape = join([sparse.dense_shape[:place], one, sparse.dense_shape[place:]], 0)
-    return _made(indices, sparse.values, shape, [*sparse.shape[:place], 1, *sparse.shape[place:]])
+    shape = join([sparse.dense_shape[:dim], one, sparse.dense_shape[dim:]], 0)
+    return _made(indices, sparse.values, shape, [*sparse.shape[:dim], 1, *sparse.shape[dim:]])
 
 
 @export("sparse.retain")
@@ -200,15 +200,15 @@ def split(
     rank = sparse.shape.rank
     if rank is None:
         raise ValueError("split of a sparse tensor needs a known rank: set it with `set_shape`")
-    place, count = shapes.normal_axis(int(axis), rank), int(num_split)
-    length = sparse.dense_shape[place]
+    dim, count = shapes.normal_axis(int(axis), rank), int(num_split)
+    length = sparse.dense_shape[dim]
     expect(
         logical_and(less_equal(1, count), less_equal(cast(count, dtypes.int64), length)),
         f"Input num_split should be between 1 and the splitting dimension size, got {count}:",
         [length],
     )
     base, longer = length // count, length % count
-    return [_part(sparse, place, number, base, longer) for number in range(count)]
+    return [_part(sparse, dim, number, base, longer) for number in range(count)]
 
 
 def _part(sparse: SparseTensor, axis: int, number: int, base: Any, longer: Any) -> SparseTensor:
@@ -240,17 +240,17 @@ def concat(
     rank = next((part.shape.rank for part in parts if part.shape.rank is not None), None)
     if rank is None:
         raise ValueError("concat of sparse tensors needs a known rank: set it with `set_shape`")
-    place = shapes.normal_axis(int(axis), rank)
+    dim = shapes.normal_axis(int(axis), rank)
     sizes = stack([part.dense_shape for part in parts])
     largest = reduce_max(sizes, 0)
     if not expand_nonconcat_dims:
-        _check_sizes(parts, place)
-    lengths = sizes[:, place]
+        _check_sizes(parts, dim)
+    lengths = sizes[:, dim]
     total, moved = lengths[0], [parts[0].indices]
     for number, part in enumerate(parts[1:], 1):
-        moved.append(_shifted(part.indices, place, total))
+        moved.append(_shifted(part.indices, dim, total))
         total = total + lengths[number]
-    shape = join([largest[:place], with_axis(total, 0), largest[place + 1 :]], 0)
+    shape = join([largest[:dim], with_axis(total, 0), largest[dim + 1 :]], 0)
     whole = SparseTensor(join(moved, 0), join([part.values for part in parts], 0), shape)
     return reorder(whole)
 
@@ -285,8 +285,8 @@ def fill_empty_rows(
     """
     sparse = sparse_only(sp_input)
     default = convert_to_tensor(default_value, sparse.dtype)
-    indices, places, was_empty = coordinates_of_all_rows(sparse.indices, sparse.dense_shape)
-    values = gather(join([sparse.values, with_axis(default, 0)], 0), places)
+    indices, positions, was_empty = coordinates_of_all_rows(sparse.indices, sparse.dense_shape)
+    values = gather(join([sparse.values, with_axis(default, 0)], 0), positions)
     return _made(indices, values, sparse.dense_shape, sparse.shape), was_empty
 
 

@@ -43,10 +43,10 @@ class SparseTensor(CompositeTensor):
         self._values = _converted(values, "values", None)
         self._dense_shape = _converted(dense_shape, "dense_shape", dtypes.int64)
         self._static: shapes.Dims = None
-        places = self._indices.shape.with_rank(2)
+        indices_shape = self._indices.shape.with_rank(2)
         count = self._values.shape.with_rank(1)[0]
         rank = self._dense_shape.shape.with_rank(1)[0]
-        for one, other in ((places[0], count), (places[1], rank)):
+        for one, other in ((indices_shape[0], count), (indices_shape[1], rank)):
             if None not in (one, other) and one != other:
                 raise ValueError(f"Dimensions {one} and {other} are not compatible")
 
