@@ -102,15 +102,15 @@ def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
     tensor = tensor_of(x, REAL_FLOATING if of_reals else FLOATING, function)
     if not of_reals and tensor.dtype in _WHOLES:
         tensor = cast(tensor, _WHOLES[tensor.dtype])
-    places = _places(tensor, sizes, axes, function)
-    lengths = _lengths(tensor, sizes, places, function)
+    dims = _places(tensor, sizes, axes, function)
+    lengths = _lengths(tensor, sizes, dims, function)
     transform = {
         "fft": fft_primitive.complex_transform,
         "ifft": fft_primitive.complex_inverse,
         "rfft": fft_primitive.real_transform,
         "irfft": fft_primitive.real_inverse,
     }[function.rstrip("n")]
-    found = transform(tensor, lengths, places)
+    found = transform(tensor, lengths, dims)
     return _scaled(found, lengths, norm, inverse)
 
 
@@ -119,18 +119,18 @@ def _places(x: Tensor, sizes: Any, axes: Any, function: str) -> list[int]:
     if axes is None:
         first = 0 if sizes is None else rank - len(sizes)
         return list(range(first, rank))
-    places = [axis_of(axis, rank, function) for axis in axes]
-    if sizes is not None and len(sizes) != len(places):
-        raise ValueError(f"{function}: {len(sizes)} lengths for {len(places)} axes")
-    return places
+    dims = [axis_of(axis, rank, function) for axis in axes]
+    if sizes is not None and len(sizes) != len(dims):
+        raise ValueError(f"{function}: {len(sizes)} lengths for {len(dims)} axes")
+    return dims
 
 
-def _lengths(x: Tensor, sizes: Any, places: list[int], function: str) -> list[Any]:
+def _lengths(x: Tensor, sizes: Any, dims: list[int], function: str) -> list[Any]:
     """Return the length of the transform along each axis: an int where it is known."""
     if sizes is not None:
         return list(sizes)
     given = shape_ops.shape(x)
-    known = [given[place] if x.shape[place] is None else x.shape[place] for place in places]
+    known = [given[dim] if x.shape[dim] is None else x.shape[dim] for dim in dims]
     if function.startswith("irfft"):
         known[-1] = 2 * (known[-1] - 1)
     return known
@@ -179,8 +179,8 @@ def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
 
 
 def _shifted(x: Tensor, axes: Any, shift: Any) -> Tensor:
-    places, sizes = axes_of(axes, x, "fftshift"), shape_ops.shape(x)
-    return tile_and_pad.roll(x, [shift(sizes[place]) for place in places], places) if places else x
+    dims, sizes = axes_of(axes, x, "fftshift"), shape_ops.shape(x)
+    return tile_and_pad.roll(x, [shift(sizes[dim]) for dim in dims], dims) if dims else x
 
 
 __all__ = [

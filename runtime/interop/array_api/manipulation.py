@@ -76,10 +76,10 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Tensor:
     tensor = asarray(x)
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = rank_of(tensor, "expand_dims") + len(axes)
-    places = sorted(axis_of(each, rank, "expand_dims") for each in axes)
-    if len(set(places)) < len(places):
+    dims = sorted(axis_of(each, rank, "expand_dims") for each in axes)
+    if len(set(dims)) < len(dims):
         raise ValueError(f"expand_dims: an axis is repeated in {axis}")
-    for each in places:
+    for each in dims:
         tensor = shaping.expand_dims(tensor, each)
     return tensor
 
@@ -111,14 +111,14 @@ def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
 def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
     """Return the array with some axes at other positions; the others keep their order."""
     tensor = asarray(x)
-    places, targets = axes_of(source, tensor, "moveaxis"), axes_of(destination, tensor, "moveaxis")
-    if len(places) != len(targets) or len({*places}) < len(places) or len({*targets}) < len(targets):
+    sources, targets = axes_of(source, tensor, "moveaxis"), axes_of(destination, tensor, "moveaxis")
+    if len(sources) != len(targets) or len({*sources}) < len(sources) or len({*targets}) < len(targets):
         raise ValueError(
             f"moveaxis: {source} and {destination} must have the same number of axes, without duplicates"
         )
-    order = [each for each in range(rank_of(tensor, "moveaxis")) if each not in places]
-    for target, place in sorted(zip(targets, places, strict=True)):
-        order.insert(target, place)
+    order = [each for each in range(rank_of(tensor, "moveaxis")) if each not in sources]
+    for target, source_axis in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, source_axis)
     return shaping.transpose(tensor, order)
 
 

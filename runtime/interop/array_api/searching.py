@@ -64,9 +64,9 @@ def _extreme(x: Any, axis: int | None, keepdims: bool, function: str) -> Tensor:
     if axis is None:
         found = find(flat(tensor), 0, output_type=dtypes.int64)
         return reshape.reshape(found, [1] * rank) if keepdims else found
-    place = axis_of(axis, rank, function)
-    found = find(tensor, place, output_type=dtypes.int64)
-    return reshape.expand_dims(found, place) if keepdims else found
+    dim = axis_of(axis, rank, function)
+    found = find(tensor, dim, output_type=dtypes.int64)
+    return reshape.expand_dims(found, dim) if keepdims else found
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:
@@ -101,26 +101,26 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """Return the elements at some indices along an axis; the axis is optional for an array of one dimension."""
-    tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take")
+    tensor, numbers = asarray(x), tensor_of(indices, INTEGRAL, "take")
     rank = rank_of(tensor, "take")
     if axis is None and rank != 1:
         raise ValueError(f"take needs an axis for an array of {rank} dimensions")
-    place = axis_of(axis or 0, rank, "take")
-    return gather_where.gather(tensor, _from_front(places, tensor, place), axis=place)
+    dim = axis_of(axis or 0, rank, "take")
+    return gather_where.gather(tensor, _from_front(numbers, tensor, dim), axis=dim)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """Return for each vector along an axis the elements at the indices in the same vector of `indices`."""
-    tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take_along_axis")
+    tensor, numbers = asarray(x), tensor_of(indices, INTEGRAL, "take_along_axis")
     rank = rank_of(tensor, "take_along_axis")
-    if rank_of(places, "take_along_axis") != rank:
+    if rank_of(numbers, "take_along_axis") != rank:
         raise ValueError("take_along_axis: the indices must have as many dimensions as the array")
-    place = axis_of(axis, rank, "take_along_axis")
-    rows, chosen = _sizes(tensor), _sizes(places)
+    dim = axis_of(axis, rank, "take_along_axis")
+    rows, chosen = _sizes(tensor), _sizes(numbers)
     shared = [shared_size(a, b) for a, b in zip(rows, chosen, strict=True)]
-    rows, chosen = (shared[:place] + own[place : place + 1] + shared[place + 1 :] for own in (rows, chosen))
+    rows, chosen = (shared[:dim] + own[dim : dim + 1] + shared[dim + 1 :] for own in (rows, chosen))
     return gather_where.take_along(
-        reshape.broadcast_to(tensor, rows), reshape.broadcast_to(places, chosen), place
+        reshape.broadcast_to(tensor, rows), reshape.broadcast_to(numbers, chosen), dim
     )
 
 
@@ -138,22 +138,22 @@ def shared_size(a: Any, b: Any) -> Any:
 
 def _from_front(indices: Tensor, x: Tensor, axis: int) -> Tensor:
     """Return the indices with negative ones converted to count from the front."""
-    places = cast(indices, dtypes.int64)
-    return gather_where.where(places < 0, places + shape_ops.shape(x, dtypes.int64)[axis], places)
+    numbers = cast(indices, dtypes.int64)
+    return gather_where.where(numbers < 0, numbers + shape_ops.shape(x, dtypes.int64)[axis], numbers)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the elements sorted along an axis."""
     tensor = tensor_of(x, REAL, "sort")
-    place = axis_of(axis, rank_of(tensor, "sort"), "sort")
-    return ordering.sort(tensor, place, "DESCENDING" if descending else "ASCENDING")
+    dim = axis_of(axis, rank_of(tensor, "sort"), "sort")
+    return ordering.sort(tensor, dim, "DESCENDING" if descending else "ASCENDING")
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that sort the elements along an axis; the sort is stable."""
     tensor = tensor_of(x, REAL, "argsort")
-    place = axis_of(axis, rank_of(tensor, "argsort"), "argsort")
-    found = ordering.argsort(tensor, place, "DESCENDING" if descending else "ASCENDING", stable=True)
+    dim = axis_of(axis, rank_of(tensor, "argsort"), "argsort")
+    found = ordering.argsort(tensor, dim, "DESCENDING" if descending else "ASCENDING", stable=True)
     return cast(found, dtypes.int64)
 
 
@@ -212,11 +212,11 @@ def unique_values(x: Any, /) -> Tensor:
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
     """Return the `n`th differences of adjacent elements along an axis."""
     tensor = tensor_of(x, NUMERIC, "diff")
-    place = axis_of(axis, rank_of(tensor, "diff"), "diff")
+    dim = axis_of(axis, rank_of(tensor, "diff"), "diff")
     parts = [each for each in (prepend, tensor, append) if each is not None]
-    found = concat_split.concat(together(tuple(parts), NUMERIC, "diff"), place)
+    found = concat_split.concat(together(tuple(parts), NUMERIC, "diff"), dim)
     for _ in range(n):
-        found = _without_end(found, place, front=True) - _without_end(found, place, front=False)
+        found = _without_end(found, dim, front=True) - _without_end(found, dim, front=False)
     return found
 
 

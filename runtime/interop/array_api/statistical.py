@@ -96,9 +96,9 @@ def _running(scan: Any, x: Any, axis: int | None, dtype: Any, start: int | None,
     rank = rank_of(tensor, function)
     if rank == 0 or (axis is None and rank != 1):
         raise ValueError(f"{function} needs an axis, and has none for an array of {rank} dimensions")
-    place = axis_of(axis or 0, rank, function)
-    found = scan(tensor, place)
-    return found if start is None else concat_split.concat([_first(tensor, place, start), found], place)
+    dim = axis_of(axis or 0, rank, function)
+    found = scan(tensor, dim)
+    return found if start is None else concat_split.concat([_first(tensor, dim, start), found], dim)
 
 
 def _first(x: Tensor, axis: int, number: int) -> Tensor:

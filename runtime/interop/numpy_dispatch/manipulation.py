@@ -80,8 +80,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 def _moved(rank: int, source: Any, destination: Any) -> list[int]:
-    places = np.moveaxis(np.empty(range(rank)), source, destination)
-    return list(places.shape)
+    permuted = np.moveaxis(np.empty(range(rank)), source, destination)
+    return list(permuted.shape)
 
 
 @instead_of(np.squeeze)
@@ -159,8 +159,8 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 @instead_of(np.take)
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return gather(x, indices, axis=place)
+    x, dim = flat_without_axis(a, axis)
+    return gather(x, indices, axis=dim)
 
 
 @instead_of(np.zeros_like, np.empty_like)

@@ -58,26 +58,26 @@ def std(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) 
 
 @instead_of(np.argmax)
 def argmax_(a: Any, axis: Any = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return argmax(x, place, output_type=dtypes.int64)
+    x, dim = flat_without_axis(a, axis)
+    return argmax(x, dim, output_type=dtypes.int64)
 
 
 @instead_of(np.argmin)
 def argmin_(a: Any, axis: Any = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return argmin(x, place, output_type=dtypes.int64)
+    x, dim = flat_without_axis(a, axis)
+    return argmin(x, dim, output_type=dtypes.int64)
 
 
 @instead_of(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return scans.cumsum(ufuncs.widened(x) if dtype is None else cast(x, dtype), place)
+    x, dim = flat_without_axis(a, axis)
+    return scans.cumsum(ufuncs.widened(x) if dtype is None else cast(x, dtype), dim)
 
 
 @instead_of(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return scans.cumprod(ufuncs.widened(x) if dtype is None else cast(x, dtype), place)
+    x, dim = flat_without_axis(a, axis)
+    return scans.cumprod(ufuncs.widened(x) if dtype is None else cast(x, dtype), dim)
 
 
 @instead_of(np.count_nonzero)
@@ -87,14 +87,14 @@ def count_nonzero_(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 @instead_of(np.sort)
 def sort(a: Any, axis: int | None = -1) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return ordering.sort(x, axis=place)
+    x, dim = flat_without_axis(a, axis)
+    return ordering.sort(x, axis=dim)
 
 
 @instead_of(np.argsort)
 def argsort(a: Any, axis: int | None = -1, *, stable: bool | None = None) -> Any:
-    x, place = flat_without_axis(a, axis)
-    return cast(ordering.argsort(x, axis=place, stable=True), dtypes.int64)
+    x, dim = flat_without_axis(a, axis)
+    return cast(ordering.argsort(x, axis=dim, stable=True), dtypes.int64)
 
 
 @instead_of(np.searchsorted)
@@ -118,8 +118,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 @instead_of(np.where)
 def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        places = where(condition)
-        return tuple(concat_split.unstack(places, axis=1))
+        coordinates = where(condition)
+        return tuple(concat_split.unstack(coordinates, axis=1))
     first, second = common((x, y), weak=True)
     return where(cast(condition, dtypes.bool_), first, second)
 
