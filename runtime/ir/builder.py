@@ -313,9 +313,9 @@ class Builder:
     def out_of_reach(self, value: Value, user: str = "eager code") -> str:
         """Return the error message for a value of this graph that `user`, outside of the graph, reads."""
         made = self.origin_of(value)
-        place = f" at {made}" if made is not None else ""
+        location = f" at {made}" if made is not None else ""
         return (
-            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of {user}. "
+            f"`{value.name}` ({value.spec}) was made in `{self.name}`{location}, which is out of reach of {user}. "
             "Return it from the function or block that makes it, and use the returned tensor. (A Python list that "
             "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
         )

@@ -100,11 +100,11 @@ def entered(
     inputs are new each time the region runs.
     """
     taken, checks = list(inputs), []
-    for place in range(changing, len(inputs)):
-        behind = len(inputs) - place
+    for position in range(changing, len(inputs)):
+        behind = len(inputs) - position
         if behind > len(given):
             continue
-        value, operand = inputs[place], given[-behind]
+        value, operand = inputs[position], given[-behind]
         value.elements = _elements(operand)
         one, other = value.spec, operand.spec
         if (
@@ -113,11 +113,11 @@ def entered(
             and not one.covers(other)
             and agree(one, other)
         ):
-            taken[place], value.spec = (
+            taken[position], value.spec = (
                 Value(value.name, other),
                 one.with_shape(shapes.merge(one.shape, other.shape)),
             )
-            checks.append(_check(taken[place], value))
+            checks.append(_check(taken[position], value))
     return taken, checks
 
 

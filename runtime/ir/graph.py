@@ -143,8 +143,8 @@ class Operation:
         graph = self.graph
         if graph is None:
             raise ValueError(f"the graph of {self!r} is gone")
-        place = len(graph.inputs) + list(graph.operations).index(self)
-        return graph.as_graph_def().node[place]
+        position = len(graph.inputs) + list(graph.operations).index(self)
+        return graph.as_graph_def().node[position]
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the operation in a session, by default the session with an active `with` block."""

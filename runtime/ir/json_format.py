@@ -120,9 +120,9 @@ class _Writer:
             try:
                 attribute_from(data)
             except ValueError as error:
-                place = f" at {operation.origin}" if operation.origin else ""
+                location = f" at {operation.origin}" if operation.origin else ""
                 raise ValueError(
-                    f"the operation {operation.type!r}{place} cannot be saved: its `{name}`, {error}"
+                    f"the operation {operation.type!r}{location} cannot be saved: its `{name}`, {error}"
                 ) from None
         return data
 

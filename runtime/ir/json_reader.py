@@ -113,8 +113,8 @@ class _Reader:
         except GraphFormatError:
             raise
         except ValueError as error:
-            place = f" at {origin}" if origin is not None else ""
-            raise GraphFormatError(f"the operation {name!r}{place} is invalid: {error}") from None
+            location = f" at {origin}" if origin is not None else ""
+            raise GraphFormatError(f"the operation {name!r}{location} is invalid: {error}") from None
 
     def operand(self, data: Any, scope: Mapping[str, Value]) -> Operand:
         if isinstance(data, str):

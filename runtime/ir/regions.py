@@ -137,7 +137,7 @@ def _check_gradient(operation: Operation, fits: Fits) -> None:
         raise RegionError(f"`{region.name}` takes {len(region.inputs)} values")
     _check_arguments(region, [*operation.inputs[:count], *own[len(own) - captured :]], fits)
     found = [operand.spec for operand in region.outputs]
-    wanted = [own[place].spec for place in given or ()]
+    wanted = [own[number].spec for number in given or ()]
     if not all_fit(_is_gradient, wanted, found):
         raise RegionError(f"`{region.name}` yields {show(found)} for {show(wanted)}")
 

@@ -30,9 +30,9 @@ class VerificationError(errors.InternalError):
 class _BrokenRuleError(Exception):
     """A violated invariant, and its location: an operation, or the last line of a graph."""
 
-    def __init__(self, reason: str, place: Operation | Graph) -> None:
+    def __init__(self, reason: str, site: Operation | Graph) -> None:
         super().__init__(reason)
-        self.reason, self.place = reason, place
+        self.reason, self.place = reason, site
 
 
 def verify(graph: Graph) -> Graph:
@@ -50,10 +50,10 @@ def verify(graph: Graph) -> Graph:
     return graph
 
 
-def _excerpt(graph: Graph, place: Operation | Graph) -> str:
+def _excerpt(graph: Graph, site: Operation | Graph) -> str:
     printer = Printer()
     printer.add(graph, data=False)
-    fault = printer.places[place]
+    fault = printer.places[site]
     first = max(fault - AROUND, 0)
     shown = enumerate(printer.lines[first : fault + AROUND + 1], first)
     return "\n".join(f" {'>' if i == fault else ' '}{i + 1:4} | {line}" for i, line in shown)
@@ -73,16 +73,16 @@ def _check_graph(graph: Graph) -> list[Graph]:
     return regions
 
 
-def _check_defined(operands: Sequence[Operand], defined: set[Operand], place: Operation | Graph) -> None:
+def _check_defined(operands: Sequence[Operand], defined: set[Operand], site: Operation | Graph) -> None:
     for operand in operands:
         if isinstance(operand, Value) and operand not in defined:
-            raise _BrokenRuleError(f"`{operand.name}` is not defined in this graph before its use", place)
+            raise _BrokenRuleError(f"`{operand.name}` is not defined in this graph before its use", site)
 
 
-def _define(values: Sequence[Value], defined: set[Operand], place: Operation | Graph) -> None:
+def _define(values: Sequence[Value], defined: set[Operand], site: Operation | Graph) -> None:
     for value in values:
         if value in defined:
-            raise _BrokenRuleError(f"`{value.name}` is assigned a second time", place)
+            raise _BrokenRuleError(f"`{value.name}` is assigned a second time", site)
         defined.add(value)
 
 
