@@ -33,8 +33,8 @@ def parts_of(
         return None
     given = [*args, *kwargs.values()]
     tensors: list[Any] = []
-    found = {place: _part(given[place], tensors) for place in _bound(parameters, len(args), kwargs)}
-    parts = [found.get(place) for place in range(len(given))]
+    found = {position: _part(given[position], tensors) for position in _bound(parameters, len(args), kwargs)}
+    parts = [found.get(position) for position in range(len(given))]
     if len(tensors) != len(leaves) or any(a is not b for a, b in zip(tensors, leaves, strict=True)):
         return None
     whole = [part for part in parts if part is not None]
@@ -45,8 +45,8 @@ def _bound(parameters: Parameters, count: int, names: Iterable[str]) -> list[int
     """Return the indices of the arguments, which are in call order, in the order of their parameters."""
     marks = [object() for _ in [*range(count), *names]]
     values = parameters.values(tuple(marks[:count]), dict(zip(names, marks[count:], strict=True)))
-    places = {id(mark): place for place, mark in enumerate(marks)}
-    return [places[id(leaf)] for leaf in nest.flatten(values) if id(leaf) in places]
+    positions = {id(mark): position for position, mark in enumerate(marks)}
+    return [positions[id(leaf)] for leaf in nest.flatten(values) if id(leaf) in positions]
 
 
 def _part(value: Any, tensors: list[Any]) -> ArgumentPattern | None:

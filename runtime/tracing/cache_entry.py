@@ -31,17 +31,17 @@ def build_entry(concrete: ConcreteFunction, flat: FlatArguments, inputs: Sequenc
     Return None if the tensors and arrays among the leaves are not exactly `inputs`, in this order.
     """
     leaves, taken, known = flat.leaves, [], []
-    for place, leaf in enumerate(leaves):
+    for position, leaf in enumerate(leaves):
         kind = type(leaf)
         if kind is EagerTensor or (issubclass(kind, ARRAYS) and not leaf.dtype.hasobject):
-            taken.append(place)
+            taken.append(position)
         elif kind not in IMMUTABLE:
             if not is_identified(kind):
                 return None
-            known.append((place, Identity(leaf).reference))
+            known.append((position, Identity(leaf).reference))
     if flat.typed or len(taken) != len(inputs):
         return None
-    if any(leaves[place] is not given for place, given in zip(taken, inputs, strict=True)):
+    if any(leaves[index] is not given for index, given in zip(taken, inputs, strict=True)):
         return None
     if known or len(taken) < len(leaves) or any(type(leaf) is not EagerTensor for leaf in leaves):
         return _general(concrete, taken, known)
@@ -60,10 +60,10 @@ def _general(
     finish, references = concrete.finish, concrete.references
 
     def entry(leaves: Sequence[Any]) -> Any:
-        for place, reference in known:
-            if reference() is not leaves[place]:
+        for position, reference in known:
+            if reference() is not leaves[position]:
                 return MISSED
-        arrays = [_array_of(leaves[place]) for place in taken]
+        arrays = [_array_of(leaves[index]) for index in taken]
         return finish(concrete.runner([*arrays, *references]))
 
     return entry

@@ -121,9 +121,9 @@ class ConcreteFunction:
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs for the inputs of the graph, Python values elsewhere."""
         args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
-        places = zip(self._parameters.places(len(args)), args, strict=True)
+        paths = zip(self._parameters.places(len(args)), args, strict=True)
         return (
-            tuple(_named(value, name) for name, value in places if name != self.receiver),
+            tuple(_named(value, name) for name, value in paths if name != self.receiver),
             {name: _named(value, name) for name, value in kwargs.items()},
         )
 
@@ -312,10 +312,10 @@ def _as_spec(leaf: Any) -> Any:
 def _named(value: Any, path: str) -> Any:
     """Return `value` with a name in each TensorSpec: its own name, or one from the path of the leaf."""
     flat = [
-        TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(place))
+        TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(path_))
         if type(leaf) is TensorSpec
         else leaf
-        for place, leaf in nest.flatten_with_path(value, path)
+        for path_, leaf in nest.flatten_with_path(value, path)
     ]
     return nest.pack_sequence_as(value, flat)
 

@@ -46,7 +46,9 @@ class InputSignature:
 
     def _with_rest(self, rest: str) -> dict[str, Any]:
         """Return the same for a function with `*rest`, which gets the remaining specs."""
-        names = [name for place, name in enumerate(self._positional) if place or name not in ("self", "cls")]
+        names = [
+            name for position, name in enumerate(self._positional) if position or name not in ("self", "cls")
+        ]
         found = dict(zip(names, self.specs, strict=False))
         return {**found, rest: self.specs[len(names) :]}
 

@@ -69,8 +69,8 @@ class RetraceMonitor:
     def _tell(self, head: str, earlier: Iterable[ConcreteFunction], arguments: FlatArguments) -> None:
         import logging  # imported late, since the import is slow
 
-        place = caller()
-        head += f", at {place}" if place else ""
+        location = caller()
+        head += f", at {location}" if location else ""
         logging.getLogger("agc").warning("%s\n%s", head, explained(earlier, self._names, arguments))
 
 
@@ -115,15 +115,15 @@ def _between(traced: FlatArguments, names: Sequence[str], arguments: FlatArgumen
             )  # fmt: skip
             continue
         changed = [
-            place
-            for place, (one, other) in enumerate(zip(old, new, strict=True))
+            index
+            for index, (one, other) in enumerate(zip(old, new, strict=True))
             if _key(one) != key_of(other)
         ]
         if changed:
             paths = [path for path, _ in nest.flatten_with_path(arguments.values[i], names[i])]
-            for place in changed:
-                one, other = old[place], new[place]
-                yield paths[place], _described(one), _described(other), _remedy(one, other)
+            for position in changed:
+                one, other = old[position], new[position]
+                yield paths[position], _described(one), _described(other), _remedy(one, other)
 
 
 def _key(leaf: Any) -> Any:

@@ -45,9 +45,9 @@ class TracingTurns:
         before, still = None, 0
         while self._holders and still < _STILL and time.monotonic() < until:
             self._changed.wait(_POLL)
-            place = _place(self._holders[-1]) if self._holders else None
-            still = still + 1 if place == before else 0
-            before = place
+            location = _place(self._holders[-1]) if self._holders else None
+            still = still + 1 if location == before else 0
+            before = location
         if len(self._holders) >= _DEEPEST:
             raise RuntimeError(
                 f"{_DEEPEST} functions are being traced, each by a thread that waits for the next one: does a function "

@@ -55,8 +55,8 @@ class VariableCreator:
     def _outer(self, builder: Builder, needed: Value) -> Any:
         """Return the value of an input of `builder`'s graph: an argument, a variable, or an outer function's value."""
         if needed not in builder.outers:
-            place = builder.inputs.index(needed)  # the inputs after the arguments were captured
-            return self._argument(self._inputs[place], needed.name)
+            position = builder.inputs.index(needed)  # the inputs after the arguments were captured
+            return self._argument(self._inputs[position], needed.name)
         outer, owner = builder.outermost(needed)
         return self._in_outer(wrap(outer, owner), needed.name) if isinstance(outer, Value) else outer.deref()  # type: ignore[attr-defined]
 
