@@ -105,8 +105,8 @@ def _parts(x: Any, validate_indices: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Return coordinates, elements and shape."""
     if isinstance(x, SparseTensor):
         return _checked(x, validate_indices), x.values, x.dense_shape
-    places = where(fill(shape_of(x), True))
-    return places, reshape(x, [-1]), shape_of(x, dtypes.int64)
+    coordinates = where(fill(shape_of(x), True))
+    return coordinates, reshape(x, [-1]), shape_of(x, dtypes.int64)
 
 
 def _checked(x: SparseTensor, validate_indices: bool) -> Tensor:

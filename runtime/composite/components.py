@@ -27,11 +27,11 @@ def pack_sequence_as(like: Any, leaves: list[Any]) -> Any:
 
 def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (path, leaf) pairs, in the order of `flatten`; a path reads like Python: `['a'][0].row_splits`."""
-    for place, leaf in nest.flatten_with_path(structure, path):
+    for inner_path, leaf in nest.flatten_with_path(structure, path):
         if nest.is_composite(leaf):
-            yield from _with_names(leaf, place)
+            yield from _with_names(leaf, inner_path)
         else:
-            yield place, leaf
+            yield inner_path, leaf
 
 
 def _with_names(composite: Any, path: str) -> Iterator[tuple[str, Any]]:

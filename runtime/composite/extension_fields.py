@@ -156,8 +156,8 @@ def specs_in(field: Any, path: str) -> Iterator[tuple[str, TypeSpec]]:
     if isinstance(field, TypeSpec):
         yield path, field
     elif isinstance(field, tuple):
-        for place, item in enumerate(field):
-            yield from specs_in(item, f"{path}_{place}")
+        for position, item in enumerate(field):
+            yield from specs_in(item, f"{path}_{position}")
     elif isinstance(field, Mapping):
         for key, item in field.items():
             yield from specs_in(item, f"{path}_{key}")

@@ -165,8 +165,8 @@ def _watch(op: Op) -> None:
         return
     root = active().root
     for frame in staging.running(root.entered):
-        place = frame.f_code.co_filename, frame.f_lineno
-        if any(name == place[0] and place[1] in lines for name, lines in root.cleaning):
+        location = frame.f_code.co_filename, frame.f_lineno
+        if any(name == location[0] and location[1] in lines for name, lines in root.cleaning):
             raise refused(
                 staging_error(
                     "AGC261",

@@ -136,16 +136,16 @@ class Module:
         seen: set[int] = {id(self)}
         pending: list[tuple[Path, Module]] = [((), self)]
         while pending:
-            place, module = pending.pop(0)
+            prefix, module = pending.pop(0)
             inner: list[tuple[Path, Module]] = []
             for path, leaf in module._leaves(attribute_traversal_key, expand_composites):
                 if id(leaf) in seen:
                     continue
                 seen.add(id(leaf))
                 if predicate is None or predicate(leaf):
-                    yield ((*place, *path), leaf) if with_path else leaf
+                    yield ((*prefix, *path), leaf) if with_path else leaf
                 if recursive and isinstance(leaf, Module):
-                    inner.append(((*place, *path), leaf))
+                    inner.append(((*prefix, *path), leaf))
             pending[:0] = inner  # the leaves of the first submodule come before those of the second
 
     def _leaves(self, key: Callable[[str], Any] | None, expand: bool) -> Iterator[tuple[Path, Any]]:

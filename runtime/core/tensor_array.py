@@ -161,15 +161,17 @@ class TensorArray:
         [8, 0, 7]
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
-        places = convert_to_tensor(indices)
-        counted = places.shape.rank == 1 and None not in places.shape and places.dtype.is_integer
-        if not counted or tensor.shape[:1] != places.shape:
+        positions = convert_to_tensor(indices)
+        counted = positions.shape.rank == 1 and None not in positions.shape and positions.dtype.is_integer
+        if not counted or tensor.shape[:1] != positions.shape:
             return self._after(
-                late_binding.array_ops.array_scatter(self._reachable(), places, tensor, name=name)
+                late_binding.array_ops.array_scatter(self._reachable(), positions, tensor, name=name)
             )
         array = self
         for index, row in zip(
-            late_binding.concat_split.unstack(places), late_binding.concat_split.unstack(tensor), strict=True
+            late_binding.concat_split.unstack(positions),
+            late_binding.concat_split.unstack(tensor),
+            strict=True,
         ):
             array = array.write(index, row)
         return array

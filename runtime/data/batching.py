@@ -227,8 +227,8 @@ def _padded(column: Sequence[Any], dims: tuple[int | None, ...], value: Any, com
         size.append(found if wanted is None else wanted)
     array = np.full((len(column), *size), value._array[()], value._array.dtype)
     for number, leaf in enumerate(column):
-        place: Any = (number, *(slice(0, n) for n in leaf.shape))
-        array[place] = leaf[()] if leaf.ndim == 0 else leaf
+        key: Any = (number, *(slice(0, n) for n in leaf.shape))
+        array[key] = leaf[()] if leaf.ndim == 0 else leaf
     return array
 
 

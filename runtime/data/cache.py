@@ -52,11 +52,11 @@ class Cached(Through):
     def elements(self) -> Elements:
         name = self.filename._array.item().decode()
         if name:
-            place = f"{name}.rows"
+            rows_path = f"{name}.rows"
             return (
-                read_rows(place, leaf_specs(self.spec))
-                if os.path.exists(place)
-                else written(self.source.elements(), place)
+                read_rows(rows_path, leaf_specs(self.spec))
+                if os.path.exists(rows_path)
+                else written(self.source.elements(), rows_path)
             )
         if "rows" in self.memory:
             return iter(self.memory["rows"])
@@ -116,8 +116,8 @@ def read_rows(path: str, specs: Sequence[TensorType]) -> Elements:
 
     Raises NotFoundError, and DataLossError when the file is damaged, or has other leaves than `specs`.
     """
-    place = Path(path)
-    with open_inside(place.parent, place.name) as file:
+    file_path = Path(path)
+    with open_inside(file_path.parent, file_path.name) as file:
         if file.read(len(HEAD)) != HEAD:
             raise errors.DataLossError(f"{path} is not a file of rows, or has another version")
         while True:

@@ -53,14 +53,14 @@ class _Records(Files):
 
     def rows(self, file: Stream) -> Elements:
         records = records_of(file, self.delimiter, self.quoted)
-        for place in itertools.count(1):
+        for record_number in itertools.count(1):
             try:
                 record = next(records, None)
                 if record is None:
                     return
-                row = None if place == 1 and self.header else self._row(record)
+                row = None if record_number == 1 and self.header else self._row(record)
             except errors.InvalidArgumentError as error:
-                message = f"{error.message} [record {place} of {file.name}]"
+                message = f"{error.message} [record {record_number} of {file.name}]"
                 raise errors.InvalidArgumentError(message) from None
             if row is not None:
                 yield row

@@ -34,11 +34,11 @@ def saved(dataset: Any, path: Any) -> None:
 
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
-    place = Path(path, _SPEC)
-    if not os.path.exists(place):
-        refuse_folder(place.parent)
-    described = checksummed_json.read(place, "dataset", 1)
-    with reading(place):
+    spec_path = Path(path, _SPEC)
+    if not os.path.exists(spec_path):
+        refuse_folder(spec_path.parent)
+    described = checksummed_json.read(spec_path, "dataset", 1)
+    with reading(spec_path):
         spec = _read(described)
     if element_spec is not None:
         if leaf_specs(element_spec) != leaf_specs(spec):

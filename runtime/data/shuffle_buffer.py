@@ -70,9 +70,9 @@ class Drawn:
             raise StopIteration
         buffer = self.buffer
         first = self.start % self.size
-        place = (self.start + self.samples.next() % count) % self.size
-        item = buffer[place]
-        buffer[place], buffer[first] = buffer[first], None
+        position = (self.start + self.samples.next() % count) % self.size
+        item = buffer[position]
+        buffer[position], buffer[first] = buffer[first], None
         self.start += 1
         return item
 
@@ -83,9 +83,9 @@ class Drawn:
             except StopIteration:
                 self.items = None
                 return
-            place = self.end % self.size
-            if place == len(self.buffer):
+            position = self.end % self.size
+            if position == len(self.buffer):
                 self.buffer.append(item)
             else:
-                self.buffer[place] = item
+                self.buffer[position] = item
             self.end += 1

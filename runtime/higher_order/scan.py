@@ -154,12 +154,12 @@ class _Fold:
         kinds = len(self.initial) if self.has_initializer else len(arrays)
 
         def row(step: Any) -> list[Tensor]:
-            place = count - 1 - step if self.reverse else step
-            return [array.read(place) for array in arrays]
+            row_number = count - 1 - step if self.reverse else step
+            return [array.read(row_number) for array in arrays]
 
         def written(step: Any, values: Sequence[Any], before: Sequence[TensorArray]) -> list[TensorArray]:
-            place = count - 1 - step if self.reverse else step
-            return [array.write(place, value) for array, value in zip(before, values, strict=False)]
+            row_number = count - 1 - step if self.reverse else step
+            return [array.write(row_number, value) for array, value in zip(before, values, strict=False)]
 
         def body(step: Any, *state: Any) -> tuple[Any, ...]:
             values = self._next(state[:kinds], row(step))

@@ -116,11 +116,13 @@ class _Rows:
             result, [leaf if leaf is None else self._sized(next(computed)) for leaf in leaves]
         )
 
-    def _row(self, inner: Builder, place: int) -> Tensor:
-        tensor = self.tensors[place]
-        if self.shared[place]:
+    def _row(self, inner: Builder, number: int) -> Tensor:
+        tensor = self.tensors[number]
+        if self.shared[number]:
             return tensor[0]
-        return inner.input_tensor(f"row_{place}", TensorType(tensor.dtype, tuple(tensor.shape.as_list()[1:])))
+        return inner.input_tensor(
+            f"row_{number}", TensorType(tensor.dtype, tuple(tensor.shape.as_list()[1:]))
+        )
 
     def _arguments(self, inner: Builder) -> dict[Value, Argument]:
         """Return the batched values of the inputs of the traced function: rows, and captured values."""

@@ -203,14 +203,14 @@ def crop_and_resize(
     """
     if method not in ("bilinear", "nearest"):
         raise ValueError(f"crop_and_resize: `method` must be 'bilinear' or 'nearest', not {method!r}")
-    images, places = convert_to_tensor(image), cast(boxes, dtypes.float32)
-    for x, rank, what in ((images, 4, "image"), (places, 2, "boxes")):
+    images, corners = convert_to_tensor(image), cast(boxes, dtypes.float32)
+    for x, rank, what in ((images, 4, "image"), (corners, 2, "boxes")):
         if x.shape.rank not in (rank, None):
             raise ValueError(f"crop_and_resize: `{what}` must have rank {rank}, not the shape {x.shape}")
-    owners = reshape(cast(box_indices, dtypes.int32), stack([shape_of(places)[0]]))
+    owners = reshape(cast(box_indices, dtypes.int32), stack([shape_of(corners)[0]]))
     wanted = convert_to_tensor(crop_size, dtypes.int32)
-    ys = _positions(places[:, 0], places[:, 2], wanted[0], size_of(images, 1))
-    xs = _positions(places[:, 1], places[:, 3], wanted[1], size_of(images, 2))
+    ys = _positions(corners[:, 0], corners[:, 2], wanted[0], size_of(images, 1))
+    xs = _positions(corners[:, 1], corners[:, 3], wanted[1], size_of(images, 2))
     found = _Grid(images, owners, ys, xs).values(method)
     height, width = (cast(size_of(images, axis) - 1, dtypes.float32) for axis in (1, 2))
     inside = ((ys >= 0) & (ys <= height))[:, :, None] & ((xs >= 0) & (xs <= width))[:, None, :]
@@ -254,10 +254,10 @@ class _Grid(NamedTuple):
         return cast(gather_nd(self.images, indices), dtypes.float32)
 
 
-def _kept(places: Tensor, length: Any) -> Tensor:
+def _kept(positions: Tensor, length: Any) -> Tensor:
     """Return indices clipped to the image."""
     last = cast(length - 1, dtypes.float32)
-    return cast(where(places < 0, places * 0, where(places > last, last, places)), dtypes.int32)
+    return cast(where(positions < 0, positions * 0, where(positions > last, last, positions)), dtypes.int32)
 
 
 @export("image.draw_bounding_boxes")

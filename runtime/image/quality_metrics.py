@@ -163,8 +163,8 @@ def _similarity(
 
 
 def _gaussian(size: int, sigma: float) -> Any:
-    places = np.arange(size, dtype=np.float32) - np.float32(size - 1) / 2
-    heights = places**2 * np.float32(-0.5 / sigma**2)
+    offsets = np.arange(size, dtype=np.float32) - np.float32(size - 1) / 2
+    heights = offsets**2 * np.float32(-0.5 / sigma**2)
     weights = np.exp(heights[:, np.newaxis] + heights)
     return (weights / weights.sum())[:, :, np.newaxis, np.newaxis].astype(np.float32)
 

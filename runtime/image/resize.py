@@ -139,7 +139,7 @@ def resize_with_pad(
     if all(isinstance(size, int) for size in (*old, *wanted)):
         ratio = max(np.float32(size) / np.float32(goal) for size, goal in zip(old, wanted, strict=True))
         inner: Any = [np.float32(size) / ratio for size in old]
-        places: Any = [
+        margins: Any = [
             max(0, int((np.float32(goal) - size) / 2)) for goal, size in zip(wanted, inner, strict=True)
         ]
         small: Any = [int(size) for size in inner]
@@ -148,7 +148,7 @@ def resize_with_pad(
         goals = [cast(goal, dtypes.float32) for goal in wanted]
         share = maximum(*(size / goal for size, goal in zip(sizes, goals, strict=True)))
         inner = [size / share for size in sizes]
-        places = [
+        margins = [
             maximum(0, cast(floor((goal - size) / 2), dtypes.int32))
             for goal, size in zip(goals, inner, strict=True)
         ]
@@ -156,6 +156,6 @@ def resize_with_pad(
     resized = resize(
         images, small if isinstance(small[0], int) else stack(small), method, antialias=antialias
     )
-    padded = pad_to_bounding_box(resized, places[0], places[1], target_height, target_width)
+    padded = pad_to_bounding_box(resized, margins[0], margins[1], target_height, target_width)
     known = [size if isinstance(size, int) else None for size in wanted]
     return as_given(ensure_shape(padded, [images.shape[0], *known, images.shape[3]]), single)

@@ -73,8 +73,8 @@ def ctc_unique_labels(labels: TensorLike, name: Name = None) -> tuple[Tensor, Te
     >>> ctc_unique_labels([[3, 3, 1]])[1].numpy().tolist()
     [[0, 0, 1]]
     """
-    found, places = _unique(labels, name)
-    return found, places
+    found, positions = _unique(labels, name)
+    return found, positions
 
 
 @export("nn.collapse_repeated")

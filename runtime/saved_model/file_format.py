@@ -133,24 +133,24 @@ def _remove_leftovers(folder: Path, present: str) -> None:
     locks.remove_leftovers(folder, drafts_of(INDEX))
 
 
-def _remove(place: Path, files: Iterable[str] | None = None) -> None:
+def _remove(path: Path, files: Iterable[str] | None = None) -> None:
     """Delete the `files` of a model (None: all that a writer makes), and folders that become empty.
 
     Other files in these folders and link targets stay. Nothing is deleted while another process reads or writes.
     """
     with contextlib.suppress(OSError):
-        held = None if place.is_symlink() else locks.lock(place)
+        held = None if path.is_symlink() else locks.lock(path)
         if held is None:
             return
         with held:
             if held.is_real or files is not None:
                 for inner in ("", *_INNER):
-                    _remove_files(place, inner, files)
-                place.rmdir()
+                    _remove_files(path, inner, files)
+                path.rmdir()
 
 
-def _remove_files(place: Path, inner: str, files: Iterable[str] | None) -> None:
-    folder = place / inner
+def _remove_files(path: Path, inner: str, files: Iterable[str] | None) -> None:
+    folder = path / inner
     if folder.is_symlink() or not folder.is_dir():
         return
     for entry in list(os.scandir(folder)):

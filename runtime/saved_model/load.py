@@ -77,11 +77,11 @@ class _Loader:
         for number in range(len(self.nodes)):
             self.measured(number, 0)
         self.objects = [self.made(node) for node in self.nodes]
-        for node, place in zip(self.nodes, self.objects, strict=True):
-            if isinstance(place, Asset):  # an asset stores its file's current path
-                self.objects[node["children"]["asset_path"]] = place._path
-        for node, place in zip(self.nodes, self.objects, strict=True):
-            self.connect(node, place)
+        for node, target in zip(self.nodes, self.objects, strict=True):
+            if isinstance(target, Asset):  # an asset stores its file's current path
+                self.objects[node["children"]["asset_path"]] = target._path
+        for node, target in zip(self.nodes, self.objects, strict=True):
+            self.connect(node, target)
 
     def root(self) -> Any:
         root = self.objects[0]
@@ -134,18 +134,18 @@ class _Loader:
             self._sizes[number] = size, height
         return self._sizes[number]
 
-    def connect(self, node: Mapping[str, Any], place: Any) -> None:
-        if isinstance(place, (Variable, Asset)):
+    def connect(self, node: Mapping[str, Any], target: Any) -> None:
+        if isinstance(target, (Variable, Asset)):
             return
         children = {name: self.objects[number] for name, number in node["children"].items()}
-        if isinstance(place, list):
-            place += [children[name] for name in sorted(children, key=int)]
-        elif isinstance(place, dict):
-            place.update(children)
+        if isinstance(target, list):
+            target += [children[name] for name in sorted(children, key=int)]
+        elif isinstance(target, dict):
+            target.update(children)
         else:
-            vars(place).update(children)
+            vars(target).update(children)
             for name, data in node["functions"].items():
-                vars(place)[name] = self.function(data)
+                vars(target)[name] = self.function(data)
 
     def function(self, data: Mapping[str, Any]) -> RestoredFunction:
         return restored_function(data, self.reader.graph, self.variable)

@@ -52,7 +52,7 @@ class _Export:
     def __init__(self, root: Any, writer: file_format.Writer) -> None:
         self.graph = ObjectGraph.of(root)
         self.writer = writer
-        self.numbers = {id(place): number for number, place in enumerate(self.graph.objects)}
+        self.numbers = {id(target): number for number, target in enumerate(self.graph.objects)}
 
     def content(self, wanted: Any) -> dict[str, Any]:
         chosen = signing.chosen(wanted, functions_of(self.graph.objects[0]))
@@ -66,21 +66,21 @@ class _Export:
         return {"nodes": nodes, "signatures": written}
 
     def node(self, number: int) -> dict[str, Any]:
-        place, node = self.graph.objects[number], self.graph.nodes[number]
-        data: dict[str, Any] = {"kind": kind_of(place), "children": node.children}
-        if isinstance(place, Variable):
-            shape = place.content_spec.shape
+        target, node = self.graph.objects[number], self.graph.nodes[number]
+        data: dict[str, Any] = {"kind": kind_of(target), "children": node.children}
+        if isinstance(target, Variable):
+            shape = target.content_spec.shape
             data["key"] = node.key
             data["variable"] = [
-                place.short_name, place.trainable, place.dtype.name, None if shape is None else list(shape),
+                target.short_name, target.trainable, target.dtype.name, None if shape is None else list(shape),
             ]  # fmt: skip
-        elif isinstance(place, Asset):
-            data["asset"] = self.writer.asset(Path(place))
+        elif isinstance(target, Asset):
+            data["asset"] = self.writer.asset(Path(target))
         else:
-            data["class"] = type(place).__qualname__
+            data["class"] = type(target).__qualname__
             data["functions"] = {
-                name: function_data(function, place, self.number_of, self.writer.function)
-                for name, function in functions_of(place).items()
+                name: function_data(function, target, self.number_of, self.writer.function)
+                for name, function in functions_of(target).items()
             }
         return data
 
@@ -94,28 +94,28 @@ class _Export:
         return self.numbers[id(variable)]
 
 
-def kind_of(place: Any) -> str:
+def kind_of(target: Any) -> str:
     """Return the kind from which loading rebuilds an object: `variable`, `asset`, `list`, `dict` or `object`."""
-    if isinstance(place, Variable):
+    if isinstance(target, Variable):
         return "variable"
-    if isinstance(place, Asset):
+    if isinstance(target, Asset):
         return "asset"
-    if isinstance(place, Mapping):
+    if isinstance(target, Mapping):
         return "dict"
-    return "list" if isinstance(place, (list, tuple)) else "object"
+    return "list" if isinstance(target, (list, tuple)) else "object"
 
 
-def functions_of(place: Any) -> dict[str, Any]:
+def functions_of(target: Any) -> dict[str, Any]:
     """Return the functions among the attributes of an object, and among those of its class.
 
     A class can add functions with a method `__functions__() -> dict[str, function]`.
     """
-    if not hasattr(place, "__dict__"):
+    if not hasattr(target, "__dict__"):
         return {}
-    made = getattr(type(place), "__functions__", None)
-    found = {} if made is None else dict(made(place))
-    for kind in reversed(type(place).__mro__):
+    made = getattr(type(target), "__functions__", None)
+    found = {} if made is None else dict(made(target))
+    for kind in reversed(type(target).__mro__):
         for name, value in vars(kind).items():
             if isinstance(value, (Function, RestoredFunction)):
-                found[name] = getattr(place, name)
-    return found | {name: value for name, value in vars(place).items() if is_function(value)}
+                found[name] = getattr(target, name)
+    return found | {name: value for name, value in vars(target).items() if is_function(value)}

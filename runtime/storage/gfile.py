@@ -241,9 +241,9 @@ def stat(path: Path) -> FileStatistics:
 
 def walk(top: Path, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (directory, subdirectory names, file names) for a directory and all directories inside of it."""
-    for place, directories, files in os.walk(_name(top), topdown, onerror):
+    for folder, directories, files in os.walk(_name(top), topdown, onerror):
         directories.sort()
-        yield place, directories, sorted(files)
+        yield folder, directories, sorted(files)
 
 
 def join(path: Path, *paths: Path) -> str:

@@ -72,9 +72,9 @@ def histogram_of(data: Array, buckets: int) -> Array:
         counts[-1] = numbers.size
         return np.stack([np.full(buckets, low), np.full(buckets, high), counts], axis=1)
     width = (high - low) / buckets
-    places = np.clip(np.floor((numbers - low) / width).astype(np.int64), 0, buckets - 1)
+    bins = np.clip(np.floor((numbers - low) / width).astype(np.int64), 0, buckets - 1)
     edges = np.linspace(low, high, buckets + 1)
-    return np.stack([edges[:-1], edges[1:], np.bincount(places, minlength=buckets)], axis=1)
+    return np.stack([edges[:-1], edges[1:], np.bincount(bins, minlength=buckets)], axis=1)
 
 
 @export("summary.text")
@@ -159,8 +159,8 @@ def audio(
 def _sounds(data: Array, rate: int, count: int) -> Array:
     clips = data[:count]
     out = np.empty((len(clips), 2), object)
-    for place, clip in enumerate(clips):
-        out[place] = media_encoding.wav(clip, rate), b""
+    for number, clip in enumerate(clips):
+        out[number] = media_encoding.wav(clip, rate), b""
     return out
 
 

@@ -39,19 +39,19 @@ class ObjectGraph(NamedTuple):
         variables: dict[str, Variable] = {}
         numbers = {id(root): 0}
         pending = [(root, "")]
-        for place, path in pending:  # the list grows
+        for target, path in pending:  # the list grows
             key = None
-            if isinstance(place, Variable):
+            if isinstance(target, Variable):
                 key = path + VALUE
-                variables[key] = place
+                variables[key] = target
             found: dict[str, int] = {}
-            for name, child in children(place).items():
+            for name, child in children(target).items():
                 if id(child) not in numbers:
                     numbers[id(child)] = len(pending)
                     pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))
                 found[name] = numbers[id(child)]
             nodes.append(Node(found, key))
-        return cls(nodes, [place for place, _ in pending], variables)
+        return cls(nodes, [value for value, _ in pending], variables)
 
 
 def escaped(name: str) -> str:

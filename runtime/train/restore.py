@@ -53,22 +53,22 @@ class Restoration:
         self.rest = _Rest(contents, prefix)
         weakref.finalize(self, self.rest.tell)
 
-    def match(self, place: Any, number: int) -> None:
+    def match(self, target: Any, number: int) -> None:
         """Restore an object from a node, and all objects below it."""
-        pending = [(place, number)]
+        pending = [(target, number)]
         while pending:
-            place, number = pending.pop()
+            target, number = pending.pop()
             if number in self.matched:
                 continue
-            self.matched[number] = place
+            self.matched[number] = target
             self.rest.keys.pop(number, None)
             node = self.contents.nodes[number]
-            if isinstance(place, Variable) and node.key is not None:
-                self._assign(place, node.key)
-            found = trackable.children(place)
+            if isinstance(target, Variable) and node.key is not None:
+                self._assign(target, node.key)
+            found = trackable.children(target)
             pending += [(found[name], child) for name, child in node.children.items() if name in found]
-            if not node.children.keys() <= found.keys() and hasattr(place, "__dict__"):
-                trackable.await_children(place, functools.partial(self._arrived, node))
+            if not node.children.keys() <= found.keys() and hasattr(target, "__dict__"):
+                trackable.await_children(target, functools.partial(self._arrived, node))
 
     def _arrived(self, node: Node, name: str, child: Any) -> None:
         """Restore a child that an object got after it was restored."""
@@ -78,8 +78,8 @@ class Restoration:
 
     def again(self) -> None:
         """Match again the restored objects, for children that lists and dicts got since."""
-        for number, place in list(self.matched.items()):
-            found = trackable.children(place)
+        for number, target in list(self.matched.items()):
+            found = trackable.children(target)
             for name, child in self.contents.nodes[number].children.items():
                 if child not in self.matched and name in found:
                     self.match(found[name], child)
@@ -123,7 +123,7 @@ class LoadStatus:
     def assert_existing_objects_matched(self) -> LoadStatus:
         """Raise AssertionError if an existing variable got no value."""
         self._restoration.again()
-        known = {id(place) for place in self._restoration.matched.values()}
+        known = {id(target) for target in self._restoration.matched.values()}
         missing = [
             key for key, variable in ObjectGraph.of(self._root).variables.items() if id(variable) not in known
         ]

@@ -99,12 +99,12 @@ class Stream:
     def _many(self, first: int, start: int, step: int, found: np.ndarray[Any, Any]) -> None:
         """Fill rows with the words of blocks; the first block is `start` steps after `first`."""
         low, high = first & (1 << 64) - 1, first >> 64
-        place = np.arange(start, start + len(found), dtype=np.uint64)
-        place *= np.uint64(step)
-        place += np.uint64(low)
-        above = (place < np.uint64(low)) + np.uint64(high)
+        counter = np.arange(start, start + len(found), dtype=np.uint64)
+        counter *= np.uint64(step)
+        counter += np.uint64(low)
+        above = (counter < np.uint64(low)) + np.uint64(high)
         rounds = [(np.uint64(k0), np.uint64(k1)) for k0, k1 in self.rounds]
-        words = [place & _MASK, place >> _HALF, above & _MASK, above >> _HALF]
+        words = [counter & _MASK, counter >> _HALF, above & _MASK, above >> _HALF]
         mix(rounds, words)
         for column, word in enumerate(words):
             found[:, column] = word

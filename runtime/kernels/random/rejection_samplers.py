@@ -357,17 +357,17 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
         rounds_left -= 1
         if not rounds_left:  # the range is much smaller than the smallest cipher
             small = half[active] == _SMALLEST
-            for places in _with_one_key(active[small], drawn):
-                result[places] = _walked(result[places], drawn[:, places[0]], last[places])
+            for columns in _with_one_key(active[small], drawn):
+                result[columns] = _walked(result[columns], drawn[:, columns[0]], last[columns])
             active = active[~small]
     return result.astype(np.int64)
 
 
-def _with_one_key(places: Array, keys: Array) -> Iterable[Array]:
+def _with_one_key(columns: Array, keys: Array) -> Iterable[Array]:
     """Yield the positions grouped by their columns of keys."""
     groups: dict[bytes, list[int]] = {}
-    for place in places.tolist():
-        groups.setdefault(keys[:, place].tobytes(), []).append(place)
+    for column in columns.tolist():
+        groups.setdefault(keys[:, column].tobytes(), []).append(column)
     return map(np.array, groups.values())
 
 

@@ -103,8 +103,8 @@ def dawson(x: Array) -> Array:
 def _dawson_grid(x: Array) -> Array:
     middle = 2 * np.rint(x / (2 * _STEP))
     offsets = np.arange(-2 * _TERMS - 1, 2 * _TERMS + 2, 2)
-    places = middle[..., None] + offsets
-    return np.sum(np.exp(-((x[..., None] - places * _STEP) ** 2)) / places, -1) / np.sqrt(np.pi)
+    nodes = middle[..., None] + offsets
+    return np.sum(np.exp(-((x[..., None] - nodes * _STEP) ** 2)) / nodes, -1) / np.sqrt(np.pi)
 
 
 def _dawson_small(x: Array) -> Array:

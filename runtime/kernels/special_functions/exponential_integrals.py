@@ -69,9 +69,9 @@ def _auxiliary(x: Array) -> tuple[Array, Array]:
     grid = np.arange(0, 6.75, 0.25)
     weights = 0.25 * np.exp(-grid * grid) * np.where(grid == 0, 0.5, 1.0)
     scale = x * np.sqrt(np.pi / 2)
-    places = grid / scale[..., None]
-    terms = weights / (1 + places**4) * (np.sqrt(2) / np.pi / scale)[..., None]
-    return np.sum(terms, -1), np.sum(terms * places**2, -1)
+    nodes = grid / scale[..., None]
+    terms = weights / (1 + nodes**4) * (np.sqrt(2) / np.pi / scale)[..., None]
+    return np.sum(terms, -1), np.sum(terms * nodes**2, -1)
 
 
 def _turned(x: Array) -> tuple[Array, Array, Array, Array]:

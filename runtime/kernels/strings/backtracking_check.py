@@ -102,7 +102,7 @@ def is_bounded(pattern: str) -> bool:
         rivals = _rivals(automaton.characters, following)
         if max(rivals.values(), default=1) == 1:
             continue
-        loop = frozenset(place for place in reachable[position] if position in reachable[place])
+        loop = frozenset(state for state in reachable[position] if position in reachable[state])
         if sum(count > 1 and target in loop for target, count in rivals.items()) > 1 or len(rivals) < len(
             following
         ):
