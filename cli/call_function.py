@@ -27,7 +27,7 @@ from .output import emit
 
 
 def run(
-    place: str,
+    path: str,
     function: str,
     texts: Sequence[str],
     *,
@@ -44,11 +44,11 @@ def run(
     import agc.runtime as tf  # before the program's folder is where modules are looked for
 
     arguments = [parse(text, number) for number, text in enumerate(texts, start=1)]
-    load = _loader(place, by_name)
+    load = _loader(path, by_name)
 
     def action() -> None:
         module = load()
-        f = find(module, function, place)
+        f = find(module, function, path)
         positional, named = split(arguments, tf)
         check_fit(f, function, positional, named)
         if eager:
@@ -75,14 +75,14 @@ def _shown(graph: Any, after: str | None) -> str:
     return str(graph).rstrip()
 
 
-def _loader(place: str, by_name: bool) -> Callable[[], types.ModuleType]:
+def _loader(path: str, by_name: bool) -> Callable[[], types.ModuleType]:
     """Return a function that imports the module; a file is read and parsed at once."""
     if by_name:
         run_program.enter("-m", (), os.getcwd())
-        return lambda: _import(place)
-    source = sources.read(place)
+        return lambda: _import(path)
+    source = sources.read(path)
     sources.parse(source)
-    return lambda: _load(source, place)
+    return lambda: _load(source, path)
 
 
 def _import(name: str) -> types.ModuleType:
@@ -90,23 +90,23 @@ def _import(name: str) -> types.ModuleType:
     return importlib.import_module(name)
 
 
-def _load(source: sources.Source, place: str) -> types.ModuleType:
+def _load(source: sources.Source, path: str) -> types.ModuleType:
     """Load the file as a module, not as `__main__`: the program in it does not start."""
-    stem = os.path.splitext(os.path.basename(place))[0]
-    name = stem if stem not in sys.modules and place != sources.STDIN else f"agc_run_{stem}"
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = stem if stem not in sys.modules and path != sources.STDIN else f"agc_run_{stem}"
     module: Any = types.ModuleType(name)
     module.__file__ = source.filename
     sys.modules[name] = module
-    if place == sources.STDIN:
+    if path == sources.STDIN:
         run_program.remember_text(source)
-        run_program.enter(place, (), "")
+        run_program.enter(path, (), "")
     else:
-        run_program.enter(place, (), os.path.dirname(os.path.realpath(place)))
+        run_program.enter(path, (), os.path.dirname(os.path.realpath(path)))
     exec(compile(source.text, source.filename, "exec", dont_inherit=True), module.__dict__)
     return module  # type: ignore[no-any-return]
 
 
-def find(module: types.ModuleType, name: str, place: str) -> Callable[..., Any]:
+def find(module: types.ModuleType, name: str, path: str) -> Callable[..., Any]:
     """Return the function with the dotted `name`."""
     holder: Any = module
     *outer, _ = parts = name.split(".")
@@ -114,13 +114,13 @@ def find(module: types.ModuleType, name: str, place: str) -> Callable[..., Any]:
         if not hasattr(holder, part):
             prefix = "".join(f"{part}." for part in outer[:depth])
             known = [f"{prefix}{key}" for key in vars(holder) if _is_function(getattr(holder, key, None))]
-            raise sources.no_function(name, place, known)
+            raise sources.no_function(name, path, known)
         holder = getattr(holder, part)
     if not callable(holder):
         raise problem(
             NO_FUNCTION,
             f"`{name}` is not a function but a value of type `{type(holder).__name__}`",
-            Where(place),
+            Where(path),
         )
     return holder  # type: ignore[no-any-return]
 

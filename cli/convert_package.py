@@ -104,16 +104,16 @@ def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnos
 
 def contents(folder: str) -> Iterator[str]:
     """Return the files of a folder as relative paths; a link to a folder counts as a file."""
-    for place, folders, files in os.walk(folder):
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        folders[:] = sorted(name for name in set(folders) - set(links) if not _is_left_out(place, name))
+    for folder_, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(folder_, name))]
+        folders[:] = sorted(name for name in set(folders) - set(links) if not _is_left_out(folder_, name))
         for name in sorted([*files, *links]):
             if not name.endswith((".pyc", ".pyo")):
-                yield os.path.relpath(os.path.join(place, name), folder)
+                yield os.path.relpath(os.path.join(folder_, name), folder)
 
 
-def _is_left_out(place: str, name: str) -> bool:
-    is_environment = os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+def _is_left_out(directory: str, name: str) -> bool:
+    is_environment = os.path.exists(os.path.join(directory, name, "pyvenv.cfg"))
     return name == "__pycache__" or name.startswith(".") or is_environment
 
 
@@ -131,8 +131,8 @@ def check_destination(out: str) -> None:
 
 
 def _write(folder: str, out: str, paths: list[str], texts: Texts) -> None:
-    place = os.path.abspath(out)
-    unfinished = tempfile.mkdtemp(prefix=".agc-", suffix=".tmp", dir=os.path.dirname(place))
+    target = os.path.abspath(out)
+    unfinished = tempfile.mkdtemp(prefix=".agc-", suffix=".tmp", dir=os.path.dirname(target))
     try:
         shutil.copymode(folder, unfinished)
         for path in paths:
@@ -144,9 +144,9 @@ def _write(folder: str, out: str, paths: list[str], texts: Texts) -> None:
             with open(new, "xb") as file:
                 file.write(output.in_utf8(texts[path][1]).encode())
             shutil.copymode(old, new)
-        if os.path.isdir(place):
-            os.rmdir(place)
-        os.rename(unfinished, place)
+        if os.path.isdir(target):
+            os.rmdir(target)
+        os.rename(unfinished, target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)  # it is not there any more when all went well
 

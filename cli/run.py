@@ -139,9 +139,9 @@ def starting(
     native: bool = False,
 ) -> Callable[[], int]:
     """Return a function that runs the program or the function; refuse wrong usage."""
-    place, function = sources.split_target(target)
+    path, function = sources.split_target(target)
     if not by_name:
-        refuse_package(place, function)
+        refuse_package(path, function)
     if function is None:
         if named or graph or native:
             option = "--arg" if named else "--graph" if graph else "--native-ir"
@@ -151,7 +151,7 @@ def starting(
                 fix=f"agc run {target}::FUNCTION {option} ...",
             )
         start = run_program.run_module if by_name else run_program.run_file
-        return partial(start, place, args, eager=eager)
+        return partial(start, path, args, eager=eager)
     if (graph or native) and eager:
         option = "--graph" if graph else "--native-ir"
         raise problem(BAD_USAGE, f"--eager builds no graph that {option} could print", fix="leave one out")
@@ -162,7 +162,7 @@ def starting(
         "after": after,
         "native": native,
     }
-    return partial(call_function.run, place, function, (*named, *args), **options)
+    return partial(call_function.run, path, function, (*named, *args), **options)
 
 
 def check_pass(name: str, graph: bool) -> None:
@@ -184,18 +184,18 @@ def listed(start: Callable[[], int]) -> int:
             click.echo(str(found), err=True)
 
 
-def refuse_package(place: str, function: str | None) -> None:
+def refuse_package(path: str, function: str | None) -> None:
     """Say how it is run, if what should be a file is a module's name, or the folder that a function's package is."""
-    name = os.path.normpath(place).replace(os.sep, ".")
+    name = os.path.normpath(path).replace(os.sep, ".")
     if not all(part.isidentifier() for part in name.split(".")):
         return
-    if not os.path.exists(place):
+    if not os.path.exists(path):
         found = PathFinder.find_spec(name.partition(".")[0], [os.getcwd(), *sys.path])
         reason, is_module = "no such file", found is not None and not name.endswith(".py")
     else:
-        has_init = os.path.exists(os.path.join(place, "__init__.py"))
+        has_init = os.path.exists(os.path.join(path, "__init__.py"))
         reason, is_module = "it is a directory", function is not None and has_init
     if is_module:
         called = name if function is None else f"{name}::{function}"
-        title = f"cannot read `{place}`: {reason}"
+        title = f"cannot read `{path}`: {reason}"
         raise problem(UNREADABLE, title, fix=f"a module is run by its name: agc run -m {called}")

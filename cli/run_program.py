@@ -60,9 +60,9 @@ def is_archive_or_folder(path: str) -> bool:
 
 
 def _run_inside(path: str, args: Sequence[str], eager: bool) -> int:
-    place = os.path.join(os.getcwd(), path)
-    enter(path, args, place)
-    spec = importlib.machinery.PathFinder.find_spec("__main__", [place])
+    source_path = os.path.join(os.getcwd(), path)
+    enter(path, args, source_path)
+    spec = importlib.machinery.PathFinder.find_spec("__main__", [source_path])
     if spec is None:
         raise problem(NO_MODULE, f"there is no `__main__` module in `{path}`", fix="add __main__.py")
     return _run_spec(spec, eager)
