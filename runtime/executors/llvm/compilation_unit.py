@@ -10,6 +10,7 @@ the text: their addresses are in the table `host`, which is filled when the code
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,7 +28,6 @@ from .codegen.value_names import Names
 from .diagnostics import CannotCompileError
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
-from .llvm_printer import printed
 from .opt_levels import DONE, Level, can_be_done, level
 from .post_vectorize import addresses_read, finish
 from .split_module import split_module
@@ -149,10 +149,10 @@ class CompilationUnit:
         addresses, slot = function.args
         b.ret(b.call(self.kernel, [*addresses_read(b, addresses, len(self.kernel.args) - 1), slot]))
 
-    def text(self, with_loops: bool = True) -> str:
-        """Return the LLVM IR of the module; `with_loops` includes loop metadata."""
+    def text(self) -> str:
+        """Return the LLVM IR of the module."""
         self.host.finish()
-        return printed(self.module, with_loops)
+        return with_distinct_loops(str(self.module))
 
     def code_apart(self) -> tuple[str, Level] | None:
         """Return a part of the module for another thread to compile, or None if splitting is not worth it."""
@@ -162,14 +162,14 @@ class CompilationUnit:
         if self._apart is None:
             return None
         is_done = vectorize(self._apart)
-        return printed(self._apart, with_loops=not is_done), DONE if is_done else level(self.graph)
+        return with_distinct_loops(str(self._apart)), DONE if is_done else level(self.graph)
 
     def code(self) -> tuple[str, Level]:
         """Return the LLVM IR, vectorized here if possible, and the level of LLVM passes that it needs."""
         if not vectorize(self.module, can_be_done(self.graph)):
             return self.text(), level(self.graph)
         finish(self.kernel, self.module.globals["run"], self.pieces)
-        return self.text(with_loops=False), DONE
+        return self.text(), DONE
 
     def forget(self) -> None:
         """Break the reference cycles of the module, which is not needed any more.
@@ -194,6 +194,23 @@ def _emptied(function: Any) -> None:
         block.terminator = None
     function.blocks.clear()
     function.args = ()
+
+
+_LOOP_OR_GROUP = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
+
+
+def with_distinct_loops(text: str) -> str:
+    """Make loops and access groups distinct metadata nodes; the node of a loop refers to itself.
+
+    llvmlite has no such nodes, so each has a number in its content.
+    """
+
+    def node(found: re.Match[str]) -> str:
+        name, kind, rest = found.groups()
+        content = f" {name}{rest or ''} " if kind == "loop" else ""
+        return f"{name} = distinct !{{{content}}}"
+
+    return _LOOP_OR_GROUP.sub(node, text)
 
 
 _LONG = 20_000
