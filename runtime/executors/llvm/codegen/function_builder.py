@@ -17,8 +17,7 @@ from .dynamic_sizes import Size, is_sized, typical
 from .interleave_count import at_once
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
-from .merge_functions import Users, merge_identical_nests
-from .merge_parallel_bodies import share_parts
+from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
 from .outlining import OutermostLoopNest
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
@@ -310,5 +309,5 @@ class Emitter(Storage):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
-        left = share_parts(self.function, self._parts, self._wholes, self.users)
-        merge_identical_nests(self.function, left, self.users)
+        merge_parallel_bodies(self.module, self._parts)
+        merge_identical_nests(self.function, self._wholes, self.users)

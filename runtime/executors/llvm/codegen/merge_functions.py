@@ -14,8 +14,7 @@ import functools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .interleave_count import SHORT
@@ -33,14 +32,33 @@ _NAMED = re.compile(r"(loop|group)\d+")
 
 def merge_identical_nests(function: Any, nests: Sequence[OutermostLoopNest], users: Users) -> None:
     """Merge the equal nests of a function into one function for each group."""
-    similar = [some for some in _alike(nests, operations) if len(operations(some[0])) >= _WORTH]
+    similar = [some for some in _alike(nests, _operations) if len(_operations(some[0])) >= _WORTH]
     for some in similar:
         forms = [Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
         for twins in _alike(forms, lambda form: form.key):
             _share(function, twins)
 
 
-def operations(nest: OutermostLoopNest) -> list[str]:
+def merge_parallel_bodies(module: Any, runs: Sequence[Any]) -> None:
+    """Merge the equal bodies of parallel loops; `runs` are the calls that run them in the thread pool.
+
+    A body reads its live-in values from memory, so that equal bodies need no further parameters.
+    """
+    known: dict[Any, Any] = {}
+    for run in runs:
+        body = run.args[0]
+        entry, *blocks, leave = body.blocks
+        slots = [each for each in entry.instructions if is_slot(each)]
+        form = Form(OutermostLoopNest(entry, blocks, leave), slots)
+        loaded = [*body.args, *(each for each in entry.instructions if each.opname == "load")]
+        positions = tuple(loaded.index(value) for value in form.given)
+        first = known.setdefault((form.key, tuple(form.numbers), positions), body)
+        if first is not body:
+            run.operands[1] = first
+            del module.globals[body.name]
+
+
+def _operations(nest: OutermostLoopNest) -> list[str]:
     """Return the opcodes of a nest's instructions."""
     return [each.opname for block in nest.blocks for each in block.instructions]
 
@@ -108,15 +126,11 @@ class Form:
     """A canonical form of a nest: `key` is equal for mergeable nests; `given` and `numbers` may differ.
 
     `given` are the live-in values and `numbers` the constants that become parameters. Small trip counts of
-    inner loops belong to the key, since LLVM may unroll those loops. Values in `known` are treated as these
-    constants.
+    inner loops belong to the key, since LLVM may unroll those loops.
     """
 
-    def __init__(
-        self, nest: OutermostLoopNest, slots: Sequence[Any], known: Mapping[Any, Any] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, nest: OutermostLoopNest, slots: Sequence[Any]) -> None:
         self.nest = nest
-        self._known = known
         self.slots = slots
         self.given: dict[Any, int] = {}  # live-in values, in the order of their uses
         self.numbers: list[int] = []
@@ -141,8 +155,6 @@ class Form:
         )
 
     def _operand(self, instruction: Any, position: int, operand: Any) -> str:
-        if self._known and not isinstance(operand, ir().Constant):
-            operand = self._known.get(operand, operand)
         if isinstance(operand, ir().Constant):
             if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= SHORT):
                 return str(operand)
@@ -202,7 +214,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
         b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
         b.branch(form.nest.after)
         if form is not first:
-            forget(function, form)
+            _forget(function, form)
 
     def with_sizes(b: Any) -> dict[Any, Any]:
         given = part.args[len(first.given) :]
@@ -221,7 +233,7 @@ def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
     return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
 
 
-def forget(function: Any, form: Form) -> None:
+def _forget(function: Any, form: Form) -> None:
     """Remove a nest and its slots from its function."""
     for block in form.nest.blocks:
         function.blocks.remove(block)
