@@ -284,4 +284,5 @@ def where(condition: Any, x: Any = ..., y: Any = ..., name: builtins.str | None 
 def zeros(shape: Any, dtype: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def zeros_like(input: Any, dtype: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 __version__: builtins.str
-_BY_MODULE: Any
+_LOADED_FIRST: Any
+_OF_KERAS: Any

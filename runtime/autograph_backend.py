@@ -16,6 +16,7 @@ from agc.autograph import staging
 from .control_flow import conditional, exceptions, loop_options, regions, state_leaves
 from .control_flow import while_loop as loops
 from .control_flow.tensor_list import TensorList
+from .core.export import export
 from .core.tensor import SymbolicTensor, Tensor
 from .core.tensor_array import TensorArray
 from .core.variable import Variable
@@ -149,5 +150,5 @@ BUILTINS[builtins.print] = print_op.print_now
 BUILTINS[operator.eq] = comparison.equal
 BUILTINS[operator.ne] = comparison.not_equal
 
-BACKEND = GraphBackend()
+BACKEND = export("BACKEND")(GraphBackend())
 staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, IndexedItems, always=False)

@@ -4,68 +4,26 @@
 >>> is_traceback_filtering_enabled()
 True
 """
+# Namespace debugging: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
-from __future__ import annotations
-
-from typing import Any
-
-from .core.devices import get_log_device_placement, set_log_device_placement
 from .core.missing_names import explain as _explain
-from .core.tensor import Tensor
+from .core.devices import get_log_device_placement, set_log_device_placement
+from .core.traceback_switch import (
+    disable_traceback_filtering, enable_traceback_filtering, is_traceback_filtering_enabled,
+)
 from .ops.assertions.assert_op import Assert
 from .ops.assertions.assert_shapes import assert_shapes
 from .ops.assertions.static_assertions import (
-    assert_integer,
-    assert_proper_iterable,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
-    assert_same_float_dtype,
-    assert_scalar,
-    assert_type,
-    is_numeric_tensor,
+    assert_integer, assert_proper_iterable, assert_rank, assert_rank_at_least, assert_rank_in,
+    assert_same_float_dtype, assert_scalar, assert_type, is_numeric_tensor,
 )
 from .ops.assertions.value_assertions import (
-    assert_equal,
-    assert_greater,
-    assert_greater_equal,
-    assert_less,
-    assert_less_equal,
-    assert_near,
-    assert_negative,
-    assert_non_negative,
-    assert_non_positive,
-    assert_none_equal,
-    assert_positive,
+    assert_equal, assert_greater, assert_greater_equal, assert_less, assert_less_equal, assert_near,
+    assert_negative, assert_non_negative, assert_non_positive, assert_none_equal, assert_positive,
 )
-from .ops.math.check_numerics import check_numerics
-
-_switches = {"traceback_filtering": True}
-
-
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """Return `x`; raise InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
-
-    >>> assert_all_finite([1.0], "loss").numpy()
-    array([1.], dtype=float32)
-    """
-    return check_numerics(x, message, name=name)  # type: ignore[no-any-return]
-
-
-def enable_traceback_filtering() -> None:
-    """Do nothing (for compatibility): tracebacks are Python's own, with all frames."""
-    _switches["traceback_filtering"] = True
-
-
-def disable_traceback_filtering() -> None:
-    """Do nothing (for compatibility): tracebacks are Python's own, with all frames."""
-    _switches["traceback_filtering"] = False
-
-
-def is_traceback_filtering_enabled() -> bool:
-    """Return True unless `disable_traceback_filtering` was called last."""
-    return _switches["traceback_filtering"]
-
+from .ops.math.check_numerics import assert_all_finite, check_numerics
 
 __all__ = [
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer",
@@ -73,7 +31,8 @@ __all__ = [
     "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
     "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_shapes",
     "assert_type", "check_numerics", "disable_traceback_filtering", "enable_traceback_filtering",
-    "get_log_device_placement", "is_numeric_tensor", "is_traceback_filtering_enabled", "set_log_device_placement",
-]  # fmt: skip
+    "get_log_device_placement", "is_numeric_tensor", "is_traceback_filtering_enabled",
+    "set_log_device_placement",
+]
 
 _explain(__name__)

@@ -7,6 +7,7 @@ from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime.ops.assertions.assert_op import Assert as Assert
+from agc.runtime.ops.math.check_numerics import assert_all_finite as assert_all_finite
 from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal
 from agc.runtime.ops.assertions.value_assertions import assert_greater as assert_greater
 from agc.runtime.ops.assertions.value_assertions import assert_greater_equal as assert_greater_equal
@@ -27,13 +28,11 @@ from agc.runtime.ops.assertions.static_assertions import assert_same_float_dtype
 from agc.runtime.ops.assertions.static_assertions import assert_scalar as assert_scalar
 from agc.runtime.ops.assertions.assert_shapes import assert_shapes as assert_shapes
 from agc.runtime.ops.assertions.static_assertions import assert_type as assert_type
+from agc.runtime.core.traceback_switch import disable_traceback_filtering as disable_traceback_filtering
+from agc.runtime.core.traceback_switch import enable_traceback_filtering as enable_traceback_filtering
 from agc.runtime.core.devices import get_log_device_placement as get_log_device_placement
 from agc.runtime.ops.assertions.static_assertions import is_numeric_tensor as is_numeric_tensor
+from agc.runtime.core.traceback_switch import is_traceback_filtering_enabled as is_traceback_filtering_enabled
 from agc.runtime.core.devices import set_log_device_placement as set_log_device_placement
 
-def assert_all_finite(x: Any, message: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...
 def check_numerics(tensor: Any, message: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...
-def disable_traceback_filtering() -> None: ...
-def enable_traceback_filtering() -> None: ...
-def is_traceback_filtering_enabled() -> builtins.bool: ...
-_switches: Any

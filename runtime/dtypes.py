@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .core.export import export as _export
 from .core.missing_names import missing_name
 
 # Older versions promote numbers by their values: results would differ.
@@ -26,6 +27,7 @@ if int(np.__version__.partition(".")[0]) < 2:
     )
 
 
+@_export("DType")
 class DType:
     """The type of a tensor's elements: one object for each type, compared by identity.
 
@@ -220,37 +222,40 @@ def _limits(dtype: DType) -> tuple[Any, Any]:
     raise TypeError(f"{dtype.name} has no minimum and maximum value")
 
 
-float16 = half = DType("float16", np.float16)
-float32 = DType("float32", np.float32)
-float64 = double = DType("float64", np.float64)
-int8 = DType("int8", np.int8)
-int16 = DType("int16", np.int16)
-int32 = DType("int32", np.int32)
-int64 = DType("int64", np.int64)
-uint8 = DType("uint8", np.uint8)
-uint16 = DType("uint16", np.uint16)
-uint32 = DType("uint32", np.uint32)
-uint64 = DType("uint64", np.uint64)
-complex64 = DType("complex64", np.complex64)
-complex128 = DType("complex128", np.complex128)
-bool_ = DType("bool", np.bool_)
-string = DType("string", np.object_)
-variant = Handle("variant", [("object", np.object_)])
+float16 = half = _export("float16", "half")(DType("float16", np.float16))
+float32 = _export("float32")(DType("float32", np.float32))
+float64 = double = _export("double", "float64")(DType("float64", np.float64))
+int8 = _export("int8")(DType("int8", np.int8))
+int16 = _export("int16")(DType("int16", np.int16))
+int32 = _export("int32")(DType("int32", np.int32))
+int64 = _export("int64")(DType("int64", np.int64))
+uint8 = _export("uint8")(DType("uint8", np.uint8))
+uint16 = _export("uint16")(DType("uint16", np.uint16))
+uint32 = _export("uint32")(DType("uint32", np.uint32))
+uint64 = _export("uint64")(DType("uint64", np.uint64))
+complex64 = _export("complex64")(DType("complex64", np.complex64))
+complex128 = _export("complex128")(DType("complex128", np.complex128))
+bool_ = _export("bool")(DType("bool", np.bool_))
+string = _export("string")(DType("string", np.object_))
+variant = _export("variant")(Handle("variant", [("object", np.object_)]))
 
 ALL = (
     float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
     complex64, complex128, bool_, string,
 )  # fmt: skip
 
-bfloat16 = NarrowFloat("bfloat16")
+bfloat16 = _export("bfloat16")(NarrowFloat("bfloat16"))
 float8_e5m2 = NarrowFloat("float8_e5m2")
 float8_e4m3fn = NarrowFloat("float8_e4m3fn")
 
 NARROW_FLOATS = (bfloat16, float8_e5m2, float8_e4m3fn)
 
-qint8, qint16, qint32 = Foreign("qint8"), Foreign("qint16"), Foreign("qint32")
-quint8, quint16 = Foreign("quint8"), Foreign("quint16")
-resource = Foreign("resource")
+qint8 = _export("qint8")(Foreign("qint8"))
+qint16 = _export("qint16")(Foreign("qint16"))
+qint32 = _export("qint32")(Foreign("qint32"))
+quint8 = _export("quint8")(Foreign("quint8"))
+quint16 = _export("quint16")(Foreign("quint16"))
+resource = _export("resource")(Foreign("resource"))
 
 QUANTIZED_DTYPES = frozenset({qint8, qint16, qint32, quint8, quint16})
 _FOREIGN = (*QUANTIZED_DTYPES, resource)
@@ -287,6 +292,7 @@ def of_array(array: Any) -> DType:
     return _BY_NUMPY[array.dtype]
 
 
+@_export("as_dtype")
 def as_dtype(type_value: object) -> DType:
     """Return the `DType` for a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
 

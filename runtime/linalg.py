@@ -1,6 +1,7 @@
 """The module `tf.linalg`: operations on vectors and matrices, with TensorFlow's names."""
-
-from __future__ import annotations
+# Namespace linalg: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from .core.missing_names import explain as _explain
 from .ops.arrays.creation import eye
@@ -9,16 +10,8 @@ from .ops.linalg.decompositions import cholesky, eigh, eigvalsh, logdet, qr, svd
 from .ops.linalg.diagonals import adjoint, band_part, cross, matrix_transpose, trace
 from .ops.linalg.inverse_and_det import det, inv, slogdet, solve, triangular_solve
 from .ops.linalg.lu_and_lstsq import (
-    cholesky_solve,
-    lstsq,
-    lu,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
-    matrix_rank,
-    normalize,
-    pinv,
-)  # fmt: skip
+    cholesky_solve, lstsq, lu, lu_matrix_inverse, lu_reconstruct, lu_solve, matrix_rank, normalize, pinv,
+)
 from .ops.linalg.matmul import einsum, matmul, matvec, tensordot
 from .ops.linalg.matrix_diag import diag, diag_part, set_diag
 from .ops.linalg.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
@@ -33,6 +26,6 @@ __all__ = [
     "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize",
     "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
     "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
-]  # fmt: skip
+]
 
 _explain(__name__)

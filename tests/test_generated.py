@@ -1,9 +1,9 @@
 """Generated files are those that `make generate` writes."""
 
 import pytest
-from generate import names, stubs
+from generate import names, namespaces, stubs
 
-FILES = {**names.files(), **stubs.files()}
+FILES = {**namespaces.files(), **names.files(), **stubs.files()}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))

@@ -7,8 +7,9 @@
 
 VJPs consist of operations, so a gradient can be recorded, traced and differentiated again.
 """
-
-from __future__ import annotations
+# Namespace autodiff: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
@@ -17,8 +18,8 @@ from .graph_gradients import gradients, hessians
 from .tape import GradientTape, UnconnectedGradients
 
 __all__ = [
-    "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
-    "hessians", "recompute_grad",
-]  # fmt: skip
+    "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through",
+    "gradients", "hessians", "recompute_grad",
+]
 
 _explain(__name__)

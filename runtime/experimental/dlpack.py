@@ -10,12 +10,14 @@ False
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
+from ..core.export import export as _export
 from ..core.missing_names import explain as _explain
 from ..core.tensor import EagerTensor, Tensor
 
@@ -67,4 +69,5 @@ def from_dlpack(dlcapsule: Any) -> EagerTensor:
     return EagerTensor(np.from_dlpack(source).copy())
 
 
+_export("experimental.dlpack")(_sys.modules[__name__])
 _explain(__name__)

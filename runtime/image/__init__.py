@@ -1,59 +1,30 @@
 """The module `tf.image`: images as tensors [height, width, channels], or batches of them."""
-
-from __future__ import annotations
+# Namespace image: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from ..ops.nn.extract_patches import extract_patches
 from .adjust import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_gamma,
-    adjust_hue,
-    adjust_saturation,
-    per_image_standardization,
+    adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, per_image_standardization,
 )
 from .boxes import (
-    combined_non_max_suppression,
-    crop_and_resize,
-    draw_bounding_boxes,
-    non_max_suppression,
-    non_max_suppression_overlaps,
-    non_max_suppression_padded,
-    non_max_suppression_with_scores,
+    combined_non_max_suppression, crop_and_resize, draw_bounding_boxes, non_max_suppression,
+    non_max_suppression_overlaps, non_max_suppression_padded, non_max_suppression_with_scores,
 )
 from .color_spaces import (
-    grayscale_to_rgb,
-    hsv_to_rgb,
-    rgb_to_grayscale,
-    rgb_to_hsv,
-    rgb_to_yiq,
-    rgb_to_yuv,
-    yiq_to_rgb,
-    yuv_to_rgb,
+    grayscale_to_rgb, hsv_to_rgb, rgb_to_grayscale, rgb_to_hsv, rgb_to_yiq, rgb_to_yuv, yiq_to_rgb, yuv_to_rgb,
 )
 from .convert_dtype import convert_image_dtype
 from .crop_and_pad import central_crop, crop_to_bounding_box, pad_to_bounding_box, resize_with_crop_or_pad
 from .flip_rotate import (
-    flip_left_right,
-    flip_up_down,
-    random_flip_left_right,
-    random_flip_up_down,
-    rot90,
-    stateless_random_flip_left_right,
-    stateless_random_flip_up_down,
-    transpose,
+    flip_left_right, flip_up_down, random_flip_left_right, random_flip_up_down, rot90,
+    stateless_random_flip_left_right, stateless_random_flip_up_down, transpose,
 )
 from .quality_metrics import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
 from .random_ops import (
-    random_brightness,
-    random_contrast,
-    random_crop,
-    random_hue,
-    random_saturation,
-    stateless_random_brightness,
-    stateless_random_contrast,
-    stateless_random_crop,
-    stateless_random_hue,
+    random_brightness, random_contrast, random_crop, random_hue, random_saturation,
+    stateless_random_brightness, stateless_random_contrast, stateless_random_crop, stateless_random_hue,
     stateless_random_saturation,
 )
 from .resize import ResizeMethod, resize, resize_with_pad
@@ -71,6 +42,6 @@ __all__ = [
     "stateless_random_contrast", "stateless_random_crop", "stateless_random_flip_left_right",
     "stateless_random_flip_up_down", "stateless_random_hue", "stateless_random_saturation", "total_variation",
     "transpose", "yiq_to_rgb", "yuv_to_rgb",
-]  # fmt: skip
+]
 
 _explain(__name__)

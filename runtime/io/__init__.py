@@ -1,6 +1,7 @@
 """The namespace `tf.io`: files, records, and values as bytes."""
-
-from __future__ import annotations
+# Namespace io: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from ..data.tfrecord_writer import TFRecordOptions, TFRecordWriter
@@ -11,18 +12,8 @@ from ..storage import gfile
 from .files import decode_csv, write_file
 
 __all__ = [
-    "decode_base64",
-    "decode_csv",
-    "decode_raw",
-    "encode_base64",
-    "gfile",
-    "matching_files",
-    "parse_tensor",
-    "read_file",
-    "serialize_tensor",
-    "write_file",
-    "TFRecordOptions",
-    "TFRecordWriter",
+    "TFRecordOptions", "TFRecordWriter", "decode_base64", "decode_csv", "decode_raw", "encode_base64",
+    "gfile", "matching_files", "parse_tensor", "read_file", "serialize_tensor", "write_file",
 ]
 
 _explain(__name__)

@@ -3,8 +3,9 @@
 >>> constant([[1, 2], [3]]) + 10
 <tf.RaggedTensor [[11, 12], [13]]>
 """
-
-from __future__ import annotations
+# Namespace ragged: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from .concat_stack import stack
@@ -17,6 +18,6 @@ from .ranges import range, row_splits_to_segment_ids, segment_ids_to_row_splits
 __all__ = [
     "boolean_mask", "constant", "cross", "map_flat_values", "range", "row_splits_to_segment_ids",
     "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
-]  # fmt: skip
+]
 
 _explain(__name__)

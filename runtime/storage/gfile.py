@@ -13,11 +13,13 @@ from __future__ import annotations
 import glob as patterns
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import errors
+from ..core.export import export
 from ..core.missing_names import explain as _explain
 
 Path = Any
@@ -261,4 +263,5 @@ __all__ = [
     "remove", "rename", "rmtree", "stat", "walk",
 ]  # fmt: skip
 
+export("io.gfile")(sys.modules[__name__])
 _explain(__name__, "io.gfile")

@@ -10,8 +10,9 @@
 <tf.Tensor: shape=(), dtype=bool, numpy=True>
 1
 """
-
-from __future__ import annotations
+# Namespace summary: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from . import experimental
@@ -22,8 +23,8 @@ from .write import write
 from .writer import SummaryWriter, create_file_writer, create_noop_writer
 
 __all__ = [
-    "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph", "histogram",
-    "image", "record_if", "scalar", "should_record_summaries", "text", "write",
-]  # fmt: skip
+    "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph",
+    "histogram", "image", "record_if", "scalar", "should_record_summaries", "text", "write",
+]
 
 _explain(__name__)

@@ -1,10 +1,13 @@
 """The default step of summaries."""
-
-from __future__ import annotations
+# Namespace summary.experimental: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from .state import get_step, set_step
 
-__all__ = ["get_step", "set_step"]
+__all__ = [
+    "get_step", "set_step",
+]
 
 _explain(__name__)

@@ -7,18 +7,15 @@
 ...     tf.train.latest_checkpoint(folder) == path
 True
 """
-
-from __future__ import annotations
+# Namespace train: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
 
 from ..core.missing_names import explain as _explain
 from .checkpoint import Checkpoint
 from .checkpoint_manager import CheckpointManager
 from .checkpoint_reader import (
-    CheckpointReader,
-    checkpoints_iterator,
-    list_variables,
-    load_checkpoint,
-    load_variable,
+    CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable,
 )
 from .checkpoint_state import latest_checkpoint
 from .moving_average import ExponentialMovingAverage
@@ -26,8 +23,7 @@ from .options import CheckpointOptions
 
 __all__ = [
     "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ExponentialMovingAverage",
-    "checkpoints_iterator",
-    "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
-]  # fmt: skip
+    "checkpoints_iterator", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+]
 
 _explain(__name__)

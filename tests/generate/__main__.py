@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from . import names, stubs
+from pathlib import Path
+
+from . import namespaces
+
+
+def write(files: dict[Path, str]) -> None:
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+
 
 if __name__ == "__main__":
-    for path, text in {**names.files(), **stubs.files()}.items():
-        path.write_text(text, encoding="utf-8")
+    write(namespaces.files())
+
+    from . import names, stubs  # these import the namespaces
+
+    write({**names.files(), **stubs.files()})

@@ -6,13 +6,14 @@ tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ...core import shapes
 from ...core.export import export
 from ...ir.value_types import TensorType
+from ..framework.facts import DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
@@ -76,7 +77,13 @@ def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tupl
     return (*(indices[..., dim] for dim in range(depth)), ...)
 
 
-def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
+def _scatter_into(
+    name: str,
+    put: Callable[..., Any],
+    combine: Callable[..., Any],
+    manual: str,
+    **facts: Unpack[DeclaredFacts],
+) -> Op:
     """Declare one operation of the table below; `put(array, index, updates)` writes to a copy of the tensor.
 
     `combine(old, update, out=old)` updates a single element or slice.
@@ -97,7 +104,7 @@ def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    declared = op(rule)
+    declared = Op(rule, **facts)
     declared.kernel(kernel)
     return declared
 
@@ -111,6 +118,7 @@ tensor_scatter_nd_update = _scatter_into(
     >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
     """,
+    export=("tensor_scatter_nd_update",),
 )
 tensor_scatter_nd_add = _scatter_into(
     "tensor_scatter_nd_add",
@@ -121,6 +129,7 @@ tensor_scatter_nd_add = _scatter_into(
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
     """,
+    export=("tensor_scatter_nd_add",),
 )
 tensor_scatter_nd_sub = _scatter_into(
     "tensor_scatter_nd_sub",
@@ -131,6 +140,7 @@ tensor_scatter_nd_sub = _scatter_into(
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
     """,
+    export=("tensor_scatter_nd_sub",),
 )
 tensor_scatter_nd_max = _scatter_into(
     "tensor_scatter_nd_max",
@@ -141,6 +151,7 @@ tensor_scatter_nd_max = _scatter_into(
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
     """,
+    export=("tensor_scatter_nd_max",),
 )
 tensor_scatter_nd_min = _scatter_into(
     "tensor_scatter_nd_min",
@@ -151,6 +162,7 @@ tensor_scatter_nd_min = _scatter_into(
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
     """,
+    export=("tensor_scatter_nd_min",),
 )
 
 

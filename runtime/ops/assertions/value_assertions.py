@@ -146,12 +146,20 @@ def _differing(
     return "\n".join(lines)
 
 
-assert_equal = _binary("assert_equal", "==", comparison.equal)
+assert_equal = export("debugging.assert_equal", "assert_equal")(
+    _binary("assert_equal", "==", comparison.equal)
+)
 _assert_none_equal = _binary("assert_none_equal", "!=", comparison.not_equal)
-assert_less = _binary("assert_less", "<", comparison.less)
-assert_less_equal = _binary("assert_less_equal", "<=", comparison.less_equal)
-assert_greater = _binary("assert_greater", ">", comparison.greater)
-assert_greater_equal = _binary("assert_greater_equal", ">=", comparison.greater_equal)
+assert_less = export("debugging.assert_less", "assert_less")(_binary("assert_less", "<", comparison.less))
+assert_less_equal = export("debugging.assert_less_equal")(
+    _binary("assert_less_equal", "<=", comparison.less_equal)
+)
+assert_greater = export("debugging.assert_greater", "assert_greater")(
+    _binary("assert_greater", ">", comparison.greater)
+)
+assert_greater_equal = export("debugging.assert_greater_equal")(
+    _binary("assert_greater_equal", ">=", comparison.greater_equal)
+)
 
 
 @export("debugging.assert_none_equal")
@@ -163,10 +171,14 @@ def assert_none_equal(
     _assert_none_equal(x, y, message, summarize, name)
 
 
-assert_positive = _unary("assert_positive", ">", comparison.greater)
-assert_negative = _unary("assert_negative", "<", comparison.less)
-assert_non_negative = _unary("assert_non_negative", ">=", comparison.greater_equal)
-assert_non_positive = _unary("assert_non_positive", "<=", comparison.less_equal)
+assert_positive = export("debugging.assert_positive")(_unary("assert_positive", ">", comparison.greater))
+assert_negative = export("debugging.assert_negative")(_unary("assert_negative", "<", comparison.less))
+assert_non_negative = export("debugging.assert_non_negative")(
+    _unary("assert_non_negative", ">=", comparison.greater_equal)
+)
+assert_non_positive = export("debugging.assert_non_positive")(
+    _unary("assert_non_positive", "<=", comparison.less_equal)
+)
 
 
 @export("debugging.assert_near")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ...core import export as exports
 from .batching import BatchingRule, elementwise
 from .traits import Trait
 
@@ -52,6 +53,7 @@ class DeclaredFacts(TypedDict, total=False):
     reducer: BlockReduction
     batch: BatchingRule
     formula: Callable[..., Any]
+    export: Sequence[str]
 
 
 class FactRecord:
@@ -77,6 +79,8 @@ class FactRecord:
             `m`, the operands as numbers with Python's operators, and the attributes by name. `m` has the
             functions `where`, `abs`, `sqrt`, `exp` … as methods.
         reducer: The function that reduces a block of elements; None if results of blocks cannot be combined.
+
+    `export` are the public names of the operation, such as ("math.exp", "exp"); see core/export.py.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class FactRecord:
         reducer: BlockReduction | None = None,
         batch: BatchingRule | None = None,
         formula: Callable[..., Any] | None = None,
+        export: Sequence[str] = (),
     ) -> None:
         self.traits = traits
         self.cost = cost
@@ -111,6 +116,7 @@ class FactRecord:
         self.reducer = reducer
         self.formula = formula
         self.batch = elementwise if batch is None and Trait.ELEMENTWISE in traits else batch
+        exports.export(*export)(self)
 
     def batching(self, rule: BatchingRule) -> BatchingRule:
         """Register the batching rule."""

@@ -128,6 +128,7 @@ add = binary(
     ufunc=np.add,
     scalar={"iuf": "{0} + {1}"},
     interval=intervals.add,
+    export=("math.add", "add"),
 )
 subtract = binary(
     "subtract",
@@ -141,6 +142,7 @@ subtract = binary(
     ufunc=np.subtract,
     scalar={"iuf": "{0} - {1}"},
     interval=intervals.subtract,
+    export=("math.subtract", "subtract"),
 )
 multiply = binary(
     "multiply",
@@ -154,6 +156,7 @@ multiply = binary(
     ufunc=np.multiply,
     scalar={"iuf": "{0} * {1}"},
     interval=intervals.multiply,
+    export=("math.multiply", "multiply"),
 )
 realdiv = binary(
     "realdiv",
@@ -167,6 +170,7 @@ realdiv = binary(
     cost=4,
     ufunc=np.divide,
     scalar={"f": "{0} / {1} if {1} else {kernel}({0}, {1})"},
+    export=("realdiv",),
 )
 floordiv = binary(
     "floordiv",
@@ -182,6 +186,7 @@ floordiv = binary(
     scalar={"iu": "{0} // {1}"},
     numpy_scalar={"iu": "{0} // {1} if {1} else {kernel}({0}, {1})"},
     interval=intervals.floordiv,
+    export=("math.floordiv",),
 )
 floormod = binary(
     "floormod",
@@ -197,6 +202,7 @@ floormod = binary(
     scalar={"iu": "{0} % {1}", "f": "{0} % {1} if {1} else {kernel}({0}, {1})"},
     numpy_scalar={"iu": "{0} % {1} if {1} else {kernel}({0}, {1})"},
     interval=intervals.floormod,
+    export=("math.floormod", "math.mod"),
 )
 truncatediv = binary(
     "truncatediv",
@@ -208,6 +214,7 @@ truncatediv = binary(
     traits=ELEMENTWISE | INTEGER_ERRORS,
     cost=8,
     out={"f": ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})")},
+    export=("truncatediv",),
 )
 truncatemod = binary(
     "truncatemod",
@@ -219,6 +226,7 @@ truncatemod = binary(
     traits=ELEMENTWISE | INTEGER_ERRORS,
     cost=8,
     out={"f": ("np.fmod({0}, {1}, out={o})",)},
+    export=("truncatemod",),
 )
 pow = binary(
     "pow",
@@ -230,6 +238,7 @@ pow = binary(
     traits=ELEMENTWISE | INTEGER_ERRORS,
     cost=60,
     out={"f": ("np.power({0}, {1}, out={o})",)},
+    export=("math.pow", "pow"),
 )
 maximum = binary(
     "maximum",
@@ -248,6 +257,7 @@ maximum = binary(
         "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
     },
     interval=intervals.maximum,
+    export=("math.maximum", "maximum"),
 )
 minimum = binary(
     "minimum",
@@ -266,6 +276,7 @@ minimum = binary(
         "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
     },
     interval=intervals.minimum,
+    export=("math.minimum", "minimum"),
 )
 squared_difference = binary(
     "squared_difference",
@@ -276,6 +287,7 @@ squared_difference = binary(
     "[4, 4]",
     traits=COMMUTATIVE | ELEMENTWISE,
     out={"f": ("np.subtract({0}, {1}, out={o})", "np.multiply({o}, {o}, out={o})")},
+    export=("math.squared_difference",),
 )
 atan2 = binary(
     "atan2",
@@ -287,6 +299,7 @@ atan2 = binary(
     parameters=("y", "x"),
     cost=30,
     formula=lambda m, y, x: m.atan2(y, x),
+    export=("math.atan2", "atan2"),
 )
 real_divide_no_nan = binary(
     "divide_no_nan",
@@ -307,6 +320,7 @@ multiply_no_nan = binary(
     "[6.0, 0.0]",
     traits=ELEMENTWISE,
     cost=2,
+    export=("math.multiply_no_nan",),
 )
 xlogy = binary(
     "xlogy",
@@ -317,6 +331,7 @@ xlogy = binary(
     "[0.0, 0.0]",
     traits=ELEMENTWISE,
     cost=16,
+    export=("math.xlogy",),
 )
 xdivy = binary(
     "xdivy",
@@ -327,6 +342,7 @@ xdivy = binary(
     "[0.0, 1.5]",
     traits=ELEMENTWISE,
     cost=5,
+    export=("math.xdivy",),
 )
 
 # Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.

@@ -41,6 +41,7 @@ bitwise_and = binary(
     ufunc=np.bitwise_and,
     scalar={"iu": "{0} & {1}"},
     interval=intervals.bitwise_and,
+    export=("bitwise.bitwise_and",),
 )
 bitwise_or = binary(
     "bitwise_or",
@@ -54,6 +55,7 @@ bitwise_or = binary(
     ufunc=np.bitwise_or,
     scalar={"iu": "{0} | {1}"},
     interval=intervals.bitwise_or,
+    export=("bitwise.bitwise_or",),
 )
 bitwise_xor = binary(
     "bitwise_xor",
@@ -67,6 +69,7 @@ bitwise_xor = binary(
     ufunc=np.bitwise_xor,
     scalar={"iu": "{0} ^ {1}"},
     interval=intervals.bitwise_or,
+    export=("bitwise.bitwise_xor",),
 )
 invert = unary(
     "invert",
@@ -78,6 +81,7 @@ invert = unary(
     expression="~{0}",
     ufunc=np.invert,
     scalar={"i": "~{0}", "u": "{0} ^ {most}"},
+    export=("bitwise.invert",),
 )
 left_shift = binary(
     "left_shift",
@@ -89,6 +93,7 @@ left_shift = binary(
     traits=ELEMENTWISE,
     scalar={"iu": "{0} << {places}"},
     interval=intervals.left_shift,
+    export=("bitwise.left_shift",),
 )
 right_shift = binary(
     "right_shift",
@@ -100,4 +105,5 @@ right_shift = binary(
     traits=ELEMENTWISE | INLINE_SCALAR,
     scalar={"iu": "{0} >> {places}"},
     interval=intervals.right_shift,
+    export=("bitwise.right_shift",),
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import errors
 from ...core.export import export
+from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework import batching
 from ..framework.op import Input, Name, op
@@ -39,3 +40,13 @@ def _(tensor: Any, message: str) -> Any:
 @check_numerics.gradient
 def _(dy: Any, y: Any, tensor: Any, message: str) -> Any:
     return check_numerics(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
+
+
+@export("debugging.assert_all_finite")
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+    """Return `x`; raise InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
+
+    >>> assert_all_finite([1.0], "loss").numpy()
+    array([1.], dtype=float32)
+    """
+    return check_numerics(x, message, name=name)  # type: ignore[no-any-return]

@@ -43,6 +43,7 @@ equal = binary(
     traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
     ufunc=np.equal,
     scalar={"biuf": "{0} == {1}"},
+    export=("math.equal", "equal"),
 )
 not_equal = binary(
     "not_equal",
@@ -56,6 +57,7 @@ not_equal = binary(
     traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
     ufunc=np.not_equal,
     scalar={"biuf": "{0} != {1}"},
+    export=("math.not_equal", "not_equal"),
 )
 less = binary(
     "less",
@@ -69,6 +71,7 @@ less = binary(
     traits=CHEAP | INLINE_SCALAR,
     ufunc=np.less,
     scalar={"iuf": "{0} < {1}"},
+    export=("math.less", "less"),
 )
 less_equal = binary(
     "less_equal",
@@ -82,6 +85,7 @@ less_equal = binary(
     traits=CHEAP | INLINE_SCALAR,
     ufunc=np.less_equal,
     scalar={"iuf": "{0} <= {1}"},
+    export=("math.less_equal", "less_equal"),
 )
 greater = binary(
     "greater",
@@ -95,6 +99,7 @@ greater = binary(
     traits=CHEAP | INLINE_SCALAR,
     ufunc=np.greater,
     scalar={"iuf": "{0} > {1}"},
+    export=("math.greater", "greater"),
 )
 greater_equal = binary(
     "greater_equal",
@@ -108,6 +113,7 @@ greater_equal = binary(
     traits=CHEAP | INLINE_SCALAR,
     ufunc=np.greater_equal,
     scalar={"iuf": "{0} >= {1}"},
+    export=("math.greater_equal", "greater_equal"),
 )
 logical_and = binary(
     "logical_and",
@@ -120,6 +126,7 @@ logical_and = binary(
     traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
     ufunc=np.logical_and,
     scalar={"b": "{0} and {1}"},
+    export=("math.logical_and", "logical_and"),
 )
 logical_or = binary(
     "logical_or",
@@ -132,6 +139,7 @@ logical_or = binary(
     traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
     ufunc=np.logical_or,
     scalar={"b": "{0} or {1}"},
+    export=("math.logical_or", "logical_or"),
 )
 logical_xor = binary(
     "logical_xor",
@@ -144,6 +152,7 @@ logical_xor = binary(
     traits=COMMUTATIVE | INLINE_SCALAR,
     ufunc=np.logical_xor,
     scalar={"b": "{0} != {1}"},
+    export=("math.logical_xor",),
 )
 logical_not = unary(
     "logical_not",
@@ -156,6 +165,7 @@ logical_not = unary(
     traits=CHEAP | INLINE_SCALAR,
     ufunc=np.logical_not,
     scalar={"b": "not {0}"},
+    export=("math.logical_not", "logical_not"),
 )
 
 

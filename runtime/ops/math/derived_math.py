@@ -182,6 +182,7 @@ xlog1py = binary(
     "[0.0, 0.0]",
     traits=ELEMENTWISE,
     cost=18,
+    export=("math.xlog1py",),
 )
 
 

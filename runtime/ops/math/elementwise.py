@@ -96,6 +96,7 @@ abs = unary(
     traits=CHEAP,
     scalar={"if": "abs({0})"},
     interval=intervals.absolute,
+    export=("math.abs", "abs"),
 )
 negative = unary(
     "negative",
@@ -109,6 +110,7 @@ negative = unary(
     ufunc=np.negative,
     scalar={"if": "-{0}"},
     interval=intervals.negative,
+    export=("math.negative", "negative"),
 )
 sign = unary(
     "sign",
@@ -119,6 +121,7 @@ sign = unary(
     "[-1.0, 0.0, 1.0]",
     traits=ELEMENTWISE | CHEAP,
     out={"f": ("np.sign({0}, out={o})",)},
+    export=("math.sign", "sign"),
 )
 square = unary(
     "square",
@@ -131,6 +134,7 @@ square = unary(
     traits=CHEAP,
     scalar={"iuf": "{0} * {0}"},
     interval=intervals.square,
+    export=("math.square", "square"),
 )
 sqrt = unary(
     "sqrt",
@@ -141,6 +145,7 @@ sqrt = unary(
     "[2.0, 3.0]",
     cost=6,
     scalar={"f": "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"},
+    export=("math.sqrt", "sqrt"),
 )
 rsqrt = unary(
     "rsqrt",
@@ -153,24 +158,136 @@ rsqrt = unary(
     out={"f": ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})")},
     cost=10,
     formula=lambda m, x: 1 / m.sqrt(x),
+    export=("math.rsqrt",),
 )
-reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]", cost=4)
-exp = unary("exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]", cost=10)
-expm1 = unary("expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14)
-log = unary("log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]", cost=14)
-log1p = unary("log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]", cost=16)
-sin = unary("sin", np.sin, CURVED, "The sine of an angle in radians.", "[0.]", "[0.0]", cost=16)
-cos = unary("cos", np.cos, CURVED, "The cosine of an angle in radians.", "[0.]", "[1.0]", cost=16)
-tan = unary("tan", np.tan, CURVED, "The tangent of an angle in radians.", "[0.]", "[0.0]", cost=24)
-asin = unary("asin", np.arcsin, CURVED, "The angle whose sine is `x`.", "[0.]", "[0.0]", cost=16)
-acos = unary("acos", np.arccos, CURVED, "The angle whose cosine is `x`.", "[1.]", "[0.0]", cost=16)
-atan = unary("atan", np.arctan, CURVED, "The angle whose tangent is `x`.", "[0.]", "[0.0]", cost=20)
-sinh = unary("sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]", cost=30)
-cosh = unary("cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]", cost=20)
-tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]", cost=20)
-asinh = unary("asinh", np.arcsinh, CURVED, "The inverse of `sinh`.", "[0.]", "[0.0]", cost=40)
-acosh = unary("acosh", np.arccosh, CURVED, "The inverse of `cosh`.", "[1.]", "[0.0]", cost=40)
-atanh = unary("atanh", np.arctanh, CURVED, "The inverse of `tanh`.", "[0.]", "[0.0]", cost=30)
+reciprocal = unary(
+    "reciprocal",
+    np.reciprocal,
+    CURVED,
+    "`1 / x`.",
+    "[4., 0.]",
+    "[0.25, inf]",
+    cost=4,
+    export=("math.reciprocal",),
+)
+exp = unary(
+    "exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]", cost=10, export=("math.exp", "exp")
+)
+expm1 = unary(
+    "expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14, export=("math.expm1",)
+)
+log = unary(
+    "log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]", cost=14, export=("math.log",)
+)
+log1p = unary(
+    "log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]", cost=16, export=("math.log1p",)
+)
+sin = unary(
+    "sin",
+    np.sin,
+    CURVED,
+    "The sine of an angle in radians.",
+    "[0.]",
+    "[0.0]",
+    cost=16,
+    export=("math.sin", "sin"),
+)
+cos = unary(
+    "cos",
+    np.cos,
+    CURVED,
+    "The cosine of an angle in radians.",
+    "[0.]",
+    "[1.0]",
+    cost=16,
+    export=("math.cos", "cos"),
+)
+tan = unary(
+    "tan",
+    np.tan,
+    CURVED,
+    "The tangent of an angle in radians.",
+    "[0.]",
+    "[0.0]",
+    cost=24,
+    export=("math.tan", "tan"),
+)
+asin = unary(
+    "asin",
+    np.arcsin,
+    CURVED,
+    "The angle whose sine is `x`.",
+    "[0.]",
+    "[0.0]",
+    cost=16,
+    export=("math.asin", "asin"),
+)
+acos = unary(
+    "acos",
+    np.arccos,
+    CURVED,
+    "The angle whose cosine is `x`.",
+    "[1.]",
+    "[0.0]",
+    cost=16,
+    export=("math.acos", "acos"),
+)
+atan = unary(
+    "atan",
+    np.arctan,
+    CURVED,
+    "The angle whose tangent is `x`.",
+    "[0.]",
+    "[0.0]",
+    cost=20,
+    export=("math.atan", "atan"),
+)
+sinh = unary(
+    "sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]", cost=30, export=("math.sinh", "sinh")
+)
+cosh = unary(
+    "cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]", cost=20, export=("math.cosh", "cosh")
+)
+tanh = unary(
+    "tanh",
+    np.tanh,
+    CURVED,
+    "The hyperbolic tangent.",
+    "[0.]",
+    "[0.0]",
+    cost=20,
+    export=("math.tanh", "nn.tanh", "tanh"),
+)
+asinh = unary(
+    "asinh",
+    np.arcsinh,
+    CURVED,
+    "The inverse of `sinh`.",
+    "[0.]",
+    "[0.0]",
+    cost=40,
+    export=("math.asinh", "asinh"),
+)
+acosh = unary(
+    "acosh",
+    np.arccosh,
+    CURVED,
+    "The inverse of `cosh`.",
+    "[1.]",
+    "[0.0]",
+    cost=40,
+    export=("math.acosh", "acosh"),
+)
+atanh = unary(
+    "atanh",
+    np.arctanh,
+    CURVED,
+    "The inverse of `tanh`.",
+    "[0.]",
+    "[0.0]",
+    cost=30,
+    export=("math.atanh", "atanh"),
+)
 sigmoid = unary(
     "sigmoid",
     _sigmoid,
@@ -189,6 +306,7 @@ sigmoid = unary(
         ),
         "float16": ("{o}[...] = {kernel}",),
     },
+    export=("math.sigmoid", "nn.sigmoid", "sigmoid"),
 )
 log_sigmoid = unary(
     "log_sigmoid",
@@ -203,6 +321,7 @@ log_sigmoid = unary(
         "f": ("np.negative({0}, out={o})", "np.logaddexp({o}, {zero}, out={o})", "np.negative({o}, out={o})")
     },
     formula=lambda m, x: -m.softplus(-x),
+    export=("math.log_sigmoid",),
 )
 softplus = unary(
     "softplus",
@@ -215,9 +334,28 @@ softplus = unary(
     traits=ELEMENTWISE,
     cost=30,
     out={"f": ("np.logaddexp({0}, {zero}, out={o})",)},
+    export=("math.softplus", "nn.softplus"),
 )
-erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]", cost=24)
-erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30)
+erf = unary(
+    "erf",
+    _each(math.erf),
+    FLOATS,
+    "The Gauss error function.",
+    "[0., 10.]",
+    "[0.0, 1.0]",
+    cost=24,
+    export=("math.erf",),
+)
+erfc = unary(
+    "erfc",
+    _each(math.erfc),
+    FLOATS,
+    "`1 - erf(x)`.",
+    "[0., 30.]",
+    "[1.0, 0.0]",
+    cost=30,
+    export=("math.erfc",),
+)
 lgamma = unary(
     "lgamma",
     _each(_lgamma),
@@ -226,12 +364,25 @@ lgamma = unary(
     "[1., 0.]",
     "[0.0, inf]",
     cost=120,
+    export=("math.lgamma",),
 )
 ceil = unary(
-    "ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]", "[2.0, -1.0]"
+    "ceil",
+    np.ceil,
+    FLOATS,
+    "The next whole number that is not smaller.",
+    "[1.2, -1.2]",
+    "[2.0, -1.0]",
+    export=("math.ceil",),
 )
 floor = unary(
-    "floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]", "[1.0, -2.0]"
+    "floor",
+    np.floor,
+    FLOATS,
+    "The next whole number that is not larger.",
+    "[1.2, -1.2]",
+    "[1.0, -2.0]",
+    export=("math.floor", "floor"),
 )
 round = unary(
     "round",
@@ -242,8 +393,11 @@ round = unary(
     "[0.0, 2.0]",
     traits=ELEMENTWISE | MAY_ALIAS,
     out={"f": ("np.rint({0}, out={o})",)},
+    export=("math.round", "round"),
 )
-rint = unary("rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]")
+rint = unary(
+    "rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]", export=("math.rint",)
+)
 is_nan = unary(
     "is_nan",
     np.isnan,
@@ -253,6 +407,7 @@ is_nan = unary(
     "[False, True]",
     boolean,
     scalar={"f": "{0} != {0}"},
+    export=("math.is_nan",),
 )
 is_inf = unary(
     "is_inf",
@@ -262,6 +417,7 @@ is_inf = unary(
     "[0., float('-inf')]",
     "[False, True]",
     boolean,
+    export=("math.is_inf",),
 )
 is_finite = unary(
     "is_finite",
@@ -271,6 +427,7 @@ is_finite = unary(
     "[0., float('inf')]",
     "[True, False]",
     boolean,
+    export=("math.is_finite",),
 )
 
 
@@ -300,6 +457,7 @@ imag = unary(
     real_part,
     parameter="input",
     traits=ELEMENTWISE | MAY_ALIAS,
+    export=("math.imag",),
 )
 _conj = unary(
     "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"

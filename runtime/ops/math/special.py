@@ -89,12 +89,25 @@ digamma = _curve(
     "[1e10, 0.]",
     "[23.025850296020508, nan]",
     cost=100,
+    export=("math.digamma",),
 )
 erfinv = _curve(
-    "erfinv", error_functions.inverse_erf, "The inverse of `erf`.", "[0., 1.]", "[0.0, inf]", cost=60
+    "erfinv",
+    error_functions.inverse_erf,
+    "The inverse of `erf`.",
+    "[0., 1.]",
+    "[0.0, inf]",
+    cost=60,
+    export=("math.erfinv",),
 )
 erfcinv = _curve(
-    "erfcinv", error_functions.inverse_erfc, "The inverse of `erfc`.", "[0., 2.]", "[inf, -inf]", cost=60
+    "erfcinv",
+    error_functions.inverse_erfc,
+    "The inverse of `erfc`.",
+    "[0., 2.]",
+    "[inf, -inf]",
+    cost=60,
+    export=("math.erfcinv",),
 )
 ndtri = _curve(
     "ndtri",
@@ -103,6 +116,7 @@ ndtri = _curve(
     "[0.5, 1.]",
     "[0.0, inf]",
     cost=60,
+    export=("math.ndtri",),
 )
 dawsn = _curve(
     "dawsn",
@@ -110,6 +124,7 @@ dawsn = _curve(
     "Dawson's integral, `exp(-x * x)` times that of `exp(t * t)`.",
     "[0.]",
     "[0.0]",
+    export=("math.special.dawsn",),
 )
 expint = _curve(
     "expint",
@@ -117,6 +132,7 @@ expint = _curve(
     "The exponential integral, that of `exp(t) / t`.",
     "[0., -1.]",
     "[-inf, nan]",
+    export=("math.special.expint",),
 )
 fresnel_sin = _curve(
     "fresnel_sin",
@@ -124,6 +140,7 @@ fresnel_sin = _curve(
     "The integral of `sin(pi / 2 * t * t)`.",
     "[0., float('inf')]",
     "[0.0, 0.5]",
+    export=("math.special.fresnel_sin",),
 )
 fresnel_cos = _curve(
     "fresnel_cos",
@@ -131,6 +148,7 @@ fresnel_cos = _curve(
     "The integral of `cos(pi / 2 * t * t)`.",
     "[0., float('inf')]",
     "[0.0, 0.5]",
+    export=("math.special.fresnel_cos",),
 )
 spence = _curve(
     "spence",
@@ -138,6 +156,7 @@ spence = _curve(
     "Spence's integral, of `-log(t) / (t - 1)` from 1 on.",
     "[1., -1.]",
     "[0.0, nan]",
+    export=("math.special.spence",),
 )
 bessel_i0 = _curve(
     "bessel_i0",
@@ -146,6 +165,7 @@ bessel_i0 = _curve(
     "[0., 200.]",
     "[1.0, inf]",
     cost=150,
+    export=("math.bessel_i0", "math.special.bessel_i0"),
 )
 bessel_i1 = _curve(
     "bessel_i1",
@@ -154,18 +174,41 @@ bessel_i1 = _curve(
     "[0., 200.]",
     "[0.0, inf]",
     cost=150,
+    export=("math.bessel_i1", "math.special.bessel_i1"),
 )
 bessel_i0e = _curve(
-    "bessel_i0e", _bessel(bessel.i, 0), "`bessel_i0(x) * exp(-abs(x))`.", "[0.]", "[1.0]", cost=120
+    "bessel_i0e",
+    _bessel(bessel.i, 0),
+    "`bessel_i0(x) * exp(-abs(x))`.",
+    "[0.]",
+    "[1.0]",
+    cost=120,
+    export=("math.bessel_i0e", "math.special.bessel_i0e"),
 )
 bessel_i1e = _curve(
-    "bessel_i1e", _bessel(bessel.i, 1), "`bessel_i1(x) * exp(-abs(x))`.", "[0.]", "[0.0]", cost=120
+    "bessel_i1e",
+    _bessel(bessel.i, 1),
+    "`bessel_i1(x) * exp(-abs(x))`.",
+    "[0.]",
+    "[0.0]",
+    cost=120,
+    export=("math.bessel_i1e", "math.special.bessel_i1e"),
 )
 bessel_j0 = _curve(
-    "bessel_j0", _bessel(bessel.j, 0), "The Bessel function of the first kind, of order 0.", "[0.]", "[1.0]"
+    "bessel_j0",
+    _bessel(bessel.j, 0),
+    "The Bessel function of the first kind, of order 0.",
+    "[0.]",
+    "[1.0]",
+    export=("math.special.bessel_j0",),
 )
 bessel_j1 = _curve(
-    "bessel_j1", _bessel(bessel.j, 1), "The Bessel function of the first kind, of order 1.", "[0.]", "[0.0]"
+    "bessel_j1",
+    _bessel(bessel.j, 1),
+    "The Bessel function of the first kind, of order 1.",
+    "[0.]",
+    "[0.0]",
+    export=("math.special.bessel_j1",),
 )
 bessel_k0 = _curve(
     "bessel_k0",
@@ -173,6 +216,7 @@ bessel_k0 = _curve(
     "The modified function of the second kind, of order 0.",
     "[0., 200.]",
     "[inf, 0.0]",
+    export=("math.special.bessel_k0",),
 )
 bessel_k1 = _curve(
     "bessel_k1",
@@ -180,14 +224,39 @@ bessel_k1 = _curve(
     "The modified function of the second kind, of order 1.",
     "[0., 200.]",
     "[inf, 0.0]",
+    export=("math.special.bessel_k1",),
 )
-bessel_k0e = _curve("bessel_k0e", _bessel(bessel.k, 0), "`bessel_k0(x) * exp(x)`.", "[0.]", "[inf]")
-bessel_k1e = _curve("bessel_k1e", _bessel(bessel.k, 1), "`bessel_k1(x) * exp(x)`.", "[0.]", "[inf]")
+bessel_k0e = _curve(
+    "bessel_k0e",
+    _bessel(bessel.k, 0),
+    "`bessel_k0(x) * exp(x)`.",
+    "[0.]",
+    "[inf]",
+    export=("math.special.bessel_k0e",),
+)
+bessel_k1e = _curve(
+    "bessel_k1e",
+    _bessel(bessel.k, 1),
+    "`bessel_k1(x) * exp(x)`.",
+    "[0.]",
+    "[inf]",
+    export=("math.special.bessel_k1e",),
+)
 bessel_y0 = _curve(
-    "bessel_y0", _bessel(bessel.y, 0), "The Bessel function of the second kind, of order 0.", "[0.]", "[-inf]"
+    "bessel_y0",
+    _bessel(bessel.y, 0),
+    "The Bessel function of the second kind, of order 0.",
+    "[0.]",
+    "[-inf]",
+    export=("math.special.bessel_y0",),
 )
 bessel_y1 = _curve(
-    "bessel_y1", _bessel(bessel.y, 1), "The Bessel function of the second kind, of order 1.", "[0.]", "[-inf]"
+    "bessel_y1",
+    _bessel(bessel.y, 1),
+    "The Bessel function of the second kind, of order 1.",
+    "[0.]",
+    "[-inf]",
+    export=("math.special.bessel_y1",),
 )
 
 

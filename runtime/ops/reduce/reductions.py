@@ -149,6 +149,7 @@ reduce_sum = reduction(
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce),
     batch=batching.along_axes,
+    export=("math.reduce_sum", "reduce_sum"),
 )
 reduce_prod = reduction(
     "reduce_prod",
@@ -160,6 +161,7 @@ reduce_prod = reduction(
     traits=TOTAL,
     reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
     batch=batching.along_axes,
+    export=("math.reduce_prod", "reduce_prod"),
 )
 reduce_mean = reduction(
     "reduce_mean",
@@ -171,6 +173,7 @@ reduce_mean = reduction(
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
     batch=batching.along_axes,
+    export=("math.reduce_mean", "reduce_mean"),
 )
 reduce_max = reduction(
     "reduce_max",
@@ -181,6 +184,7 @@ reduce_max = reduction(
     "[7, 5]",
     reducer=BlockReduction("largest", largest),
     batch=batching.along_axes,
+    export=("math.reduce_max", "reduce_max"),
 )
 reduce_min = reduction(
     "reduce_min",
@@ -191,6 +195,7 @@ reduce_min = reduction(
     "[1, 2]",
     reducer=BlockReduction("smallest", smallest),
     batch=batching.along_axes,
+    export=("math.reduce_min", "reduce_min"),
 )
 reduce_all = reduction(
     "reduce_all",
@@ -202,6 +207,7 @@ reduce_all = reduction(
     traits=TOTAL,
     reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
     batch=batching.along_axes,
+    export=("math.reduce_all", "reduce_all"),
 )
 reduce_any = reduction(
     "reduce_any",
@@ -213,6 +219,7 @@ reduce_any = reduction(
     traits=TOTAL,
     reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
     batch=batching.along_axes,
+    export=("math.reduce_any", "reduce_any"),
 )
 reduce_logsumexp = reduction(
     "reduce_logsumexp",
@@ -222,9 +229,16 @@ reduce_logsumexp = reduction(
     "[1000.]",
     "1000.0",
     batch=batching.along_axes,
+    export=("math.reduce_logsumexp", "reduce_logsumexp"),
 )
 reduce_euclidean_norm = reduction(
-    "reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0"
+    "reduce_euclidean_norm",
+    _euclidean_norm,
+    NUMERIC,
+    "`sqrt(sum(abs(x) ** 2))`.",
+    "[3., 4.]",
+    "5.0",
+    export=("math.reduce_euclidean_norm",),
 )
 
 

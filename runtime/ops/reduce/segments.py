@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import gather, where
-from ..framework.op import Input, Ints, Name, Op, op
+from ..framework.facts import DeclaredFacts
+from ..framework.op import Input, Ints, Name, Op
 from ..framework.op_families import NUMERIC, REAL, Array, DTypes, require_dtype
 from ..framework.static_values import integer
 from ..math.arithmetic import divide, maximum, multiply, truncatediv
@@ -90,7 +91,9 @@ def _check_order(ids: Array) -> None:
         raise errors.InvalidArgumentError(f"Segment id {ids[0]} out of range [0, {_groups(ids)})")
 
 
-def _sorted(name: str, ufunc: np.ufunc, start: int, allowed: DTypes, manual: str) -> Op:
+def _sorted(
+    name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: str, **facts: Unpack[DeclaredFacts]
+) -> Op:
     """Declare one of the operations on sorted segments."""
 
     def rule(data: Input, segment_ids: Ints, name: Name = None) -> TensorType:
@@ -100,10 +103,10 @@ def _sorted(name: str, ufunc: np.ufunc, start: int, allowed: DTypes, manual: str
         if len(data) != len(segment_ids):
             raise errors.InvalidArgumentError("segment_ids should be the same size as dimension 0 of input")
         _check_order(segment_ids)
-        return _grouped(ufunc, data, segment_ids, _groups(segment_ids), start)
+        return _grouped(combine, data, segment_ids, _groups(segment_ids), start)
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    operation = op(rule)
+    operation = Op(rule, **facts)
     operation.kernel(kernel)
     return operation
 
@@ -118,6 +121,7 @@ segment_sum = _sorted(
     >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy().tolist()
     [[4, 6], [5, 6]]
     """,
+    export=("math.segment_sum",),
 )
 segment_prod = _sorted(
     "segment_prod",
@@ -129,6 +133,7 @@ segment_prod = _sorted(
     >>> segment_prod([2, 3, 4], [0, 0, 2]).numpy().tolist()
     [6, 1, 4]
     """,
+    export=("math.segment_prod",),
 )
 segment_max = _sorted(
     "segment_max",
@@ -140,6 +145,7 @@ segment_max = _sorted(
     >>> segment_max([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [3, 0, -4]
     """,
+    export=("math.segment_max",),
 )
 segment_min = _sorted(
     "segment_min",
@@ -151,6 +157,7 @@ segment_min = _sorted(
     >>> segment_min([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [2, 0, -4]
     """,
+    export=("math.segment_min",),
 )
 
 
@@ -176,7 +183,9 @@ def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
     return cast(maximum(segment_sum(whole, segment_ids), 1), data.dtype)
 
 
-def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
+def _unsorted(
+    name: str, combine: np.ufunc, start: Start, allowed: DTypes, manual: str, **facts: Unpack[DeclaredFacts]
+) -> Op:
     """Declare one of the operations on segments in any order."""
 
     def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> TensorType:
@@ -206,10 +215,10 @@ def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual:
             if inside[0] < 0:  # rows with negative numbers are skipped
                 first = inside.searchsorted(0)
                 order, inside = order[first:], inside[first:]
-        return _grouped(ufunc, rows.take(order, 0), inside, count, start(data.dtype))
+        return _grouped(combine, rows.take(order, 0), inside, count, start(data.dtype))
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    operation = op(rule)
+    operation = Op(rule, **facts)
     operation.kernel(kernel)
     return operation
 
@@ -237,6 +246,7 @@ unsorted_segment_sum = _unsorted(
     >>> unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 4).numpy().tolist()
     [2, 0, 5, 0]
     """,
+    export=("math.unsorted_segment_sum",),
 )
 unsorted_segment_prod = _unsorted(
     "unsorted_segment_prod",
@@ -248,6 +258,7 @@ unsorted_segment_prod = _unsorted(
     >>> unsorted_segment_prod([2, 3, 4], [2, 0, 2], 4).numpy().tolist()
     [3, 1, 8, 1]
     """,
+    export=("math.unsorted_segment_prod",),
 )
 unsorted_segment_max = _unsorted(
     "unsorted_segment_max",
@@ -259,6 +270,7 @@ unsorted_segment_max = _unsorted(
     >>> unsorted_segment_max([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 4]
     """,
+    export=("math.unsorted_segment_max",),
 )
 unsorted_segment_min = _unsorted(
     "unsorted_segment_min",
@@ -270,6 +282,7 @@ unsorted_segment_min = _unsorted(
     >>> unsorted_segment_min([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 2]
     """,
+    export=("math.unsorted_segment_min",),
 )
 
 

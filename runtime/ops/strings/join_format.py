@@ -9,6 +9,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.export import export
+from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Name, Tensors, op
@@ -136,3 +137,20 @@ def _(inputs: list[Any], template: str, placeholder: str, summarize: int) -> Arr
     shown = [show(value, summarize, '"') for value in inputs]
     text = first + "".join(value + piece for value, piece in zip(shown, pieces, strict=True))
     return np.array(text.encode("utf-8", "surrogateescape"), object)
+
+
+@export("strings.format")
+def format(
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+) -> Tensor:
+    """Replace the placeholders in the template by the values of `inputs`, formatted as by `tf.print`.
+
+    Args:
+        inputs: a tensor, or a list of them, as many as there are placeholders (ValueError for another number).
+        summarize: how many elements to show at both ends of each axis; -1 for all.
+
+    >>> format("{} of {}", [1, 2]).numpy()
+    b'1 of 2'
+    """
+    values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    return string_format(values, template, placeholder, summarize, name=name)  # type: ignore[no-any-return]

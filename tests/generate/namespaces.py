@@ -1,0 +1,168 @@
+"""Public namespaces, such as runtime/math.py: imports and `__all__`, from the `@export` declarations of all files.
+
+    @export("math.real")                  ==>    from .ops.math.elementwise import real
+    def real(input, name=None): ...              __all__ = [..., "real", ...]
+
+A file that has a docstring and the line `# Namespace NAME: …` is a namespace; all that follows the line is generated.
+Declarations are read from the source, so that a wrong namespace, which cannot be imported, can be generated anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent / "runtime"
+TOP_LEVEL = ROOT / "_top_level_names.py"
+MARK = re.compile(r"^# Namespace (\S+): .*$", re.MULTILINE)
+EXPORT = ("export", "_export")
+FORMAT = "# isort: skip_file\n# fmt: off\n\n"
+
+
+class Home(NamedTuple):
+    """The place of a public value: its module, and its name there; the name is "" for the module itself."""
+
+    module: str
+    name: str
+
+    def imported_as(self, name: str) -> str:
+        own = self.name or self.module.rpartition(".")[2]
+        return own if own == name else f"{own} as {name}"
+
+
+def files() -> dict[Path, str]:
+    """Return the text of each namespace, and of the table of the names at the top level."""
+    exports = declared()
+    spaces = {
+        path: found[1] for path in sources() if (found := MARK.search(path.read_text(encoding="utf-8")))
+    }
+    for path, space in spaces.items():
+        if "." in space:
+            exports[space] = Home(module_name(path), "")
+    texts = {path: namespace(path, space, exports) for path, space in spaces.items()}
+    return {**texts, TOP_LEVEL: top_level(exports)}
+
+
+def sources() -> list[Path]:
+    """Return the files of the runtime, but for Keras, which has namespaces of its own."""
+    return sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "keras")
+
+
+def module_name(path: Path) -> str:
+    return ".".join(("agc.runtime", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def declared() -> dict[str, Home]:
+    """Return the home of each public name; ValueError for a name that is declared twice."""
+    homes: dict[str, Home] = {}
+    for path in sources():
+        text = path.read_text(encoding="utf-8")
+        if "export" not in text:
+            continue
+        for node in ast.parse(text).body:
+            for public, name in declarations(node):
+                if public in homes:
+                    raise ValueError(f"tf.{public} is declared in {homes[public].module} and in {path}")
+                homes[public] = Home(module_name(path), name)
+    return homes
+
+
+def declarations(node: ast.stmt) -> Iterator[tuple[str, str]]:
+    """Yield the public names that a statement declares, each with the name that the statement binds."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        for decorator in node.decorator_list:
+            yield from ((public, node.name) for public in names_in(decorator))
+    elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        bound = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        rows = [keyword.value for keyword in node.value.keywords if keyword.arg == "export"]
+        declared = [*names_in(node.value.func), *(name for row in rows for name in ast.literal_eval(row))]
+        for public in declared:
+            own = public.rpartition(".")[2]
+            yield public, own if own in bound else bound[0]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield from ((public, "") for public in names_in(node.value.func))
+
+
+def names_in(call: ast.expr) -> list[str]:
+    """Return the arguments of a call of `export` or `_export`; nothing for another expression."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in EXPORT:
+        return [ast.literal_eval(argument) for argument in call.args]
+    return []
+
+
+def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
+    """Return the text of a namespace: the part that is written by hand, the imports, and `__all__`."""
+    head = MARK.split(path.read_text(encoding="utf-8"))[0]
+    mark = f"# Namespace {space}: `make generate` writes this file from the `@export` declarations.\n"
+    own = module_name(path)
+    package = own if path.stem == "__init__" else own.rpartition(".")[0]
+    members = {
+        name.removeprefix(f"{space}."): home
+        for name, home in exports.items()
+        if name.rpartition(".")[0] == space
+    }
+    is_elsewhere = own != f"agc.runtime.{space}"
+    explain = f'_explain(__name__, "{space}")' if is_elsewhere else "_explain(__name__)"
+    return (
+        f"{head}{mark}{FORMAT}"
+        f"from {relative('agc.runtime.core.missing_names', package)} import explain as _explain\n"
+        f"{imports(members, package)}\n\n{all_of(members)}\n\n{explain}\n"
+    )
+
+
+def imports(members: dict[str, Home], package: str) -> str:
+    """Return the import statements, those of higher packages first."""
+    by_module: dict[str, list[str]] = {}
+    for name, home in sorted(members.items()):
+        source = home.module if home.name else home.module.rpartition(".")[0]
+        by_module.setdefault(relative(source, package), []).append(home.imported_as(name))
+    dots = re.compile(r"^\.+")
+    order = sorted(by_module, key=lambda module: (-len(dots.match(module)[0]), module))  # type: ignore[index]
+    return "\n".join(statement(module, by_module[module]) for module in order)
+
+
+def relative(module: str, package: str) -> str:
+    """Return a relative import's module: ".x" within the package, "..x" one package higher, and so on."""
+    inside, dots = package, "."
+    while module != inside and not module.startswith(f"{inside}."):
+        inside, dots = inside.rpartition(".")[0], f"{dots}."
+    return dots + module.removeprefix(inside).removeprefix(".")
+
+
+def statement(module: str, names: list[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    return line if len(line) <= 110 else f"from {module} import (\n{listed(names)},\n)"
+
+
+def all_of(names: dict[str, Home]) -> str:
+    quoted = [f'"{name}"' for name in sorted(names)]
+    return f"__all__ = [\n{listed(quoted)},\n]"
+
+
+def listed(names: list[str]) -> str:
+    """Return names in lines of at most 110 characters."""
+    return textwrap.fill(
+        ", ".join(name.replace(" ", "\0") for name in names),
+        110,
+        initial_indent="    ",
+        subsequent_indent="    ",
+    ).replace("\0", " ")
+
+
+def top_level(exports: dict[str, Home]) -> str:
+    """Return the text of the table of names that `agc.runtime` has itself, which it imports at their first use."""
+    rows = []
+    for name, home in sorted(exports.items()):
+        if "." not in name:
+            module = relative(home.module, "agc.runtime")
+            other = "" if home.name == name else f":{home.name}"
+            rows.append(f'    "{name}": "{module}{other}",\n')
+    return (
+        '"""Names at the top level of `tf`: `make generate` writes them from the `@export` declarations."""\n\n'
+        f'MEMBERS = {{\n{"".join(rows)}}}\n"""Public names and the modules that define them; `:name` follows a'
+        ' module that has another name for it."""\n'
+    )
