@@ -50,7 +50,7 @@ lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli tests/typed
 
 .PHONY: generate
-generate: $(VENV)/installed-dev  ## regenerate the generated files: missing names, types of operations
+generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, missing names, types of operations
 	PYTHONPATH=tests $(BIN)/python -m generate
 
 .PHONY: differential

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 
@@ -11,16 +12,18 @@ from agc import runtime as tf
 from agc.autograph.passes import pipeline
 from agc.autograph.to_source import printed
 from agc.autograph.transpile import convert_module
+from agc.runtime.core.export import EXPORTED
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Name, Same, op
 from agc.runtime.optimize import Options, fusion, optimize, pass_manager
+from generate import namespaces
 from support.documents import ROOT, blocks
 
 RECIPES = {block.file: block for block in blocks((ROOT / "CONTRIBUTING.md").read_text()) if block.file}
-TABLES = (REGISTRY, ELEMENTWISE, EXECUTORS)
+TABLES = (REGISTRY, EXPORTED, ELEMENTWISE, EXECUTORS)
 
 
 @pytest.fixture
@@ -66,6 +69,17 @@ def test_an_operation_of_one_block_runs_eagerly_in_graphs_and_in_each_executor(r
         np.testing.assert_allclose(f(tf.constant(XS)).numpy(), np.sinc(XS) + 1, rtol=1e-6, atol=1e-7)
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError), match="sinc does not take int32"):
         sinc([1, 2])
+
+
+def test_the_operation_is_in_its_namespace(recipe):
+    sinc = recipe("sinc.py").sinc
+    assert EXPORTED["math.sinc"] is sinc
+    source = ast.parse("\n".join(RECIPES["sinc.py"].lines))
+    names = dict(pair for statement in source.body for pair in namespaces.declarations(statement))
+    homes = {name: namespaces.Home("agc.runtime.ops.math.sinc", own) for name, own in names.items()}
+    text = namespaces.namespace(namespaces.ROOT / "math.py", "math", namespaces.declared() | homes)
+    assert "from .ops.math.sinc import sinc\n" in text
+    assert '"sinc"' in text
 
 
 def test_native_code_computes_the_formula_and_calls_no_kernel(recipe):
