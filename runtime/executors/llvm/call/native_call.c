@@ -118,15 +118,22 @@ static int is_free(PyObject *array)
     return Py_REFCNT(array) == 1 && *watched == NULL;
 }
 
+/* Return whether machine code can write the result into an array. */
+static int takes(PyObject *array, const Result *result)
+{
+    return fits(array, &result->spec)
+           && PyArray_CHKFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
+}
+
 /* Return the kept array if it is free, else a new one. A small array waits for one call, so that y = f(y) finds a
-   free one. */
+   free one. An array can get another shape, type or memory in place while it is kept. */
 static PyObject *result_array(Result *result)
 {
     if (result->slots) {
         PyObject **later = &result->spares[result->slots - 1], *kept = result->spares[0];
         result->spares[0] = *later;
         *later = NULL;
-        if (kept != NULL && is_free(kept)) return kept;
+        if (kept != NULL && is_free(kept) && takes(kept, result)) return kept;
         Py_XDECREF(kept);
     }
     Py_INCREF(result->spec.dtype);
@@ -136,8 +143,7 @@ static PyObject *result_array(Result *result)
 
 static void keep_array(Result *result, PyObject *array)
 {
-    if (!result->slots || !fits(array, &result->spec)) return; /* a variable may have had another shape */
-    if (!PyArray_CHKFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE)) return;
+    if (!result->slots || !takes(array, result)) return; /* a variable may have had another shape */
     set(&result->spares[result->slots - 1], Py_NewRef(array));
 }
 

@@ -65,6 +65,28 @@ def test_a_view_of_a_result_keeps_its_value(
         assert np.asarray(shared).ravel().tolist() == [start + 1.0]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: setattr(array, "shape", (2, 3)),
+        lambda array: setattr(array, "dtype", np.int32),
+        lambda array: array.resize((1,), refcheck=False),
+        lambda array: setattr(array.flags, "writeable", False),
+    ],
+    ids=["shape", "dtype", "memory", "read-only"],
+)
+def test_arrays_that_were_changed_in_place_are_not_reused(change: Callable[[Any], Any]) -> None:
+    start = tf.constant(np.arange(6, dtype=np.float32))
+    f = compiled(lambda x: x + 1.0, start)
+    for _ in range(CALLS):
+        change(np.array(f(start), copy=False))
+    for _ in range(CALLS):
+        array = np.array(f(start), copy=False)
+        assert array.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+        assert array.dtype == np.float32
+        assert array.flags.writeable
+
+
 def test_weak_references_never_see_another_result(successor: Callable[[Any], Any]) -> None:
     for _ in range(3):
         seen = weakref.ref(successor(ONE))
