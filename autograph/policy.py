@@ -168,8 +168,8 @@ def is_library_name(name: str, folder: str = "") -> bool:
     if name == "__main__":
         return False
     top = _top(name)
-    beside = os.path.join(folder, top)
-    if folder and (os.path.exists(beside + ".py") or os.path.isdir(beside)):
+    next_to_it = os.path.join(folder, top)
+    if folder and (os.path.exists(next_to_it + ".py") or os.path.isdir(next_to_it)):
         return False
     return _is_installed_top(top)
 

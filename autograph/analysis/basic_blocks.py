@@ -96,17 +96,17 @@ class BasicBlocks(ControlFlowGraph):
                 if isinstance(child, (gast.expr, gast.keyword)) and not annotates:
                     self._in_order(child)
 
-    def _short_cuts(self, first: list[gast.expr], *ways: list[gast.expr]) -> None:
-        """Evaluate `first`, then one of the `ways`. After each part of a way, control may skip the rest."""
+    def _short_cuts(self, first: list[gast.expr], *paths: list[gast.expr]) -> None:
+        """Evaluate `first`, then one of the `paths`. After each part of a path, control may skip the rest."""
         for part in first:
             self._in_order(part)
         start, readings = self._ends, len(self.readings)
         ends: list[int] = []
-        for way in ways:
+        for path in paths:
             self._ends = list(start)
-            for part in way:
+            for part in path:
                 self._in_order(part)
-                ends += self._ends if part is not way[-1] else []
+                ends += self._ends if part is not path[-1] else []
             ends += self._ends
         self._ends = list(dict.fromkeys(ends))
         self._delay(readings)
@@ -121,12 +121,12 @@ class BasicBlocks(ControlFlowGraph):
 
     def _Assign(self, node: Any) -> None:
         if is_call_of(node.value, self.ag, "put", "put_updated"):
-            self._put(node)
+            self._add_item_assignment(node)
             return
-        self._places(node.targets)
+        self._add_locations(node.targets)
         self._evaluate(node.value, *node.targets)
 
-    def _put(self, node: Any) -> None:
+    def _add_item_assignment(self, node: Any) -> None:
         """Record `x = ag__.put(value, x, key)`, which was `x[key] = value`."""
         target, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
         for key in keys:
@@ -140,12 +140,12 @@ class BasicBlocks(ControlFlowGraph):
         self._rebound = rebound
 
     def _AugAssign(self, node: Any) -> None:
-        self._places([node.target])
+        self._add_locations([node.target])
         self._evaluate(node)
 
     def _AnnAssign(self, node: Any) -> None:
         if node.value is not None:
-            self._places([node.target])
+            self._add_locations([node.target])
             self._evaluate(node)
         elif isinstance(node.target, gast.Name):
             self._bit(node.target.id)
@@ -163,16 +163,16 @@ class BasicBlocks(ControlFlowGraph):
         if self._block is not None:
             self.hoisted.append(declaration)
 
-    def _places(self, targets: list[gast.expr]) -> None:
+    def _add_locations(self, targets: list[gast.expr]) -> None:
         """Record the attributes and items among `targets` in each enclosing block."""
         for target in targets:
             if isinstance(target, (gast.Attribute, gast.Subscript)):
                 block = self._block
                 while block is not None:
-                    block.places.append(target)
+                    block.locations.append(target)
                     block = block.parent
             elif isinstance(target, (gast.Tuple, gast.List)):
-                self._places(target.elts)
+                self._add_locations(target.elts)
 
 
 # These are not split at a walrus: a comprehension binds its name conditionally, a lambda binds none of ours.

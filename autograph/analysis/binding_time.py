@@ -233,8 +233,8 @@ class BindingTimes:
         crosses = False
         final = statement.finalbody if isinstance(statement, TRIES) else None
         for part in blocks(statement):
-            ways = [(here, statement) for here, _ in below] if part is final else below
-            crosses |= self._cross(part, *ways)
+            paths = [(here, statement) for here, _ in below] if part is final else below
+            crosses |= self._cross(part, *paths)
         return crosses
 
 

@@ -238,7 +238,7 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
     """
     for inner in nested_code_objects(code):
         steps = _steps_of(inner)
-        if _names_a_place(inner, steps):
+        if _is_location_name(inner, steps):
             continue
         shared = name in inner.co_cellvars or name in inner.co_freevars
         for at, step in enumerate(steps):
@@ -251,7 +251,7 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
                 yield Mention(step.line, step.offset, *rest)
 
 
-def _names_a_place(code: CodeType, steps: list[_Step]) -> bool:
+def _is_location_name(code: CodeType, steps: list[_Step]) -> bool:
     """Return whether this is a generated lambda that only names a location: `ag__.item(lambda: log, lambda:
     0)`."""
     is_generated = code.co_qualname.endswith("<lambda>") and code.co_name != "<lambda>"

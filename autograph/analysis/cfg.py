@@ -47,7 +47,7 @@ class Block:
     landmarks: list[Landmarks] = field(default_factory=list)
     assigned: int = 0
     rebound: int = 0  # assigned other than by `ag__.put`
-    places: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
+    locations: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
     puts: list[gast.Subscript] = field(default_factory=list)  # items of variables, assigned by `ag__.put`
 
 

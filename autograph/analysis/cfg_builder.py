@@ -118,7 +118,7 @@ class Flow(CfgExits):
         before = self._mark()
         with self._within(node) as block:
             header = self._node(use=self._bit(flag.id) if flag is not None else 0)
-            self._places([node.target])
+            self._add_locations([node.target])
             self._evaluate(node.target)
             frame = self._round(node, header)
         self._leave(node, block, frame, before, [header])

@@ -103,7 +103,7 @@ class CfgExits(BasicBlocks):
         for item in node.items:
             self._evaluate(item.context_expr, item.optional_vars)
             if item.optional_vars is not None:
-                self._places([item.optional_vars])
+                self._add_locations([item.optional_vars])
         if all(_is_transparent(item.context_expr) for item in node.items):
             self._statements(node.body)
             return

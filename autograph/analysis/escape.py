@@ -63,7 +63,7 @@ _TESTS = (gast.If, gast.While, gast.Assert, gast.UnaryOp)
 
 
 class _Use(NamedTuple):
-    place: int  # in source order
+    position: int  # in source order
     loops: tuple[gast.AST, ...]  # the enclosing loops
 
 
@@ -129,8 +129,10 @@ class UnescapedLists:
         common = [loop for loop in change.loops if loop in gift.loops]
         # An iteration that starts with a new list does not reach the list of the previous iteration.
         made = self._made.get(name, ())
-        is_new = not common or any(use.place < change.place and use.loops == tuple(common) for use in made)
-        return is_new and change.place < gift.place
+        is_new = not common or any(
+            use.position < change.position and use.loops == tuple(common) for use in made
+        )
+        return is_new and change.position < gift.position
 
     # The walk: `above` holds the enclosing nodes, outermost first.
 

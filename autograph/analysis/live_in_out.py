@@ -36,7 +36,7 @@ class Plan:
     parameters: list[str]
     results: list[str]
     cells: list[str]
-    places: list[gast.expr]
+    locations: list[gast.expr]
     undefined: list[str]  # variables to set to `Undefined` just before the block
     lists: list[str]  # parameters that hold unescaped lists
 
@@ -123,7 +123,7 @@ class _Planner:
                 members(self.parameters[key]),
                 members(self.results[key]),
                 members(self.cells[key]),
-                self.places(block),
+                self.locations(block),
                 members(before),
                 [name for name in members(self.parameters[key]) if name in self.lists],
             )
@@ -183,13 +183,13 @@ class _Planner:
             need &= outer.assigned & ~(self.parameters[around] | self.cells[around])
         return need, unbound, bound
 
-    def places(self, block: Block) -> list[gast.expr]:
+    def locations(self, block: Block) -> list[gast.expr]:
         """Return the assigned attributes and items whose base and index the block does not assign."""
-        if not block.places and not block.puts:
+        if not block.locations and not block.puts:
             return []
         assigned = set(self.flow.members(block.assigned))
         rebound = set(self.flow.members(block.rebound))
-        names = {dotted(target): target for target in (*block.places, *block.puts)}
+        names = {dotted(target): target for target in (*block.locations, *block.puts)}
         own = {name for name in names if name}
         result = self._chosen_items(block, assigned, rebound)
         whole = {base.id for base in result}

@@ -49,12 +49,14 @@ class Listing:
         decisions = set(self._known.facts())
         # `do_not_convert` restores the original code of a function. The converted code may live on for a
         # while.
-        alone = {_place(found) for found in decisions if found.outcome != _WITH_MODULE}
-        last = [found for found in decisions if found.outcome != _WITH_MODULE or _place(found) not in alone]
+        alone = {_sort_key(found) for found in decisions if found.outcome != _WITH_MODULE}
+        last = [
+            found for found in decisions if found.outcome != _WITH_MODULE or _sort_key(found) not in alone
+        ]
         return iter(sorted(last, key=lambda found: (found.file, found.line, found)))
 
 
-def _place(found: Conversion) -> tuple[str, int, str]:
+def _sort_key(found: Conversion) -> tuple[str, int, str]:
     return found.file, found.line, found.function
 
 

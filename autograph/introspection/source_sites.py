@@ -54,7 +54,7 @@ def assigned_before(name: str) -> Where | None:
         for block in chain.from_iterable(map(_blocks_in, _made(code, start, found[-1].offset)))
         for store in _stores(block, name)
     ]
-    return _place(*inner[-1]) if inner else _place(code, found[-1])
+    return _location(*inner[-1]) if inner else _location(code, found[-1])
 
 
 def assigned_in(block: Any, name: str) -> Where | None:
@@ -68,7 +68,7 @@ def assigned_in(block: Any, name: str) -> Where | None:
     for code in chain.from_iterable(map(_blocks_in, _codes(block))):
         stores = _stores(code, name)
         if stores:
-            found = _place(code, stores[-1])
+            found = _location(code, stores[-1])
         elif found is None and name.isidentifier() and not _reads(code, name):
             found = _returned(code)
     return found
@@ -163,7 +163,7 @@ def _returned(code: CodeType) -> Where | None:
     # Python 3.12 leaves a NOP in place of a constant.
     has_value = value is not None and (end.opname == "RETURN_VALUE" or value.opname == "NOP")
     found = value if has_value else end
-    return _place(code, found) if _line(found) is not None else None
+    return _location(code, found) if _line(found) is not None else None
 
 
 def _line(instruction: Instruction) -> int | None:
@@ -171,7 +171,7 @@ def _line(instruction: Instruction) -> int | None:
     return None if positions is None else positions.lineno
 
 
-def _place(code: CodeType, instruction: Instruction) -> Where:
+def _location(code: CodeType, instruction: Instruction) -> Where:
     return Where(code.co_filename, _line(instruction) or 0, function=code.co_name)
 
 

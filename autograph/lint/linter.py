@@ -35,15 +35,15 @@ def problems(
         with deep_trees(filename):
             module = Translation(tree).tree
             refused = _refusals(module, context)
-            known = {_place(diagnostic) for diagnostic in refused}
+            known = {_sort_key(diagnostic) for diagnostic in refused}
             doubtful = doubts(module, text, filename, tracers, everywhere)
-            found = [*refused, *(doubt for doubt in doubtful if _place(doubt) not in known)]
+            found = [*refused, *(doubt for doubt in doubtful if _sort_key(doubt) not in known)]
     except ConversionError as error:
         return [error.diagnostic]
-    return sorted(found, key=lambda diagnostic: (_place(diagnostic), diagnostic.code))
+    return sorted(found, key=lambda diagnostic: (_sort_key(diagnostic), diagnostic.code))
 
 
-def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+def _sort_key(diagnostic: Diagnostic) -> tuple[int, int]:
     where = diagnostic.where
     return (where.line, where.column) if where is not None else (0, 0)
 

@@ -11,7 +11,7 @@ from ..side_effects import staged
 from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backends
 from .elif_chains import AT_ONCE, arm_of, run_arm
-from .pinned_objects import PlaceMaker, held_back
+from .pinned_objects import LocationMaker, held_back
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 
@@ -22,7 +22,7 @@ def cond(
     orelse: Branch,
     state: State = (),
     names: tuple[str, ...] | None = None,
-    places: tuple[PlaceMaker, ...] = (),
+    places: tuple[LocationMaker, ...] = (),
 ) -> Any:
     """Call one branch of an `if` with `*state`; its results are the values of the variables `names`.
 
@@ -51,7 +51,7 @@ def _staged(
     state: State,
     takes: Sequence[str],
     gives: Sequence[str],
-    places: tuple[PlaceMaker, ...],
+    places: tuple[LocationMaker, ...],
 ) -> State:
     """Stage an `if` in `backend`; `takes` and `gives` are the variables of the state and of the results."""
     held = held_back(places, state, takes, gives)
@@ -79,7 +79,7 @@ def cases(
     orelse: Branch,
     state: State = (),
     names: tuple[str, ...] | None = None,
-    places: tuple[PlaceMaker, ...] = (),
+    places: tuple[LocationMaker, ...] = (),
 ) -> Any:
     """Call the branch of the first arm whose test is true (`if`, `elif` …, `else`). The rest is as for
     `cond`.
@@ -117,7 +117,7 @@ def _long(
     orelse: Branch,
     state: State,
     names: tuple[str, ...],
-    places: tuple[PlaceMaker, ...],
+    places: tuple[LocationMaker, ...],
 ) -> State:
     """Stage a chain with too many arms for nested conditionals."""
     branches = [*(branch for _, branch in arms), orelse]

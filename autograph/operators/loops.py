@@ -16,7 +16,7 @@ from ..side_effects import staged
 from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .conditionals import Branch, cond, keep, parameters_of
-from .pinned_objects import PlaceMaker, held_back
+from .pinned_objects import LocationMaker, held_back
 
 _ENDLESS = itertools.count, itertools.cycle
 _MOST = 100_000  # maximum number of unrolled iterations; those take a quarter of an hour or more
@@ -35,7 +35,7 @@ def while_loop(
     test: Callable[..., Any],
     body: Branch,
     state: State = (),
-    places: tuple[PlaceMaker, ...] = (),
+    places: tuple[LocationMaker, ...] = (),
     options: Options = no_options,
 ) -> State:
     """Run a `while` loop; the names of the state are the parameters of `body`.
@@ -66,7 +66,7 @@ def _staged_while(
     test: Callable[..., Any],
     body: Branch,
     state: State,
-    places: tuple[PlaceMaker, ...],
+    places: tuple[LocationMaker, ...],
     options: Options,
 ) -> State:
     takes = parameters_of(body)
@@ -91,7 +91,7 @@ def for_loop(
     body: Branch,
     state: State = (),
     until: str | None = None,
-    places: tuple[PlaceMaker, ...] = (),
+    places: tuple[LocationMaker, ...] = (),
     options: Options = no_options,
 ) -> State:
     """Run a `for` loop: `body(item, *state)` returns the next state; the variable `until`, once true, ends
@@ -120,7 +120,7 @@ def _staged_for(
     body: Branch,
     state: State,
     until: str | None,
-    places: tuple[PlaceMaker, ...],
+    places: tuple[LocationMaker, ...],
     options: Options,
 ) -> State:
     takes = parameters_of(body)[1:]
@@ -137,7 +137,7 @@ def _staged_for(
 
 
 def _python_for_until(
-    pull: Iterator[Any], body: Branch, state: State, until: str, places: tuple[PlaceMaker, ...]
+    pull: Iterator[Any], body: Branch, state: State, until: str, places: tuple[LocationMaker, ...]
 ) -> State:
     """Run a `for` over Python items with a `break`.
 

@@ -22,7 +22,7 @@ from ..side_effects.locations import Cell, Item, Location
 from ..staging import PYTHON, Maybe, MutableValue, State, UnescapedList, backends
 from .container_location import Contents
 
-PlaceMaker = Callable[[], Location]
+LocationMaker = Callable[[], Location]
 
 
 class ItemMaker:
@@ -30,7 +30,7 @@ class ItemMaker:
     `base()`."""
 
     def __init__(
-        self, base: Callable[[], Any], key: Callable[[], Any] | None, owner: PlaceMaker | None
+        self, base: Callable[[], Any], key: Callable[[], Any] | None, owner: LocationMaker | None
     ) -> None:
         self.base, self.key, self.owner = base, key, owner
 
@@ -57,7 +57,7 @@ class PinnedObjects:
     """The state and locations of a staged block, after Python objects are removed from the state."""
 
     def __init__(
-        self, makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+        self, makers: Sequence[LocationMaker], state: State, takes: Sequence[str], gives: Sequence[str]
     ) -> None:
         lists = {variable_of(maker.read) for maker in makers if isinstance(maker, ListMaker)}
         self.makers, variables = _settled([maker for maker in makers if not isinstance(maker, ListMaker)])
@@ -105,7 +105,7 @@ class PinnedObjects:
 class NothingHeld:
     """The counterpart of `PinnedObjects` for a block without locations, the usual case."""
 
-    makers: Sequence[PlaceMaker] = ()
+    makers: Sequence[LocationMaker] = ()
     objects: Mapping[str, Any] = MappingProxyType({})
     callers: Sequence[tuple[str, Any]] = ()
 
@@ -123,7 +123,7 @@ class NothingHeld:
 
 
 def held_back(
-    makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+    makers: Sequence[LocationMaker], state: State, takes: Sequence[str], gives: Sequence[str]
 ) -> PinnedObjects | NothingHeld:
     """Return the parts of a block to stage; `takes` and `gives` are the variables of its state and results."""
     return PinnedObjects(makers, state, takes, gives) if makers else NothingHeld(state, gives)
@@ -153,12 +153,12 @@ def _with(values: Sequence[Any], marked: Sequence[Any], marks: Sequence[bool]) -
     return tuple(next(others) if mark else next(own) for mark in marks)
 
 
-def _settled(makers: Sequence[PlaceMaker]) -> tuple[tuple[PlaceMaker, ...], set[str]]:
+def _settled(makers: Sequence[LocationMaker]) -> tuple[tuple[LocationMaker, ...], set[str]]:
     """Return the actual locations, and the variables that are held for them."""
-    left: list[PlaceMaker] = []
+    left: list[LocationMaker] = []
     held: set[str] = set()
     for maker in makers:
-        chosen: PlaceMaker | None = maker
+        chosen: LocationMaker | None = maker
         # Items of a backend's value cannot be locations: the value is assigned as a whole.
         while isinstance(chosen, ItemMaker) and _is_backends(chosen.base()):
             chosen = chosen.owner

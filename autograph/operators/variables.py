@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import leave_no_trace
 from ..side_effects.locations import Attribute, Cell
 from ..staging import Undefined, ld
-from .pinned_objects import ItemMaker, ListMaker, PlaceMaker
+from .pinned_objects import ItemMaker, ListMaker, LocationMaker
 
 
 def ld_cell(read: Callable[[], Any], name: str) -> Any:
@@ -26,26 +26,26 @@ def ld_cell(read: Callable[[], Any], name: str) -> Any:
         raise
 
 
-def cell(get: Callable[[], Any], put: Callable[[Any], None]) -> PlaceMaker:
+def cell(get: Callable[[], Any], put: Callable[[Any], None]) -> LocationMaker:
     """Return a maker of the location of the variable that `get` reads and `put` assigns."""
     return partial(Cell, get, put)
 
 
-def attr(base: Callable[[], Any], key: str) -> PlaceMaker:
+def attr(base: Callable[[], Any], key: str) -> LocationMaker:
     """Return a maker of the location of the attribute `key` of `base()`."""
     return partial(Attribute, base, key)
 
 
-def item(base: Callable[[], Any], key: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
+def item(base: Callable[[], Any], key: Callable[[], Any], of: LocationMaker | None = None) -> LocationMaker:
     """Return a maker of the location `base()[key()]`; `of` makes that of `base()`, for an immutable base."""
     return ItemMaker(base, key, of)
 
 
-def own_list(read: Callable[[], Any]) -> PlaceMaker:
+def own_list(read: Callable[[], Any]) -> LocationMaker:
     """Return a marker, among the locations, that the variable in `read` holds an unescaped list."""
     return ListMaker(read)
 
 
-def items(base: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
+def items(base: Callable[[], Any], of: LocationMaker | None = None) -> LocationMaker:
     """Return a maker of one location for all items of `base()` that a block assigns."""
     return ItemMaker(base, None, of)

@@ -32,7 +32,7 @@ FUNCTION = Template("""
 """)
 
 
-class Places:
+class BlockLocations:
     """The locations that one function's blocks assign, and the setters generated so far."""
 
     def __init__(self, plan: FunctionPlan, names: Names, ag: str) -> None:
@@ -73,7 +73,7 @@ class Places:
         """Return the `places=` of a block's call, if it needs one; setters only for this call go to `before`."""
         locations = [self.cell(name) for name in found.cells]
         locations += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]
-        locations += [self.place(target, before, origin) for target in found.places]
+        locations += [self.place(target, before, origin) for target in found.locations]
         return group(locations) if locations else None
 
     def cell(self, name: str) -> gast.expr:

@@ -169,10 +169,10 @@ class Jumps:
             body = body + rest
         elif rest and _is_small(rest) and self.jumps_in(rest):
             # Two copies of `return x` are clearer than a flag.
-            again = copied(rest[0])
-            self.jumping.add(id(again))
-            self._copies.append(again)
-            body, orelse = body + rest, [*orelse, again]
+            copy = copied(rest[0])
+            self.jumping.add(id(copy))
+            self._copies.append(copy)
+            body, orelse = body + rest, [*orelse, copy]
         elif rest:
             lowered = choice(statement, self.lower(body, WATCHED), self.lower(orelse, WATCHED))
             return self.flagged(statement, lowered, rest, watch)

@@ -114,7 +114,7 @@ class _Chain:
 
     def stable(self, node: Any) -> Subject:
         """Return the subject, in a fresh variable if anything may change it while patterns are tested."""
-        if isinstance(node, gast.Tuple) and all(map(_takes_apart, self.match.cases)):
+        if isinstance(node, gast.Tuple) and all(map(_destructures, self.match.cases)):
             return Subject(evolve(node, elts=[self.kept_item(element, node) for element in node.elts]))
         return Subject(self.kept(node, "subject"))
 
@@ -254,7 +254,7 @@ def _is_native(case: Any) -> bool:
     )
 
 
-def _takes_apart(case: Any) -> bool:
+def _destructures(case: Any) -> bool:
     """Return whether a case never uses the subject as a whole."""
     pattern = case.pattern
     parts = pattern.patterns if isinstance(pattern, gast.MatchOr) else [pattern]

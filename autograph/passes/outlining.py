@@ -29,17 +29,17 @@ from ..syntax.tree_queries import (
     with_blocks,
 )
 from .base import Pass
-from .block_locations import FUNCTION, Places
+from .block_locations import FUNCTION, BlockLocations
 from .explicit_super import SpellOutSuper
 
 
 class BlockFunctions:
     """The generator of the outlined functions of one user function."""
 
-    def __init__(self, owner: Pass, node: Any, locations: Places) -> None:
+    def __init__(self, owner: Pass, node: Any, locations: BlockLocations) -> None:
         self.names = owner.names
         self.ag = owner.context.ag
-        self.places = locations
+        self.locations = locations
         self.supers: SpellOutSuper | None = None
         first = parameters(node)
         if "super" in owner.names.used and first:
@@ -51,7 +51,7 @@ class BlockFunctions:
     ) -> gast.stmt:
         """Return `def name(takes): body`, with declarations of the cells that it assigns."""
         body = [_without_annotation(child, cells) for child in body if not isinstance(child, gast.Pass)]
-        head = [at(self.places.declaration(cell), origin) for cell in cells]
+        head = [at(self.locations.declaration(cell), origin) for cell in cells]
         (function,) = FUNCTION(
             origin,
             name=name,

@@ -225,10 +225,10 @@ def may_stage(case: Any) -> bool:
     of these."""
     if case.guard is not None and not static(case.guard):
         return True
-    return any(map(_meets_tensors, gast.walk(case.pattern)))
+    return any(map(_may_match_tensors, gast.walk(case.pattern)))
 
 
-def _meets_tensors(pattern: Any) -> bool:
+def _may_match_tensors(pattern: Any) -> bool:
     match pattern:
         case gast.MatchValue(value=gast.Constant(value=value)):
             return not isinstance(value, str)

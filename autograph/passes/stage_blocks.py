@@ -40,7 +40,7 @@ from ..syntax.tree_queries import (
     with_blocks,
 )
 from .base import FunctionPass
-from .block_locations import Places
+from .block_locations import BlockLocations
 from .loop_directives import directive, options_of
 from .outlining import BlockFunctions, only_gives
 from .unbound_guards import Guard
@@ -78,8 +78,8 @@ class _Writer:
         self.ag = owner.context.ag
         self.guard = Guard(owner.context, owner.registry, found.unproven, found.guarded)
         self.guard.names = owner.names
-        self.places = Places(found, owner.names, self.ag)
-        self.functions = BlockFunctions(owner, node, self.places)
+        self.locations = BlockLocations(found, owner.names, self.ag)
+        self.functions = BlockFunctions(owner, node, self.locations)
         self.hoisted = {id(statement) for statement in found.hoisted}
 
     def function(self) -> Any:
@@ -90,7 +90,7 @@ class _Writer:
             head += DECLARED(self.node, name=name)
         for name in self.plan.undefined:
             head += self.guard.undefined(name, self.node)
-        head += self.places.shared_setters(self.node)
+        head += self.locations.shared_setters(self.node)
         return evolve(self.node, body=body[:start] + head + body[start:])
 
     def body(self, body: Statements) -> Statements:
@@ -103,14 +103,14 @@ class _Writer:
         if found is None:
             return self.native(statement)
         before = [new for name in found.undefined for new in self.guard.undefined(name, statement)]
-        around = self.places.enter(found)
+        around = self.locations.enter(found)
         if isinstance(statement, gast.If):
             staged = self.choice(statement, found)
         elif isinstance(statement, gast.While):
             staged = self.while_loop(statement, found)
         else:
             staged = self.for_loop(statement, found)
-        before += self.places.leave(around, statement)
+        before += self.locations.leave(around, statement)
         line = on_first_line(statement, self.context.source)
         return before + [at(new, line) for new in staged]
 
@@ -165,7 +165,7 @@ class _Writer:
     def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
         """Return the `if` and the `elif`s that can be branches of one call, and the last `else` block."""
         arms, otherwise = [statement], statement.orelse
-        locations = {dotted(target) for target in found.places}
+        locations = {dotted(target) for target in found.locations}
         if self.binds(statement.test):
             return arms, otherwise  # tests become lambdas, which cannot bind variables of the function
         while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
@@ -174,7 +174,7 @@ class _Writer:
                 following is None
                 or following.undefined
                 or self.binds(otherwise[0].test)
-                or not {dotted(target) for target in following.places} <= locations
+                or not {dotted(target) for target in following.locations} <= locations
             ):
                 break
             arms.append(otherwise[0])
@@ -259,7 +259,7 @@ class _Writer:
     ) -> Statements:
         """Return the call of an operator, with its results assigned, after the setters that it needs."""
         before: Statements = []
-        places = self.places.of(found, before, origin)
+        places = self.locations.of(found, before, origin)
         if places is not None:
             keywords = {**keywords, "places": places}
         made = call(self.operator(operator), arguments, keywords)

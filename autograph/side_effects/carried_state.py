@@ -65,7 +65,7 @@ class CarriedState:
         own_names: Sequence[str] = (),
         gives: Sequence[str] | None = None,
     ) -> None:
-        self.places: list[Location] = []
+        self.locations: list[Location] = []
         self.watch = watch
         self.own, self.own_names = own, own_names  # the block's variables before it
         self.gives = own_names if gives is None else gives  # the names of its results
@@ -76,15 +76,17 @@ class CarriedState:
 
     def extend(self, locations: Sequence[Location]) -> None:
         """Carry further locations, for a new attempt. Two names of one location are merged."""
-        known = {location(each): each for each in (*locations[::-1], *self.places[::-1])}
-        self.places = list(known.values())[::-1]
-        self.names = tuple(each.name for each in self.places)
+        known = {location(each): each for each in (*locations[::-1], *self.locations[::-1])}
+        self.locations = list(known.values())[::-1]
+        self.names = tuple(each.name for each in self.locations)
         # A leaked tracer counts as no value, and is restored where the location gets none.
-        self.lost = tuple(value if is_lost(value) else NOTHING for value in (p.read() for p in self.places))
+        self.lost = tuple(
+            value if is_lost(value) else NOTHING for value in (p.read() for p in self.locations)
+        )
         self.initial = self.read()
         self.touched: set[Location] = set()  # the locations that some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
-        bases = [getattr(each, "base", None) for each in self.places]
+        bases = [getattr(each, "base", None) for each in self.locations]
         self.aliases = AliasState(
             self.own + self.initial,
             bases,
@@ -96,18 +98,18 @@ class CarriedState:
         )
 
     def read(self) -> State:
-        if not self.places:  # most blocks carry no locations
+        if not self.locations:  # most blocks carry no locations
             return ()
-        values = zip(self.places, (target.read() for target in self.places), self.lost, strict=True)
+        values = zip(self.locations, (target.read() for target in self.locations), self.lost, strict=True)
         return tuple(Undefined(target.name) if value is lost else value for target, value, lost in values)
 
     def write(self, values: State) -> None:
-        for target, value, lost in zip(self.places, values, self.lost, strict=True):
+        for target, value, lost in zip(self.locations, values, self.lost, strict=True):
             target.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
 
     def _unsettled(self, values: State) -> Iterator[tuple[Location, bool]]:
         """Yield the locations that may have no value, and whether they had a value before the block."""
-        for target, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
+        for target, value, first, lost in zip(self.locations, values, self.initial, self.lost, strict=True):
             if isinstance(value, Maybe) and lost is NOTHING:
                 yield target, not isinstance(first, Undefined)
 
@@ -133,10 +135,10 @@ class CarriedState:
         def carrying(*state: Any) -> State:
             with _Run(self, state, key or function) as run:
                 results = function(*run.own) or ()  # None from a block that only assigns locations
-                if self.places:
-                    results = (*results, *run.places_now())
+                if self.locations:
+                    results = (*results, *run.values_now())
                     self.touched.update(run.assigned())
-                self.watch.ends(self.places)
+                self.watch.ends(self.locations)
                 return self.aliases.leave(results, run.came)
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself
@@ -162,7 +164,7 @@ class CarriedState:
 
     def leave(self, results: State) -> State:
         """Set the locations to the backend's results; return the other results."""
-        cut = len(results) - len(self.places)
+        cut = len(results) - len(self.locations)
         results = self.aliases.settle(results)
         for target, was_there in self._unsettled(results[cut:]):
             self.watch.left(target, was_there)
@@ -179,7 +181,7 @@ class _Run:
 
     def __init__(self, carried: CarriedState, state: State, key: Any) -> None:
         self.carried, self.key = carried, key
-        cut = len(state) - len(carried.own) - len(carried.places)
+        cut = len(state) - len(carried.own) - len(carried.locations)
         # The block's state comes last, after values such as the element of a `for`.
         self.before, self.state = state[:cut], state[cut:]
         self.outer = carried.read()
@@ -218,7 +220,7 @@ class _Run:
         self.carried.write(self.outer)
         self.carried.aliases.put_back(self.held)
 
-    def places_now(self) -> State:
+    def values_now(self) -> State:
         """Return the current values of the locations.
 
         A location that came in as `Maybe`, and had no value before and after the call, keeps its `Maybe`.
@@ -233,6 +235,6 @@ class _Run:
         """Return the locations whose values have changed since the call began."""
         return [
             target
-            for target, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
+            for target, old, new in zip(self.carried.locations, self.were, self.carried.read(), strict=True)
             if old is not new and not type(old) is type(new) is Undefined
         ]

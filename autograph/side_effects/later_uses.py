@@ -336,10 +336,10 @@ class LaterUses:
 
 def _is_handed_on(mention: bytecode_effects.Mention, frame: FrameType) -> bool:
     """Return whether a function on the line of the mention mutates its parameters."""
-    return any(bytecode_effects.alters_parameters(f.__code__) for f in _functions_beside(mention, frame))
+    return any(bytecode_effects.alters_parameters(f.__code__) for f in _functions_next_to(mention, frame))
 
 
-def _functions_beside(mention: bytecode_effects.Mention, frame: FrameType) -> Iterator[FunctionType]:
+def _functions_next_to(mention: bytecode_effects.Mention, frame: FrameType) -> Iterator[FunctionType]:
     """Yield the functions named on the line of a mention; one may be called with the mentioned object."""
     for name in bytecode_effects.named_beside(mention):
         found = frame.f_locals.get(name, frame.f_globals.get(name))

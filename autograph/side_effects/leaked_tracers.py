@@ -18,5 +18,5 @@ def is_lost(value: Any) -> bool:
         return any(map(is_lost, value))
     if type(value) is dict:
         return any(map(is_lost, value.values()))
-    asked = getattr(backends[type(value)], "is_lost", None)
-    return asked is not None and bool(asked(value))
+    query = getattr(backends[type(value)], "is_lost", None)
+    return query is not None and bool(query(value))

@@ -59,10 +59,10 @@ class ProcessState:
     def warn(self, own: Sequence[tuple[CodeType, Variables]]) -> None:
         """Warn of the uses in the block's own functions, and of other state that has changed."""
         found = [one for code, variables in own for one in _uses(code, variables) if one.use in _CERTAIN]
-        told = {one.use.kind for one in found}
+        reported = {one.use.kind for one in found}
         for (use, read), kept in zip(self._readers, self._kept, strict=True):
-            if use.kind not in told and read() != kept:
-                told.add(use.kind)
+            if use.kind not in reported and read() != kept:
+                reported.add(use.kind)
                 others = [
                     one
                     for code, variables in self._codes()

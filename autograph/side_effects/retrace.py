@@ -339,7 +339,7 @@ class SideEffectTracker:
         for spot in self._fresh:
             if spot not in carried.touched:
                 raise only_once(spot)
-        for location in carried.places:
+        for location in carried.locations:
             has_default = (
                 self._has_default(location)
                 if isinstance(location, Attribute)

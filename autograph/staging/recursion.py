@@ -48,13 +48,13 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
         while is_own_file(frame.f_code.co_filename) and frame.f_back is not None:
             frame = frame.f_back
         self.frame, self.line = frame, frame.f_lineno
-        self.place = id(frame.f_code), frame.f_lasti
+        self.site = id(frame.f_code), frame.f_lasti
         self.alike = 0  # previous calls that differ in tensors only
         self.deepest: Diagnostic | None = None  # the error to raise when the stack is exhausted
         self.state: Key = None
 
     def __enter__(self) -> None:
-        rounds = _running.at.setdefault(self.place, [])
+        rounds = _running.at.setdefault(self.site, [])
         # In a chain of `elif`, each decision is nested in the previous one.
         if rounds and rounds[-1].frame is not self.frame:
             previous = rounds[-1]
@@ -69,10 +69,10 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        rounds = _running.at[self.place]
+        rounds = _running.at[self.site]
         rounds.pop()
         if not rounds:
-            del _running.at[self.place]
+            del _running.at[self.site]
         if isinstance(error, RecursionError) and self.deepest is not None:
             raise StagingError(self.deepest) from None
 

@@ -84,10 +84,10 @@ class Translation:
                 pending += children(node)
 
     def _to(self, node: Any) -> Any:
-        way = _TO.get(type(node))
-        if way is None:
+        rule = _TO.get(type(node))
+        if rule is None:
             return _LEAVES.get(type(node), node)  # what is newer than gast passes through as it is
-        kind, convert, sign, with_nodes = way
+        kind, convert, sign, with_nodes = rule
         new = _node(kind)
         fields = new.__dict__
         fields.update(node.__dict__)
@@ -108,12 +108,12 @@ class Translation:
     def _from(self, node: Any, around: Fields) -> Any:
         """Return a node that did not come in as it is, or what is no node at all; `around` has the position
         around it."""
-        way = _BACK.get(type(node))
-        if way is None:  # also for a node that occurs twice in the tree
+        rule = _BACK.get(type(node))
+        if rule is None:  # also for a node that occurs twice in the tree
             if type(node) is not gast.Name:
                 return _LEAVES.get(type(node), node)
-            way = _BACK_TO_PARAMETER if type(node.ctx) is gast.Param else _BACK_TO_NAME
-        kind, convert, sign, with_nodes = way
+            rule = _BACK_TO_PARAMETER if type(node.ctx) is gast.Param else _BACK_TO_NAME
+        kind, convert, sign, with_nodes = rule
         node.__class__ = kind
         fields, origins = node.__dict__, self._origins
         if "end_col_offset" not in fields:
@@ -218,7 +218,7 @@ _FROM_GAST: dict[type, Callable[[Fields], None]] = {
 }
 
 
-class _Way(NamedTuple):
+class _Rule(NamedTuple):
     """Return the converted node."""
 
     kind: type[ast.AST]
@@ -227,12 +227,12 @@ class _Way(NamedTuple):
     with_nodes: tuple[str, ...]  # the fields that hold other nodes
 
 
-def _way(new: Any, old: Any, conversions: dict[type, Callable[[Fields], None]]) -> _Way:
+def _rule(new: Any, old: Any, conversions: dict[type, Callable[[Fields], None]]) -> _Rule:
     """To the kind `new`, from or to the kind `old` of Python's, whose fields count."""
     sign = next((name for name in ("ctx", "op") if name in old._fields), None)
-    return _Way(new, conversions.get(old), sign, INNER[old] if old is not ast.arg else ("annotation",))
+    return _Rule(new, conversions.get(old), sign, INNER[old] if old is not ast.arg else ("annotation",))
 
 
-_TO = {old: _way(new, old, _TO_GAST) for old, new in _GAST_KINDS.items() if old not in _LEAVES}
-_BACK = {new: _way(old, old, _FROM_GAST) for new, old in _AST_KINDS.items() if new not in _LEAVES}
-_BACK_TO_NAME, _BACK_TO_PARAMETER = _BACK.pop(gast.Name), _way(ast.arg, ast.arg, _FROM_GAST)
+_TO = {old: _rule(new, old, _TO_GAST) for old, new in _GAST_KINDS.items() if old not in _LEAVES}
+_BACK = {new: _rule(old, old, _FROM_GAST) for new, old in _AST_KINDS.items() if new not in _LEAVES}
+_BACK_TO_NAME, _BACK_TO_PARAMETER = _BACK.pop(gast.Name), _rule(ast.arg, ast.arg, _FROM_GAST)

@@ -68,7 +68,7 @@ class File(NamedTuple):
 
     def definitions(self, line: int | None = None) -> Iterator[Definition]:
         """Yield the functions and classes of the file; with a line, those that start on it."""
-        statements = self.tree.body if line is None else _standing_on(self.tree.body, line)
+        statements = self.tree.body if line is None else _statements_on(self.tree.body, line)
         pending: list[tuple[ast.AST, str, str | None]] = [(statement, "", None) for statement in statements]
         while pending:
             node, prefix, owner = pending.pop()
@@ -83,7 +83,7 @@ class File(NamedTuple):
             pending += [(child, prefix, owner) for child in ast.iter_child_nodes(node)]
 
 
-def _standing_on(statements: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+def _statements_on(statements: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
     """Return the statements of a file that cover a line, by binary search."""
     start = bisect.bisect_left(statements, line, key=lambda statement: statement.end_lineno or 0)
     return itertools.takewhile(lambda statement: first_line(statement) <= line, statements[start:])
@@ -340,18 +340,18 @@ def _without_source(code: CodeType) -> Diagnostic:
 
 
 def _no_source_for(what: str, where: Where) -> Diagnostic:
-    way = next((way for start, way in _WAYS if where.file.startswith(start)), "")
+    reason = next((advice for start, advice in _ADVICE if where.file.startswith(start)), "")
     return Diagnostic(
         "AGC101",
         f"the source of {what} cannot be found",
         where,
         why="conversion needs the source text of a function, and Python has none for this one",
-        fix=f"{way}save the code to a file and import it, or convert the file beforehand with `agc convert`",
+        fix=f"{reason}save the code to a file and import it, or convert the file beforehand with `agc convert`",
     )
 
 
 # By the name that Python gives to code that is in no file: what to do instead.
-_WAYS = (
+_ADVICE = (
     ("<string>", "give `exec` the result of `autograph.compile_source`; or "),
     ("<stdin>", "use IPython or Python 3.13, which keep the text of the prompt; or "),
 )

@@ -55,7 +55,7 @@ def alias_conflicts(
     """
     paths = list(paths)
     first = classes(runs, paths)
-    told: set[Any] = set()
+    reported: set[Any] = set()
     for run in runs:
         ways = defaultdict(list)
         for path in paths:
@@ -65,9 +65,11 @@ def alias_conflicts(
             for value in run.may_be(path):
                 for other in ways[id(value)]:
                     pair = frozenset((path, other))
-                    if first[other] != first[path] and pair not in told:
-                        told.add(pair)
+                    if first[other] != first[path] and pair not in reported:
+                        reported.add(pair)
                         yield path, other
-                if (path, id(value)) not in told and any(one.objects.get(path) is not value for one in runs):
-                    told.add((path, id(value)))
+                if (path, id(value)) not in reported and any(
+                    one.objects.get(path) is not value for one in runs
+                ):
+                    reported.add((path, id(value)))
                     yield path, Known(value)

@@ -29,8 +29,8 @@ class ExternalAliases:
     `again` returns the exception that has the block traced again.
     """
 
-    def __init__(self, survey: HeapSnapshot, reach: LaterUses, again: Callable[[], BaseException]) -> None:
-        self._survey, self._reach, self.again = survey, reach, again
+    def __init__(self, survey: HeapSnapshot, reach: LaterUses, retrace: Callable[[], BaseException]) -> None:
+        self._survey, self._reach, self.again = survey, reach, retrace
 
     def target(self, path: Path) -> str:
         """Return the variable that gets the result of a conditional expression, or the item at `path` of it."""

@@ -227,4 +227,4 @@ def test_state_locations_exclude_values_computed_in_the_block() -> None:
     text = "def f(a, i):\n for k in a:\n  a.x = a[0] = a[i].y = a[k] = 1\n  b = a\n  b.z = a.x.w = 2"
     node = function(text)
     (found,) = plan(node, BindingTimes(node), set(), "ag__").blocks.values()
-    assert [gast.unparse(place) for place in found.places] == ["a.x", "a[0]", "a[i].y"]
+    assert [gast.unparse(place) for place in found.locations] == ["a.x", "a[0]", "a[i].y"]
