@@ -116,7 +116,7 @@ class CompilationUnit:
         e.finish()
         self._nests, self._users = e.separable, e.users
         self._apart: Any = None
-        self.places = e.places
+        self.slots = e.slots
         self.pieces = e.pieces
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)

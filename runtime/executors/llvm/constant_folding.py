@@ -47,9 +47,9 @@ def folded(
     from ..interpreter import interpret
 
     outputs = [Value(f"r{i}", spec) for i, spec in enumerate(specs)]
-    again = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
+    copy = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
     try:
-        results = interpret(Graph("folded", [], [again], outputs), [])
+        results = interpret(Graph("folded", [], [copy], outputs), [])
     except Exception:  # it fails again at run time, with an error that has a location
         return None
     if any(np.asarray(result).dtype.kind in "OV" for result in results):

@@ -74,9 +74,9 @@ def _moved(array: Any) -> Any:
     if array.dtype.kind == "c":
         array.real, array.imag = _moved(array.real), _moved(array.imag)
     elif array.dtype.kind == "f" and array.dtype.num < 256:  # dtypes of NumPy only, not of extensions
-        ways = np.where(np.arange(array.size) % 2, -np.inf, np.inf).reshape(array.shape)
+        directions = np.where(np.arange(array.size) % 2, -np.inf, np.inf).reshape(array.shape)
         is_plain = np.isfinite(array) & (array != 0)
-        array = np.where(is_plain, np.nextafter(array, ways.astype(array.dtype)), array)
+        array = np.where(is_plain, np.nextafter(array, directions.astype(array.dtype)), array)
     return array
 
 

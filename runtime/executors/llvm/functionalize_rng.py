@@ -62,7 +62,7 @@ def _of_attribute(word: str) -> Callable[[Operation], str]:
     return lambda operation: f"{word} {operation.attrs['dtype'].name}"
 
 
-def _behind_first(inputs: Sequence[Operand], state: Operand) -> tuple[Operand, ...]:
+def _after_first(inputs: Sequence[Operand], state: Operand) -> tuple[Operand, ...]:
     return (inputs[0], state, *inputs[1:])
 
 
@@ -71,25 +71,25 @@ def _last(inputs: Sequence[Operand], state: Operand) -> tuple[Operand, ...]:
 
 
 _DRAWINGS = {
-    "random_uniform": _Drawing(_of_attribute("uniform"), "stateless_random_uniform", _behind_first),
-    "random_normal": _Drawing(_of_attribute("normal"), "stateless_random_normal", _behind_first),
+    "random_uniform": _Drawing(_of_attribute("uniform"), "stateless_random_uniform", _after_first),
+    "random_normal": _Drawing(_of_attribute("normal"), "stateless_random_normal", _after_first),
     "random_truncated_normal": _Drawing(
-        _of_attribute("truncated"), "stateless_random_truncated_normal", _behind_first
+        _of_attribute("truncated"), "stateless_random_truncated_normal", _after_first
     ),
     "random_integers": _Drawing(
         lambda operation: f"integers {operation.inputs[1].dtype.name}",
         "stateless_random_integers",
-        _behind_first,
+        _after_first,
         keeps_dtype=False,
     ),
     "random_shuffle": _Drawing(
         lambda operation: f"shuffle {operation.inputs[0].dtype.numpy}",
         "seeded_shuffle",
-        _behind_first,
+        _after_first,
         keeps_dtype=False,
     ),
     "random_categorical": _Drawing(_of_attribute("categorical"), "seeded_categorical", _last),
-    "stream_state": _Drawing(lambda operation: operation.attrs["kind"], "", _behind_first, keeps_dtype=False),
+    "stream_state": _Drawing(lambda operation: operation.attrs["kind"], "", _after_first, keeps_dtype=False),
 }
 
 

@@ -261,8 +261,8 @@ class JitFunction:
                 return failed(arrays)
             return code(plain)
 
-        apart = unit.code_apart()
-        begun = [llvm_engine.Assembly(*apart).begin()] if apart else []
+        split = unit.code_apart()
+        begun = [llvm_engine.Assembly(*split).begin()] if split else []
         own = llvm_engine.assembled(*unit.code())
         loader = Loader(unit, llvm_engine.Code(own, *(assembly.data() for assembly in begun)))
         kernel = Kernel(loader, mismatched, failed, self.fail)

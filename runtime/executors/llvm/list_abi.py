@@ -65,8 +65,8 @@ def export_list(
                 address = cells.release(e)
             else:
                 address = e.new_memory(e.plus(e.times(length, cells.bytes), e.word(HEAD)))
-                behind = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
-                e.copy_some(behind, cells.address(e), e.times(length, cells.bytes))
+                elements = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
+                e.copy_some(elements, cells.address(e), e.times(length, cells.bytes))
             for position, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
                 e.store(dtypes.int64, target.address, e.word(2 * number + position), value)
     return [

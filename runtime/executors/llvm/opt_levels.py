@@ -48,17 +48,19 @@ def level(graph: Graph) -> Level:
 
 def can_be_done(graph: Graph) -> bool:
     """Return whether a few passes suffice if loops over elements are already vectorized: branches take no time."""
-    loops = [each for each in graph.walk() if each.type == "while" and not _is_busy(each.regions)]
+    loops = [
+        each for each in graph.walk() if each.type == "while" and not _computes_many_elements(each.regions)
+    ]
     return _level_for(loops) == FEWEST
 
 
-def _is_busy(regions: Iterable[Graph]) -> bool:
+def _computes_many_elements(regions: Iterable[Graph]) -> bool:
     """Return whether each iteration of a loop computes many elements."""
     from .codegen.element_formulas import element_rule
 
     return any(
         (element_rule(each.op) is not None and any(_elements(value.spec) > _BUSY for value in each.outputs))
-        or (each.type != "cond" and _is_busy(each.regions))
+        or (each.type != "cond" and _computes_many_elements(each.regions))
         for region in regions
         for each in region.operations
     )

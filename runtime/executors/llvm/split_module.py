@@ -47,14 +47,12 @@ def split_module(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], u
     if not chosen:
         return None
     slots = {id(nest): set(users.own_slots(nest)) for nest in chosen if isinstance(nest, OutermostLoopNest)}
-    apart = ir().Module("agc apart")
-    apart.metadata, apart._metadatacache = module.metadata, module._metadatacache  # keep metadata numbers
-    apart.host = module.host
+    part = ir().Module("agc apart")
+    part.metadata, part._metadatacache = module.metadata, module._metadatacache  # keep metadata numbers
+    part.host = module.host
     for each in chosen:
-        _move(
-            _outlined(kernel, each, slots[id(each)]) if isinstance(each, OutermostLoopNest) else each, apart
-        )
-    return apart
+        _move(_outlined(kernel, each, slots[id(each)]) if isinstance(each, OutermostLoopNest) else each, part)
+    return part
 
 
 def _own_functions(module: Any) -> list[Any]:
@@ -75,11 +73,11 @@ def _weight(blocks: Iterable[Any]) -> int:
 
 def _chosen(module: Any, kernel: Any, nests: Sequence[OutermostLoopNest], most: float) -> list[Any]:
     """Return the largest functions and nests that can be moved, with at most `most` instructions in total."""
-    there = set(kernel.blocks)
+    blocks = set(kernel.blocks)
     sizes = [
         (each, _size(each)) for each in _own_functions(module) if each is not kernel and _is_called(each)
     ]
-    sizes += [(nest, _weight(nest.blocks)) for nest in nests if nest.blocks[0] in there]
+    sizes += [(nest, _weight(nest.blocks)) for nest in nests if nest.blocks[0] in blocks]
     chosen = []
     for each, size in sorted(sizes, key=lambda pair: pair[1], reverse=True):
         if size <= most and _can_move(module, each.blocks):
@@ -125,9 +123,9 @@ def _outlined(kernel: Any, nest: OutermostLoopNest, slots: set[Any]) -> Any:
     return part
 
 
-def _move(function: Any, apart: Any) -> None:
+def _move(function: Any, part: Any) -> None:
     """Move a function's definition to another module; a declaration stays in its own module."""
-    made = ir().Function(apart, function.function_type, function.name)
+    made = ir().Function(part, function.function_type, function.name)
     made.scope, made.attributes = function.scope, function.attributes
     for argument, other in zip(function.args, made.args, strict=True):
         other.name, other.attributes = argument.name, argument.attributes
@@ -138,6 +136,6 @@ def _move(function: Any, apart: Any) -> None:
     made.blocks, function.blocks = function.blocks, []
     for each in _globals_of(made.blocks):
         if isinstance(each, ir().Function) and each.blocks:
-            shared(each.module, apart, each.name)
+            shared(each.module, part, each.name)
         else:
-            apart.globals.setdefault(each.name, each)
+            part.globals.setdefault(each.name, each)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from .codegen.thread_pool_ir import Place
+from .codegen.thread_pool_ir import PoolField
 
 
 def begin(address: int) -> None:
@@ -34,33 +34,33 @@ class Pool:
 
     def begin(self) -> None:
         """Reset the pool: no threads, and no requests."""
-        ctypes.memset(self._address, 0, Place.END)
-        self._call("pthread_mutex_init", Place.LOCK)
-        for field in (Place.CALL, Place.DONE):
+        ctypes.memset(self._address, 0, PoolField.END)
+        self._call("pthread_mutex_init", PoolField.LOCK)
+        for field in (PoolField.CALL, PoolField.DONE):
             self._call("pthread_cond_init", field)
 
     def end_threads(self) -> None:
         """End all threads and wait for them. In the meantime, callers do all work themselves."""
-        self._system.pthread_mutex_lock(self._at(Place.LOCK))
-        self._word(Place.ENDS).value = 1
-        self._word(Place.CALLS).value += 1
-        self._system.pthread_cond_broadcast(self._at(Place.CALL))
-        self._system.pthread_mutex_unlock(self._at(Place.LOCK))
-        count = self._word(Place.STARTED).value
-        for thread in (ctypes.c_uint64 * count).from_address(self._address + Place.THREADS):
+        self._system.pthread_mutex_lock(self._at(PoolField.LOCK))
+        self._word(PoolField.ENDS).value = 1
+        self._word(PoolField.CALLS).value += 1
+        self._system.pthread_cond_broadcast(self._at(PoolField.CALL))
+        self._system.pthread_mutex_unlock(self._at(PoolField.LOCK))
+        count = self._word(PoolField.STARTED).value
+        for thread in (ctypes.c_uint64 * count).from_address(self._address + PoolField.THREADS):
             self._system.pthread_join(ctypes.c_void_p(thread), None)
-        self._word(Place.STARTED).value = 0
+        self._word(PoolField.STARTED).value = 0
 
     def allow_threads(self) -> None:
         """Allow threads to be started again."""
-        self._word(Place.ENDS).value = 0
+        self._word(PoolField.ENDS).value = 0
 
-    def _call(self, name: str, field: Place) -> None:
+    def _call(self, name: str, field: PoolField) -> None:
         if getattr(self._system, name)(self._at(field), None):
             raise OSError(f"{name} failed")
 
-    def _at(self, field: Place) -> ctypes.c_void_p:
+    def _at(self, field: PoolField) -> ctypes.c_void_p:
         return ctypes.c_void_p(self._address + field)
 
-    def _word(self, field: Place) -> ctypes.c_int64:
+    def _word(self, field: PoolField) -> ctypes.c_int64:
         return ctypes.c_int64.from_address(self._address + field)

@@ -103,10 +103,10 @@ def _replacing(
     held = addresses.held([nest.threads.args[1] for nest in nests if nest.threads])
     found: dict[int, int] = {}
     for nest in nests:
-        behind = live.at_start[nest.after] | held
+        after = live.at_start[nest.after] | held
         for read, written in nest.pairs:
             a, b = addresses.number[read], addresses.number[written]
-            is_free = not behind >> a & 1 and not held >> b & 1
+            is_free = not after >> a & 1 and not held >> b & 1
             if is_free and births.get(written) == [nest.before] and _waits(nest, written, b, addresses):
                 found[b] = found.get(b, 0) | 1 << a
     return found

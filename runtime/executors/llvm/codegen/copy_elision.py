@@ -72,8 +72,8 @@ def _comes_back(block: Any, copy: Any, buffer: Any, addresses: Addresses) -> boo
     def is_touched(each: Any) -> bool:
         return bool(addresses.touched(each) & bit) or (each.opname == BORN and each.promise is buffer)
 
-    behind = block.instructions[block.instructions.index(copy) + 1 :]
-    if any(map(is_touched, behind)):
+    later = block.instructions[block.instructions.index(copy) + 1 :]
+    if any(map(is_touched, later)):
         return True
     seen: set[Any] = set()
     pending = targets_of(block)

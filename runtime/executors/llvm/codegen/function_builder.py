@@ -182,11 +182,11 @@ class Emitter(Storage):
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
-        again = self.b.icmp_unsigned("!=", following, end)
+        repeats = self.b.icmp_unsigned("!=", following, end)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
         if body is self.b.block:
             known += at_once(body, typical(count), rounds, self._noted)
-        jump = self.b.cbranch(again, body, after)
+        jump = self.b.cbranch(repeats, body, after)
         if properties or known:
             self.tell_of_loop(jump, [*properties, *known])
         self.b.position_at_end(after)

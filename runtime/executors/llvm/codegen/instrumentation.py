@@ -108,8 +108,8 @@ class Instrumentation:
             return self._e.call("llvm.readcyclecounter", integer(64))
         self._e.call("clock_gettime", integer(32), integer(32)(_MONOTONIC), self._time)
         b = self._e.b
-        behind = b.gep(self._time, [integer(64)(_WORD)], source_etype=integer(8))
-        seconds, more = (b.load(where, typ=integer(64)) for where in (self._time, behind))
+        nanoseconds = b.gep(self._time, [integer(64)(_WORD)], source_etype=integer(8))
+        seconds, more = (b.load(where, typ=integer(64)) for where in (self._time, nanoseconds))
         return b.add(b.mul(seconds, integer(64)(1_000_000_000)), more)
 
 

@@ -36,8 +36,8 @@ def unless_interrupted(e: Emitter, work: float, round_number: Register | None = 
     number = e.word(0) if round_number is None else round_number
     often = max(int(PATIENCE // max(work, 1)), 1) if round_number is not None else 1
     mask = e.word((1 << (often.bit_length() - 1)) - 1)
-    ask, asked, inside, behind = map(e.block, ("ask", "asked", "inside", "behind"))
-    e.b.cbranch(e.b.icmp_unsigned("==", e.b.and_(number, mask), mask), ask, asked)
+    ask, checked, inside, after = map(e.block, ("ask", "asked", "inside", "behind"))
+    e.b.cbranch(e.b.icmp_unsigned("==", e.b.and_(number, mask), mask), ask, checked)
     e.b.position_at_end(ask)
     flag = e.b.load(stopped, typ=integer(8))
     silent, now = e.block("silent"), e.block("now")
@@ -48,13 +48,13 @@ def unless_interrupted(e: Emitter, work: float, round_number: Register | None = 
     e.b.store(e.b.zext(is_wanted, integer(8)), stopped)
     e.b.branch(silent)
     e.b.position_at_end(silent)
-    e.b.branch(asked)
-    e.b.position_at_end(asked)
+    e.b.branch(checked)
+    e.b.position_at_end(checked)
     goes_on = e.b.icmp_unsigned("==", e.b.load(stopped, typ=integer(8)), integer(8)(0))
-    e.b.cbranch(goes_on, inside, behind)
+    e.b.cbranch(goes_on, inside, after)
     with e.into(inside):
         yield
-        e.b.branch(behind)
-    e.b.position_at_end(behind)
+        e.b.branch(after)
+    e.b.position_at_end(after)
     if not e.is_in_nest:
         e.leave_if_stopped()

@@ -63,12 +63,12 @@ class Index:
         """Emit the coordinate along one axis."""
         for start, stop, value in self.groups:
             if start <= axis < stop:
-                behind = math.prod(self.shape[axis + 1 : stop])
-                found = e.over(value, behind)[0]
+                stride = math.prod(self.shape[axis + 1 : stop])
+                found = e.over(value, stride)[0]
                 return found if axis == start else e.over(found, self.shape[axis])[1]
         raise AssertionError(f"no axis {axis} in {self.shape}")
 
-    def places(self, e: Emitter) -> list[Register]:
+    def coordinates(self, e: Emitter) -> list[Register]:
         """Emit the coordinates along all axes."""
         return [self.along(e, axis) for axis in range(len(self.shape))]
 
@@ -199,7 +199,7 @@ class Buffer(LazyValue):
         super().__init__(dtype, shape)
         self.address = address
         self.is_own = is_own
-        self.places: frozenset[Register] = frozenset({address})
+        self.addresses: frozenset[Register] = frozenset({address})
         self.slot: Register = None  # the growing memory that it belongs to, if its size is dynamic
 
     @staticmethod
@@ -219,7 +219,7 @@ class Buffer(LazyValue):
     def also(self, shape: Shape, is_own: bool = False) -> Buffer:
         """Return an alias of this memory with another shape."""
         made = Buffer(self.dtype, shape, self.address, is_own)
-        made.places = self.places
+        made.addresses = self.addresses
         made.in_list = self.in_list
         return made
 

@@ -37,7 +37,7 @@ class Storage(Measuring):
         self._top = top
         self._on_stack: list[Any] = []
         self._promises: list[Any] = []  # buffers without assigned memory
-        self.places: list[BufferSlot] = []  # the assignment, once the function is complete
+        self.slots: list[BufferSlot] = []  # the assignment, once the function is complete
         # Memory that is kept between calls: the slot that keeps it, the register with its address, its bytes.
         self.pieces: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
@@ -93,9 +93,9 @@ class Storage(Measuring):
         replaced = in_results(blocks, self._top.function.args, addresses)
         for assigned in found:
             assigned.promises = [promise for promise in assigned.promises if promise not in replaced]
-        self.places = [slot for slot in found if slot.promises]
+        self.slots = [slot for slot in found if slot.promises]
         room = _STACK
-        for assigned in self.places:
+        for assigned in self.slots:
             if assigned.size <= min(_ON_STACK, room):
                 room -= assigned.size
                 made = self._on_the_stack(assigned.size)

@@ -138,9 +138,9 @@ class Form:
         inside = [*nest.blocks, *slots, *(each for block in nest.blocks for each in block.instructions)]
         self._own = {value: f"own {i}" for i, value in enumerate([nest.before, nest.after, *inside])}
         self._names: dict[str, int] = {}
-        told = [self._described(each) for block in nest.blocks for each in block.instructions]
+        described = [self._described(each) for block in nest.blocks for each in block.instructions]
         kinds = [str(slot.allocated_type) for slot in slots], [str(value.type) for value in self.given]
-        self.key = (*told, *map(tuple, kinds))
+        self.key = (*described, *map(tuple, kinds))
 
     def _described(self, instruction: Any) -> tuple[Any, ...]:
         return (
@@ -150,7 +150,7 @@ class Form:
             *(getattr(instruction, name, None) for name in ("op", "inbounds", "align")),
             *instruction.flags,
             *sorted(getattr(instruction, "fastmath", ())),
-            *map(self._told, instruction.metadata.values()),
+            *map(self._metadata_key, instruction.metadata.values()),
             *(self._operand(instruction, i, each) for i, each in enumerate(_operands(instruction))),
         )
 
@@ -165,10 +165,10 @@ class Form:
             return str(operand.name)
         return self._own.get(operand) or f"given {self.given.setdefault(operand, len(self.given))}"
 
-    def _told(self, node: Any) -> Any:
+    def _metadata_key(self, node: Any) -> Any:
         """Return loop metadata in canonical form: loops and access groups are numbered within the nest."""
         if isinstance(node, ir().MDValue):
-            return tuple(map(self._told, node.operands))
+            return tuple(map(self._metadata_key, node.operands))
         name = str(getattr(node, "string", node))
         return self._names.setdefault(name, len(self._names)) if _NAMED.fullmatch(name) else name
 

@@ -43,7 +43,7 @@ _SLOTS = 4
 _SLOT = 128  # bytes: one cache line for the request, and one for counters that change as parts are completed
 
 
-class Place(IntEnum):
+class PoolField(IntEnum):
     """Byte offsets in the memory of the pool. A mutex or a condition variable takes at most 64 bytes."""
 
     LOCK = 0
@@ -99,10 +99,12 @@ _ASKED = """\
 def text() -> str:
     """Return the LLVM IR of the pool's functions and memory."""
     declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
-    fields = {field.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(field)})" for field in Place}
+    fields = {
+        field.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(field)})" for field in PoolField
+    }
     return _TEXT.substitute(
         fields,
-        declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
+        declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(PoolField.END), slot=_SLOT,
         looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
         again=(1 << 32) + (1 << 16), used_mask=-(1 << 32), begin=1 << 16, begin_shift=16, end_mask=(1 << 16) - 1,
     )  # fmt: skip

@@ -122,7 +122,7 @@ def memory_of(node: LazyValue) -> frozenset[Register]:
     if found is None:
         parts = [_noted(operand) for operand in node.operands]
         if None in parts:
-            parts = [each.places for each in _sources(node) if isinstance(each, Buffer)]
+            parts = [each.addresses for each in _sources(node) if isinstance(each, Buffer)]
         found = frozenset().union(*parts)  # type: ignore[arg-type]
         node.memory = (LazyValue.moved, found)
     return found
@@ -132,14 +132,14 @@ def _noted(node: LazyValue) -> frozenset[Register] | None:
     """Return these addresses if they are cached or `node` is in memory, else None."""
     stored = node.storage or node
     if isinstance(stored, Buffer):
-        return stored.places
+        return stored.addresses
     known_at, found = node.memory
     return found if known_at == LazyValue.moved else None
 
 
 def _reads(reader: LazyValue, node: LazyValue, memory: frozenset[Register]) -> bool:
     return any(
-        each is node or (isinstance(each, Buffer) and not memory.isdisjoint(each.places))
+        each is node or (isinstance(each, Buffer) and not memory.isdisjoint(each.addresses))
         for each in _sources(reader)
     )
 

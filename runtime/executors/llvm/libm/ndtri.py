@@ -23,7 +23,7 @@ def _quotient(parts: Quotient, r: Number) -> Number:
     return polynomial(r, parts[0]) / polynomial(r, parts[1])
 
 
-def _beside_the_centre(q: Number) -> Number:
+def _near_center(q: Number) -> Number:
     return q * _quotient(CENTRE, 0.180625 - q * q)
 
 
@@ -40,7 +40,7 @@ def ndtri(p: Number) -> Number:
     q = p - 0.5
     is_low = q < 0.0
     tail = _in_the_tail(is_low.where(p, 1.0 - p))
-    return (q.magnitude() <= 0.425).where(_beside_the_centre(q), is_low.where(-tail, tail))
+    return (q.magnitude() <= 0.425).where(_near_center(q), is_low.where(-tail, tail))
 
 
 @through_double()
@@ -48,7 +48,7 @@ def erfinv(x: Number) -> Number:
     """Return the inverse of the error function, accurate near 0."""
     size = x.magnitude()
     tail = _in_the_tail((1.0 - size) * 0.5).with_sign_of(x)
-    return (size <= 0.85).where(_beside_the_centre(x * 0.5), tail) * ROOT_HALF
+    return (size <= 0.85).where(_near_center(x * 0.5), tail) * ROOT_HALF
 
 
 @through_double()

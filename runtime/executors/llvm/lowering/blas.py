@@ -65,8 +65,8 @@ def libraries() -> Iterator[Any]:
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     module = Path(_multiarray_umath.__file__)
-    beside = module.parents[2] / "numpy.libs"
-    for path in (module, *sorted(beside.glob("*openblas*"))):
+    folder = module.parents[2] / "numpy.libs"
+    for path in (module, *sorted(folder.glob("*openblas*"))):
         try:
             yield ctypes.CDLL(str(path))
         except OSError:

@@ -52,11 +52,11 @@ def _(region: Region, operation: Operation, node: LazyValue, mask: LazyValue) ->
     found = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.places(e)
+        coordinates = index.coordinates(e)
         position = chosen.at(e, Index.of(chosen.shape, [coordinates[axis]]))
         before = [(i, i + 1, coordinates[i]) for i in range(axis)]
-        behind = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
-        return found.at(e, Index(node.shape, [*before, (axis, end, position), *behind]))
+        after = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
+        return found.at(e, Index(node.shape, [*before, (axis, end, position), *after]))
 
     shape = (*node.shape[:axis], *chosen.shape, *node.shape[end:])
     return IndexMap(node.dtype, shape, [found, chosen], find, once=False)
@@ -70,9 +70,9 @@ def _(region: Region, operation: Operation, condition: LazyValue) -> LazyValue:
     chosen = _true_places(region, condition)
 
     def find(e: Emitter, index: Index) -> Element:
-        row, column = index.places(e)
+        row, column = index.coordinates(e)
         flat = chosen.at(e, Index.of(chosen.shape, [row]))
-        coordinates = Index(condition.shape, [(0, rank, flat)]).places(e)
+        coordinates = Index(condition.shape, [(0, rank, flat)]).coordinates(e)
         found = coordinates[0]
         for axis, position in enumerate(coordinates[1:], 1):
             found = e.choose(e.b.icmp_unsigned("==", column, e.word(axis)), position, found)
@@ -110,7 +110,7 @@ def _first_places(region: Region, source: LazyValue, size: int) -> Buffer:
     last, leader = new_slot(e, source.dtype, 0), new_slot(e, dtypes.int64, 0)
 
     def enter(row: Any, coordinates: list[Register], number: Register, here: Register) -> None:
-        element, position = row.key(e, here), row.place(e, here)
+        element, position = row.key(e, here), row.original_index(e, here)
         before = get(e, source.dtype, last)
         differs = compared(e, kind, "!=", element, before)
         if kind == "f":
@@ -230,8 +230,8 @@ def _times(e: Emitter, times: LazyValue, number: Register) -> Register:
     return e.choose(e.b.icmp_signed("<", found, e.word(0)), e.word(0), found)
 
 
-def most(region: Region, lengths: LazyValue, asked: LazyValue) -> Size:
-    """Return the size `asked`; if that is negative, the largest of `lengths`, or 0."""
+def most(region: Region, lengths: LazyValue, requested: LazyValue) -> Size:
+    """Return the size `requested`; if that is negative, the largest of `lengths`, or 0."""
     e = region.e
     largest = new_slot(e, dtypes.int64, 0)
     with e.nest([lengths.size], parallel=False) as (number,):
@@ -239,7 +239,7 @@ def most(region: Region, lengths: LazyValue, asked: LazyValue) -> Size:
         found = converted(e, lengths.at(e, index), lengths.dtype, dtypes.int64)
         known = get(e, dtypes.int64, largest)
         put(e, largest, e.choose(e.b.icmp_signed(">", found, known), found, known))
-    wanted = region.integer(asked)
+    wanted = region.integer(requested)
     is_open = e.b.icmp_signed("<", wanted, e.word(0))
     return Size.of(e.choose(is_open, get(e, dtypes.int64, largest), wanted))
 
@@ -257,8 +257,8 @@ def _(region: Region, operation: Operation, rows: LazyValue, mask: LazyValue, sh
     with e.nest(source.shape, parallel=False) as coordinates:
         position = chosen.at(e, Index.of(chosen.shape, [coordinates[axis]]))
         before = [(i, i + 1, coordinates[i]) for i in range(axis)]
-        behind = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
-        target = Index(whole, [*before, (axis, end, position), *behind]).flat(e)
+        after = [(end + i, end + i + 1, p) for i, p in enumerate(coordinates[axis + 1 :])]
+        target = Index(whole, [*before, (axis, end, position), *after]).flat(e)
         e.store(rows.dtype, where.address, target, source.at(e, Index.of(source.shape, coordinates)))
     return where
 

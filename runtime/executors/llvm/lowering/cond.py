@@ -16,7 +16,7 @@ from ..codegen.llvm_types import Register, integer, pointer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
 from . import dynamic_phi, list_phi
-from .while_loop import Place
+from .while_loop import ScalarSlot
 
 
 class MergePoint:
@@ -25,10 +25,10 @@ class MergePoint:
     def __init__(self, e: Emitter, node: LazyValue, common: Buffer | None) -> None:
         self._node = node
         self._common = common
-        self._place = None if node.shape else Place(e, Scalar(node.dtype, None))
+        self._place = None if node.shape else ScalarSlot(e, Scalar(node.dtype, None))
         self._small: Buffer | None = None
         self._slot: Register = None
-        self._places: frozenset[Register] = frozenset()  # memory that may hold the result
+        self._addresses: frozenset[Register] = frozenset()  # memory that may hold the result
         self._in_list = False
         if node.shape and common is None:
             if node.size <= UNROLLED:
@@ -45,7 +45,7 @@ class MergePoint:
         elif self._slot is not None:
             found = region.stored(node)
             region.e.b.store(found.address, self._slot)
-            self._places |= found.places
+            self._addresses |= found.addresses
             self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> LazyValue:
@@ -55,7 +55,7 @@ class MergePoint:
         if self._small is not None or self._common is not None:
             return self._small or self._common  # type: ignore[return-value]
         found = Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
-        found.places |= self._places
+        found.addresses |= self._addresses
         found.in_list = self._in_list
         return found
 
@@ -106,7 +106,7 @@ def _joined(
     inputs: Sequence[LazyValue],
 ) -> list[LazyValue]:
     e = region.e
-    behind = e.block("behind")
+    after = e.block("behind")
     meetings: list[MergePoint | list_phi.Meeting | dynamic_phi.Meeting] = []
     lowered: list[tuple[object, Region, list[LazyValue]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
@@ -125,8 +125,8 @@ def _joined(
         with e.into(end):
             for meeting, node in zip(meetings, results, strict=True):
                 meeting.arrive(inner, node)
-            e.b.branch(behind)
-    e.b.position_at_end(behind)
+            e.b.branch(after)
+    e.b.position_at_end(after)
     return [meeting.read(e) for meeting in meetings]
 
 

@@ -86,7 +86,9 @@ class Setting:
         margins = [(0, 0), *zip(self.slide.before, self.slide.after, strict=True), (0, 0)]
         return region.settled(surrounded(region, x, margins))
 
-    def places(self, e: Emitter, outputs: Sequence[Register], window: Sequence[Register]) -> list[Register]:
+    def coordinates(
+        self, e: Emitter, outputs: Sequence[Register], window: Sequence[Register]
+    ) -> list[Register]:
         """Return the indices along the padded axes of elements `window` of the windows at `outputs`."""
         return [
             e.plus(e.times(o, stride), e.times(w, dilation))
@@ -138,7 +140,7 @@ class _Rows:
         is_dense = setting.slide.dilations[-1] == 1  # then the last axis of a window is contiguous
         pieces, size = (1, setting.window[-1]) if is_dense else (setting.window[-1], 1)
         with e.nest([*outer, pieces]) as (image, *numbers):
-            coordinates = setting.places(e, numbers[:n], numbers[n:])
+            coordinates = setting.coordinates(e, numbers[:n], numbers[n:])
             wanted = Index.of(source.shape, [e.plus(image, first), *coordinates, e.word(0)]).flat(e)
             number = Index.of((*outer, pieces), [image, *numbers]).flat(e)
             count = size * setting.channels
@@ -198,8 +200,8 @@ def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, b
         return as_dtype(region, regrouped(result, shape_of(operation)), own)
     e.clear(result.address, result.bytes)
     with setting.chunks(e) as first:
-        behind = beyond(e, given, e.times(first, setting.rows * setting.given))
-        product.write(rows.of(first), behind, found.address)
+        target = beyond(e, given, e.times(first, setting.rows * setting.given))
+        product.write(rows.of(first), target, found.address)
         with e.nest([result.size]) as (number,):
             parts = (e.load(x.dtype, part.address, number) for part in (result, found))
             e.store(x.dtype, result.address, number, add(e, site_of(x.dtype), *parts))
@@ -225,12 +227,12 @@ def _(
         e.work += setting.count * setting.rows * setting.inside * setting.given // 8
         rows = None if setting.is_plain else Buffer.new(e, w.dtype, shape)
         with setting.chunks(e) as first:
-            behind = beyond(e, given, e.times(first, setting.rows * setting.given))
+            target = beyond(e, given, e.times(first, setting.rows * setting.given))
             if rows is None:
                 here = beyond(e, wide, e.times(first, setting.rows * setting.channels))
-                product.write(behind, matrix.address, here)
+                product.write(target, matrix.address, here)
             else:
-                product.write(behind, matrix.address, rows.address)
+                product.write(target, matrix.address, rows.address)
                 _add_rows(region, setting, first, setting.chunk, rows, wide)
     before = [0, *setting.slide.before, 0]
     inner = moved(
@@ -252,7 +254,7 @@ def _add_rows(
     e, n = region.e, setting.n
     shape = (count, *setting.outputs, *setting.window, setting.channels)
     with e.nest(shape[:-1], parallel=False) as (image, *numbers):
-        coordinates = [e.plus(image, first), *setting.places(e, numbers[:n], numbers[n:])]
+        coordinates = [e.plus(image, first), *setting.coordinates(e, numbers[:n], numbers[n:])]
         with e.nest(shape[-1:]) as (channel,):
             target = Index.of(wide.shape, [*coordinates, channel]).flat(e)
             number = Index.of(shape, [image, *numbers, channel]).flat(e)
@@ -269,10 +271,10 @@ def _pairs(
     readable = [node for node in (x, w, dy) if node is not None]
 
     def find(e: Emitter, index: Index) -> Element:
-        image, *numbers, taken, given = index.places(e)
+        image, *numbers, taken, given = index.coordinates(e)
         outputs, window = numbers[:n], numbers[n:]
         channel = e.plus(e.times(e.over(given, each)[0], setting.taken), taken)
-        element = x.at(e, Index.of(x.shape, [image, *setting.places(e, outputs, window), channel]))
+        element = x.at(e, Index.of(x.shape, [image, *setting.coordinates(e, outputs, window), channel]))
         if w is not None:
             other = w.at(e, Index.of(w.shape, [*window, taken, given]))
         else:
@@ -290,7 +292,7 @@ def _grouped_rows(region: Region, setting: Setting, w: LazyValue, dy: LazyValue)
     filters, given = region.settled(w), region.settled(dy)
 
     def find(e: Emitter, index: Index) -> Element:
-        image, *numbers, group, taken, number = index.places(e)
+        image, *numbers, group, taken, number = index.coordinates(e)
         output = e.plus(e.times(group, each), number)
         factor = filters.at(e, Index.of(filters.shape, [*numbers[n:], taken, output]))
         return multiply(

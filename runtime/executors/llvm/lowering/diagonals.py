@@ -30,7 +30,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
 
 def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Register]]:
     """Return whether an index is on diagonal `k`, and the index along the diagonal, which is 0 elsewhere."""
-    *batch, row, column = index.places(e)
+    *batch, row, column = index.coordinates(e)
     is_there = e.b.icmp_signed("==", e.minus(column, e.word(k)), row)
     along = e.minus(row, e.word(max(-k, 0)))
     return is_there, [*batch, e.choose(is_there, along, e.word(0))]
@@ -67,7 +67,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     lower, upper = operation.attrs["num_lower"], operation.attrs["num_upper"]
 
     def find(e: Emitter, index: Index) -> Element:
-        row, column = index.places(e)[-2:]
+        row, column = index.coordinates(e)[-2:]
         above = e.b.sub(column, row)
         inside = integer(1)(1)
         if lower >= 0:
@@ -86,7 +86,7 @@ def _(region: Region, operation: Operation, a: LazyValue, b: LazyValue) -> LazyV
     site = Site("", a.dtype, a.dtype, {}, False)
 
     def find(e: Emitter, index: Index) -> Element:
-        *batch, i = index.places(e)
+        *batch, i = index.coordinates(e)
         second = e.choose(e.b.icmp_signed("==", i, e.word(2)), e.word(0), e.plus(i, e.word(1)))
         third = e.choose(e.b.icmp_signed("==", i, e.word(0)), e.word(2), e.minus(i, e.word(1)))
 

@@ -53,7 +53,7 @@ class Meeting:
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         self._dtype = outcomes[0].dtype
         self._address = e.slot(pointer())
-        self._places: frozenset[Register] = frozenset()  # memory that may hold the result
+        self._addresses: frozenset[Register] = frozenset()  # memory that may hold the result
         self._in_list = False
         self._sizes = _Sizes(
             e,
@@ -67,13 +67,13 @@ class Meeting:
         """Store `node` as this result at the end of a branch."""
         found = region.stored(self._sizes.write(region.e, node))
         region.e.b.store(found.address, self._address)
-        self._places |= found.places
+        self._addresses |= found.addresses
         self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> LazyValue:
         """Return the result after the branches."""
         found = Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
-        found.places |= self._places
+        found.addresses |= self._addresses
         found.in_list = self._in_list
         return found
 

@@ -82,9 +82,9 @@ def slice_of(
         default if given is None else _within(e, given, e.word(size), least, most)
         for given, default in ((start, least if step > 0 else most), (stop, most if step > 0 else least))
     )
-    way = e.b.sub(last, first) if step > 0 else e.b.sub(first, last)
-    count = e.b.sdiv(e.b.add(way, e.word(abs(step) - 1)), e.word(abs(step)))
-    return first, Size.of(e.choose(e.b.icmp_signed(">", way, e.word(0)), count, e.word(0)))
+    distance = e.b.sub(last, first) if step > 0 else e.b.sub(first, last)
+    count = e.b.sdiv(e.b.add(distance, e.word(abs(step) - 1)), e.word(abs(step)))
+    return first, Size.of(e.choose(e.b.icmp_signed(">", distance, e.word(0)), count, e.word(0)))
 
 
 def _within(e: Emitter, position: Register, size: Register, least: Register, most: Register) -> Register:
@@ -125,5 +125,5 @@ def rows(e: Emitter, source: Buffer, parts: Sequence[Part | None], shape: Shape)
     size = math.prod(shape) * source.dtype.size
     address = e.b.gep(source.address, [e.times(row, size)], inbounds=True, source_etype=integer(8))
     found = Buffer(source.dtype, shape, address)
-    found.places = source.places
+    found.addresses = source.addresses
     return found

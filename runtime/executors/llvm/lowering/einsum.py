@@ -111,7 +111,7 @@ def _product(region: Region, a: Term, b: Term, needed: set[str]) -> Term:
     left = [x for x in a.labels if x not in b.labels]
     right = [x for x in b.labels if x not in a.labels]
     if not gone or not (left or right):
-        return _summed(region, _beside(region, a, b), needed)
+        return _summed(region, _broadcast_product(region, a, b), needed)
     if not batch:
         axes = [[term.labels.index(label) for label in gone] for term in (a, b)]
         return Term(contracted(region, a.node, axes[0], b.node, axes[1]), (*left, *right))
@@ -133,7 +133,7 @@ def _as_batches(region: Region, term: Term, batch: list[str], rows: list[str], c
     return Factor(reshaped(region, permuted(term.node, order), (count, m, n)))
 
 
-def _beside(region: Region, a: Term, b: Term) -> Term:
+def _broadcast_product(region: Region, a: Term, b: Term) -> Term:
     """Return the products of all pairs of elements, lazily."""
     labels = (*a.labels, *(label for label in b.labels if label not in a.labels))
     sizes = dict(zip((*a.labels, *b.labels), (*a.node.shape, *b.node.shape), strict=True))
@@ -142,7 +142,7 @@ def _beside(region: Region, a: Term, b: Term) -> Term:
     site = Site("", a.node.dtype, a.node.dtype, {}, False)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = dict(zip(labels, index.places(e), strict=True))
+        coordinates = dict(zip(labels, index.coordinates(e), strict=True))
         return multiply(
             e,
             site,
@@ -169,8 +169,8 @@ def _(region: Region, operation: Operation, dy: LazyValue, other: LazyValue, sha
     gone = [axis % len(other.shape) for axis in attrs["axes_other"]]
     free = [axis for axis in range(len(wanted)) if axis not in summed]
     rest = [axis for axis in range(len(other.shape)) if axis not in gone]
-    behind = list(range(len(free), len(dy.shape))) if attrs["is_left"] else list(range(len(rest)))
-    product = contracted(region, dy, behind, other, rest)
+    trailing = list(range(len(free), len(dy.shape))) if attrs["is_left"] else list(range(len(rest)))
+    product = contracted(region, dy, trailing, other, rest)
     order = {axis: column for column, axis in enumerate(free)}
     for position, number in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
         order[summed[number]] = len(free) + position

@@ -50,13 +50,13 @@ def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> 
 
 def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, factor: Any) -> None:
     """Emit one call if rows are contiguous, else one call for each slice that contains the whole axis."""
-    parts, behind = math.prod(node.shape[:axis]), math.prod(node.shape[axis + 1 :])
+    parts, stride = math.prod(node.shape[:axis]), math.prod(node.shape[axis + 1 :])
     sizes = node.shape[axis], result.shape[axis]
     widths = node.dtype.size, result.dtype.size
-    if behind == 1:
+    if stride == 1:
         rows, parts, steps = parts, 1, (sizes[0] * widths[0], 0, sizes[1] * widths[1], *widths)
     else:
-        rows, steps = behind, (widths[0], 0, widths[1], behind * widths[0], behind * widths[1])
+        rows, steps = stride, (widths[0], 0, widths[1], stride * widths[0], stride * widths[1])
     counts, strides = (
         e.module.host.constant(e, np.array(numbers, np.int64)) for numbers in ((rows, *sizes), steps)
     )
@@ -68,7 +68,7 @@ def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, facto
     put(1, e.module.host.constant(e, factor))
     with e.nest([parts], parallel=False, inner=node.size // parts) as (part,):
         for position, (buffer, size, width) in enumerate(zip((node, result), sizes, widths, strict=True)):
-            offset = e.times(part, size * behind * width)
+            offset = e.times(part, size * stride * width)
             put(2 * position, e.b.gep(buffer.address, [offset], inbounds=True, source_etype=integer(8)))
         symbol = _symbol(f"agc_{loop.name}", loop.address)
         e.call(symbol, ir().VoidType(), memory, counts, strides, _data(e, loop))
@@ -108,9 +108,9 @@ def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue)
 
 @lowers("real_transform")
 def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue) -> LazyValue:
-    shape, asked = shape_of(operation), known(operation, 1)
+    shape, fft_length = shape_of(operation), known(operation, 1)
     *others, last = _axes(operation, node)
-    node = _along(region, node, "rfft", last, int(asked[-1]) if asked.size else node.shape[last])
+    node = _along(region, node, "rfft", last, int(fft_length[-1]) if fft_length.size else node.shape[last])
     for axis in reversed(others):
         node = _along(region, node, "fft", axis, shape[axis])
     return node

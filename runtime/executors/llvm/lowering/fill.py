@@ -37,18 +37,20 @@ def _(region: Region, operation: Operation, dims: LazyValue, value: LazyValue) -
     return IndexMap(number.dtype, shape, [], lambda e, index: number.value, cost=0, cuts=frozenset)
 
 
-def asked_shape(region: Region, operation: Operation, asked: LazyValue | None) -> Shape:
-    """Return the shape of the result; dynamic sizes are read from the operand `asked`."""
+def asked_shape(region: Region, operation: Operation, requested: LazyValue | None) -> Shape:
+    """Return the shape of the result; dynamic sizes are read from the operand `requested`."""
     sizes: Sequence[int | None] = operation.outputs[0].shape or ()
     if None not in sizes:
         return tuple(size for size in sizes if size is not None)
-    assert asked is not None
-    return tuple(size_at(region, asked, axis) if size is None else size for axis, size in enumerate(sizes))
+    assert requested is not None
+    return tuple(
+        size_at(region, requested, axis) if size is None else size for axis, size in enumerate(sizes)
+    )
 
 
-def size_at(region: Region, asked: LazyValue, axis: int) -> Size:
+def size_at(region: Region, requested: LazyValue, axis: int) -> Size:
     """Return an element of a vector as a size; a negative size fails the check."""
-    e, found = region.e, region.settled(asked)
+    e, found = region.e, region.settled(requested)
     at_axis = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
     size = converted(e, found.at(e, at_axis), found.dtype, dtypes.int64)
     e.demand(e.b.icmp_signed(">=", size, e.word(0)))
@@ -97,10 +99,10 @@ def _count(region: Region, start: Register, limit: Register, delta: Register) ->
     zero, one = e.word(0), e.word(1)
     e.demand(b.icmp_signed("!=", delta, zero))
     is_up = b.icmp_signed(">", delta, zero)
-    way = b.select(is_up, b.sub(limit, start), b.sub(start, limit))
+    distance = b.select(is_up, b.sub(limit, start), b.sub(start, limit))
     stride = b.select(is_up, delta, b.sub(zero, delta))
-    count = b.sdiv(b.add(way, b.sub(stride, one)), stride)
-    return Size.of(b.select(b.icmp_signed(">", way, zero), count, zero))
+    count = b.sdiv(b.add(distance, b.sub(stride, one)), stride)
+    return Size.of(b.select(b.icmp_signed(">", distance, zero), count, zero))
 
 
 @lowers("one_hot", sized=True)
@@ -116,7 +118,7 @@ def _(
     rows = region.readable(indices)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.places(e)
+        coordinates = index.coordinates(e)
         position = coordinates.pop(axis)
         wanted = rows.at(e, Index.of(rows.shape, coordinates))
         wide = converted(e, wanted, rows.dtype, dtypes.int64)
@@ -144,7 +146,7 @@ def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, c
     steps = shape[axis] - 1
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = list(index.places(e))
+        coordinates = list(index.coordinates(e))
         number = coordinates.pop(axis)
         position = Index.of(ends, coordinates)
         low, high = (end.at(e, position.within(e, end.shape)) for end in (first, last))

@@ -73,8 +73,8 @@ def product(kind: str, tile: Tile) -> str:
         "taken": _fetched("given", "ptr", _TAKEN),
         "looked_up": _fetched("table", "i64", _LOOKED_UP),
         "lines": map(_line, rows[1:]),
-        "sources": _places("source", "from", rows, columns),
-        "targets": _places("target", "to", rows, columns),
+        "sources": _addresses("source", "from", rows, columns),
+        "targets": _addresses("target", "to", rows, columns),
         "expected": (f"call void @llvm.prefetch.p0(ptr %to.{i}.{j}, i32 1, i32 3, i32 1)" for i, j in tiles),
         "loaded": (f"%begun.{i}.{j} = load {vector}, ptr %from.{i}.{j}, align {size}" for i, j in tiles),
         "sums": (
@@ -115,7 +115,7 @@ def _line(i: int) -> str:
   %line.{i} = getelementptr i8, ptr %line.{i - 1}, i64 %down.{i}"""
 
 
-def _places(start: str, name: str, rows: range, columns: range) -> Iterator[str]:
+def _addresses(start: str, name: str, rows: range, columns: range) -> Iterator[str]:
     """Yield the IR for the addresses of the vectors of a tile."""
     yield f"%{name}.0.0 = getelementptr i8, ptr %{start}, i64 0"
     for i in rows[1:]:

@@ -141,8 +141,8 @@ class Product:
         m, n, k = map(e.word, (self.m, self.n, self.k))
         row = e.times(n, size)
         down, along = (e.word(1), m) if self.a.turned else (k, e.word(1))
-        apart = k if self.b.turned else n
-        distances = [e.times(each, size) for each in (down, along, apart, n)]
+        row_stride = k if self.b.turned else n
+        distances = [e.times(each, size) for each in (down, along, row_stride, n)]
         longest = e.word(gemm_blocked.longest(self.a.turned))
         units = map(e.word, (0, 0, 0, 0))
         words = [e.word(0), *distances, m, row, k, longest, *units, row, *map(e.word, (1, 1, 0))]
@@ -174,7 +174,7 @@ class Product:
         packing = 0 if stays else PACKING
         by_rows = -(-strips // threads) * (tiles + packing) >= turns * strips * (high + packing)
         down, along = (1, m) if self.a.turned else (k, 1)
-        apart = k if self.b.turned else n
+        row_stride = k if self.b.turned else n
         if by_rows:
             rows = tile.down * high
             units = rows * down, 0, rows * n, rows, 0, -(-m // rows)
@@ -182,7 +182,7 @@ class Product:
             units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units
         return gemm_kernel_ir.Sizes(
-            int(stays), down * size, along * size, apart * size,
+            int(stays), down * size, along * size, row_stride * size,
             n * size, m, n * size, k, gemm_blocked.length(k, self.a.turned), a_unit * size, b_unit * size,
             c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
         )  # fmt: skip

@@ -168,13 +168,13 @@ def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: A
     site = site_of(node.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates, total = index.places(e), None
+        coordinates, total = index.coordinates(e), None
         for source, weight in tables:
             entry = Index.of(source.shape, [coordinates[axis]])
-            there = Index.of(
+            source_index = Index.of(
                 found.shape, [*coordinates[:axis], source.at(e, entry), *coordinates[axis + 1 :]]
             )
-            part = e.b.fmul(found.at(e, there), weight.at(e, entry))
+            part = e.b.fmul(found.at(e, source_index), weight.at(e, entry))
             total = part if total is None else add(e, site, total, part)
         return total
 
@@ -253,7 +253,7 @@ def _around(region: Region, node: LazyValue, radius: int) -> LazyValue:
     site = site_of(node.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
-        *batch, channel = index.places(e)
+        *batch, channel = index.coordinates(e)
         total = constant(node.dtype, 0)
         for shift in range(2 * near + 1):
             neighbor = Index.of(found.shape, [*batch, e.plus(channel, e.word(shift))])

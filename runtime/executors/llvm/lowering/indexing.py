@@ -248,7 +248,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     end = axis + len(indices.shape) - batch
 
     def find(e: Emitter, index: Index) -> Element:
-        indices = index.places(e)
+        indices = index.coordinates(e)
         chosen = wanted.at(e, Index.of(wanted.shape, [*indices[:batch], *indices[axis:end]]))
         coordinate = in_range(e, chosen, wanted.dtype, rows.shape[axis])
         return rows.at(e, Index.of(rows.shape, [*indices[:axis], coordinate, *indices[end:]]))
@@ -281,7 +281,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     batch = operation.attrs["batch_dims"]
 
     def find(e: Emitter, index: Index) -> Element:
-        indices = index.places(e)
+        indices = index.coordinates(e)
         found = coordinates(e, wanted, indices[:rank], depth, rows.shape[batch:])
         return rows.at(e, Index.of(rows.shape, [*indices[:batch], *found, *indices[rank:]]))
 

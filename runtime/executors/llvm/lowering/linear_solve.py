@@ -48,7 +48,7 @@ class _Matrices:
     def load(self, batch_index: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
         """Copy a matrix in column-major order, with zeros where `keep` is false."""
         e, node = self.e, self.node
-        batch = batch_index.within(e, node.shape[:-2]).places(e)
+        batch = batch_index.within(e, node.shape[:-2]).coordinates(e)
         with e.nest([self.n, self.n]) as (column, row):
             pair = [column, row] if self.is_adjoint else [row, column]
             element = converted(e, node.at(e, Index.of(node.shape, [*batch, *pair])), node.dtype, self.dtype)
@@ -100,7 +100,7 @@ def _of_node(
     e, source = region.e, region.settled(node)
 
     def right(batch_index: Index, row: Register, column: Register) -> Element:
-        batch = batch_index.within(e, source.shape[:-2]).places(e)
+        batch = batch_index.within(e, source.shape[:-2]).coordinates(e)
         return converted(e, source.at(e, Index.of(source.shape, [*batch, row, column])), node.dtype, dtype)
 
     return right
@@ -141,7 +141,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
         return as_dtype(region, found, node.dtype)
 
     def find(e: Emitter, index: Index) -> Element:
-        *batch, row, column = index.places(e)
+        *batch, row, column = index.coordinates(e)
         element = found.at(e, Index.of(found.shape, [*batch, column, row]))
         return converted(e, _conjugate(e, element), found.dtype, node.dtype)
 

@@ -39,16 +39,16 @@ def times(e: Emitter, count: Register) -> Iterator[Register]:
     """Emit a loop with a dynamic trip count; yield the induction variable."""
     slot = e.slot(integer(64))
     e.b.store(e.word(0), slot)
-    head, body, behind = e.block("head"), e.block("round"), e.block("behind")
+    head, body, after = e.block("head"), e.block("round"), e.block("behind")
     e.b.branch(head)
     with e.into(head):
         number = e.b.load(slot, typ=integer(64))
-        e.b.cbranch(e.b.icmp_signed("<", number, count), body, behind)
+        e.b.cbranch(e.b.icmp_signed("<", number, count), body, after)
         with e.into(body):
             yield number
             e.b.store(e.plus(number, e.word(1)), slot)
             e.b.branch(head)
-    e.b.position_at_end(behind)
+    e.b.position_at_end(after)
 
 
 @lowers("array_one")
@@ -176,9 +176,9 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
     cells.reset(e, e.word(places.size))
 
     def take(number: Register, index: Register) -> None:
-        there, onward = e.block("there"), e.block("onward")
-        e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), there, onward)
-        with e.into(there):
+        present, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), present, onward)
+        with e.into(present):
             _copy(e, cells, source.at(e, index), cells.at(e, number))
             e.b.branch(onward)
         e.b.position_at_end(onward)
@@ -199,9 +199,9 @@ def _(region: Region, operation: Operation, array: LazyValue, places: LazyValue)
     def take(number: Register, index: Register) -> None:
         e.demand(e.b.icmp_signed(">=", index, e.word(0)))
         cells.extend_to(e, e.plus(index, e.word(1)))
-        there, onward = e.block("there"), e.block("onward")
-        e.b.cbranch(e.b.icmp_signed("<", number, source.length(e)), there, onward)
-        with e.into(there):
+        present, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_signed("<", number, source.length(e)), present, onward)
+        with e.into(present):
             into, more = cells.at(e, index), source.at(e, number)
             with region.loops(cells.shape, []) as index_in:
                 flat = index_in.flat(e)

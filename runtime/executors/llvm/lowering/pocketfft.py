@@ -57,17 +57,17 @@ def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
         module: Any = importlib.import_module("numpy.fft._pocketfft_umath")
         ufunc = getattr(module, name)
         real = np.zeros(0, dtype.numpy).real.dtype
-        wish = real if name == "irfft" else np.result_type(real, 1j)
-        chosen = ufunc.resolve_dtypes((dtype.numpy, real if has_factor else int, wish))
+        result_type = real if name == "irfft" else np.result_type(real, 1j)
+        chosen = ufunc.resolve_dtypes((dtype.numpy, real if has_factor else int, result_type))
     except (ImportError, AttributeError, TypeError):
         return None
     structure = _Ufunc.from_address(id(ufunc) + object.__basicsize__)
     types = [tuple(np.dtype(code).num for code in each.replace("->", "")) for each in ufunc.types]
     if (structure.nin, structure.nout, structure.ntypes) != (2, 1, len(types)):
         return None
-    there = tuple(structure.types[i] for i in range(3 * len(types)))
+    loop_types = tuple(structure.types[i] for i in range(3 * len(types)))
     wanted = tuple(one.num for one in chosen)
-    if there != sum(types, ()) or wanted not in types:
+    if loop_types != sum(types, ()) or wanted not in types:
         return None
     position, data = types.index(wanted), structure.data
     given, made = (dtypes.as_dtype(chosen[i]) for i in (0, 2))

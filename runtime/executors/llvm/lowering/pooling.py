@@ -51,14 +51,14 @@ def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: Kind) -> Lazy
 
 def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: Kind) -> LazyValue:
     margins = [(0, 0)] * len(node.shape)
-    stride, behind = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
+    stride, extent = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
     before = slide.before[axis]
-    margins[axis] = (before, max(behind - before - node.shape[axis], 0))
+    margins[axis] = (before, max(extent - before - node.shape[axis], 0))
     padded = region.readable(surrounded(region, node, margins, constant(node.dtype, kind.start)))
     shape = (*node.shape[:axis], slide.outputs[axis], slide.window[axis], *node.shape[axis + 1 :])
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.places(e)
+        coordinates = index.coordinates(e)
         position = e.plus(e.times(coordinates[axis], stride), coordinates[axis + 1])
         return padded.at(e, Index.of(padded.shape, [*coordinates[:axis], position, *coordinates[axis + 2 :]]))
 
@@ -84,8 +84,8 @@ def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
     """Divide the sums of windows by the number of their elements, without padding."""
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
-            behind = (1,) * (len(node.shape) - axis - 1)
-            divisors = Known(counts.astype(node.dtype.numpy).reshape(-1, *behind))
+            trailing = (1,) * (len(node.shape) - axis - 1)
+            divisors = Known(counts.astype(node.dtype.numpy).reshape(-1, *trailing))
             node = each(
                 region, lambda e, x, y: e.b.fdiv(x, y), node.dtype, node.shape, node, divisors, cost=4
             )
@@ -138,7 +138,7 @@ class _Largest:
             put(e, self.is_free, integer(1)(1))
             own = self.largest.at(e, window)
             with e.nest(slide.window, parallel=False) as inner:
-                inside, coordinates = self._places(outer, inner)
+                inside, coordinates = self._elements(outer, inner)
                 index = Index.of(self.x.shape, coordinates)
                 kind = "u" if self.x.dtype.is_bool else self.x.dtype.kind
                 equal = compared(e, kind, "==", self.x.at(e, index), own)
@@ -147,7 +147,7 @@ class _Largest:
                 put(e, self.is_free, e.b.and_(free, e.b.not_(here)))
                 visit(here, index.flat(e), window.flat(e))
 
-    def _places(
+    def _elements(
         self, outer: Sequence[Register], inner: Sequence[Register]
     ) -> tuple[Register, list[Register]]:
         e, inside, coordinates = self.e, integer(1)(1), []

@@ -47,7 +47,7 @@ def _(region: Region, operation: Operation, node: LazyValue, seed: LazyValue) ->
     rows = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        position, *rest = index.places(e)
+        position, *rest = index.coordinates(e)
         return rows.at(e, Index.of(rows.shape, [order.at(e, Index.of((count,), [position])), *rest]))
 
     return IndexMap(node.dtype, node.shape, [rows, order], find, once=False)

@@ -238,9 +238,9 @@ def _beside(
     each_once = bool(kept)
     with (
         e.nest([node.shape[axis] for axis in around], parallel=False, each_once=each_once) as numbers,
-        e.nest([node.shape[axis] for axis in rest]) as beside,
+        e.nest([node.shape[axis] for axis in rest]) as inner,
     ):
-        coordinates = dict(zip([*around, *rest], [*numbers, *beside], strict=True))
+        coordinates = dict(zip([*around, *rest], [*numbers, *inner], strict=True))
         index = Index.of(node.shape, [coordinates[axis] for axis in range(len(node.shape))])
         element = _element(e, node, kind, order, kept, index)
         number = Index.of(tuple(sizes), [coordinates[axis] for axis in stays]).flat(e)

@@ -63,15 +63,15 @@ def _(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -
     return regrouped(node, shape_of(operation))
 
 
-def _demand_said(region: Region, asked: LazyValue, axis: int, size: int) -> None:
+def _demand_said(region: Region, requested: LazyValue, axis: int, size: int) -> None:
     """Emit a check that element `axis` of the vector is `size`, or -1."""
-    e, found = region.e, region.settled(asked)
+    e, found = region.e, region.settled(requested)
     said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
     fits = e.b.icmp_signed("==", said, e.word(size))
     e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
 
 
-def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: LazyValue) -> Shape:
+def _reshaped(region: Region, operation: Operation, node: LazyValue, requested: LazyValue) -> Shape:
     """Return the shape that a vector demands, of which at most one size is inferred from the others."""
     e, sizes, operand = region.e, operation.outputs[0].shape or (), operation.inputs[1]
     known = operand.value.ravel().tolist() if isinstance(operand, Constant) else operand.elements
@@ -81,7 +81,7 @@ def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: Lazy
     elif len(unknown) > 1:
         raise RefusedError("the inferred dimension is not known when the graph is compiled")
     shape = {
-        axis: size_at(region, asked, axis) if size is None else size
+        axis: size_at(region, requested, axis) if size is None else size
         for axis, size in enumerate(sizes)
         if axis not in unknown
     }
@@ -89,7 +89,7 @@ def _reshaped(region: Region, operation: Operation, node: LazyValue, asked: Lazy
     for axis in unknown:
         shape[axis] = _over(e, node, rest)
         if not isinstance(operand, Constant):
-            _demand_said(region, asked, axis, shape[axis])
+            _demand_said(region, requested, axis, shape[axis])
     if not unknown:
         checked(e, node.size, rest)
     if known is not None and -1 in known:
@@ -143,7 +143,7 @@ def moved(
         node.dtype,
         shape,
         [node],
-        lambda e, index: node.at(e, Index.of(node.shape, source_of(e, index.places(e)))),
+        lambda e, index: node.at(e, Index.of(node.shape, source_of(e, index.coordinates(e)))),
         once=once,
     )
 
@@ -154,7 +154,7 @@ def _(region: Region, operation: Operation, node: LazyValue, perm: LazyValue) ->
     conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.places(e)
+        coordinates = index.coordinates(e)
         found = node.at(
             e, Index.of(node.shape, [coordinates[order.index(axis)] for axis in range(len(order))])
         )
@@ -271,7 +271,7 @@ def joined(region: Region, nodes: Sequence[LazyValue], axis: int, shape: Shape) 
         if node.size:
             region.prepared([node])
             with region.loops(node.shape, [Whole(node)]) as index:
-                coordinates = index.places(e)
+                coordinates = index.coordinates(e)
                 coordinates[axis] = e.plus(coordinates[axis], e.word(begin))
                 target = Index.of(shape, coordinates).flat(e)
                 e.store(dtype, where.address, target, node.at(e, index))

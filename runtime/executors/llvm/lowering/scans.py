@@ -130,7 +130,9 @@ def _(region: Region, operation: Operation, node: LazyValue, factors: LazyValue)
 
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
         element = source.at(e, index)
-        first = e.b.icmp_unsigned("==", index.places(e)[axis], e.word(node.shape[axis] - 1 if reverse else 0))
+        first = e.b.icmp_unsigned(
+            "==", index.coordinates(e)[axis], e.word(node.shape[axis] - 1 if reverse else 0)
+        )
         after = e.choose(first, element, add(e, site, element, multiply(e, site, by.at(e, index), before)))
         return after, after
 
@@ -144,7 +146,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     source = region.readable(node)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = list(index.places(e))
+        coordinates = list(index.coordinates(e))
         wanted = e.plus(coordinates[axis], e.word(1 if reverse else -1))
         inside = e.b.icmp_unsigned("<", wanted, e.word(size))
         coordinates[axis] = e.b.select(inside, wanted, e.word(0))

@@ -163,7 +163,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
         raise RefusedError("indices of another shape than what they choose from are not compiled")
 
     def find(e: Emitter, index: Index) -> Element:
-        indices = index.places(e)
+        indices = index.coordinates(e)
         indices[axis] = in_range(e, wanted.at(e, index), wanted.dtype, rows.shape[axis])
         return rows.at(e, Index.of(rows.shape, indices))
 

@@ -33,7 +33,7 @@ def _(region: Region, operation: Operation, sequence: LazyValue, values: LazyVal
     batch = len(sequence.shape) - 1
 
     def find(e: Emitter, index: Index) -> Element:
-        found = place_of(e, rows, index.places(e)[:batch], wanted.at(e, index), is_left)
+        found = place_of(e, rows, index.coordinates(e)[:batch], wanted.at(e, index), is_left)
         return converted(e, found, dtypes.int64, value.dtype)
 
     return IndexMap(value.dtype, values.shape, [rows, wanted], find, cost=4 * size.bit_length(), once=False)
@@ -61,7 +61,7 @@ def _(region: Region, operation: Operation, lengths: LazyValue, maxlen: LazyValu
     size = most(region, ends, maxlen) if known is None else known
 
     def find(e: Emitter, index: Index) -> Element:
-        *batch, position = index.places(e)
+        *batch, position = index.coordinates(e)
         end = converted(e, ends.at(e, Index.of(ends.shape, batch)), ends.dtype, dtypes.int64)
         return converted(e, e.b.icmp_signed("<", position, end), dtypes.bool_, value.dtype)
 
@@ -75,7 +75,7 @@ def _(region: Region, operation: Operation, node: LazyValue, lengths: LazyValue)
     found, ends = region.readable(node), region.readable(lengths)
 
     def find(e: Emitter, index: Index) -> Element:
-        coordinates = index.places(e)
+        coordinates = index.coordinates(e)
         end = converted(e, ends.at(e, Index.of(ends.shape, [coordinates[batch]])), ends.dtype, dtypes.int64)
         fits = e.b.icmp_unsigned("<=", end, e.word(node.shape[along]))
         e.demand(fits)
@@ -116,13 +116,13 @@ def _(region: Region, operation: Operation, indices: LazyValue, dims: LazyValue)
         whole *= size
 
     def find(e: Emitter, index: Index) -> Element:
-        axis, *coordinates = index.places(e)
+        axis, *coordinates = index.coordinates(e)
         own = in_range(e, numbers.at(e, Index.of(numbers.shape, coordinates)), numbers.dtype, whole)
-        found, behind = e.word(0), 1
+        found, stride = e.word(0), 1
         for position in reversed(range(len(sizes))):
-            here = e.over(e.over(own, behind)[0], max(sizes[position], 1))[1]
+            here = e.over(e.over(own, stride)[0], max(sizes[position], 1))[1]
             found = e.choose(e.b.icmp_unsigned("==", axis, e.word(position)), here, found)
-            behind *= max(sizes[position], 1)
+            stride *= max(sizes[position], 1)
         return converted(e, found, dtypes.int64, indices.dtype)
 
     return IndexMap(indices.dtype, shape, [numbers], find, cost=4 * len(sizes), once=False, fails=True)

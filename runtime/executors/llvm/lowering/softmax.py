@@ -173,7 +173,7 @@ def _(region: Region, operation: Operation, labels: LazyValue, logits: LazyValue
         holds = e.b.icmp_unsigned("<", label, integer(64)(classes))
         e.demand(holds)
         position = e.b.select(holds, label, integer(64)(0))
-        return less.at(e, Index.of(less.shape, [*index.places(e), position]))
+        return less.at(e, Index.of(less.shape, [*index.coordinates(e), position]))
 
     chosen = region.settled(IndexMap(less.dtype, labels.shape, [labels, less], find, fails=True, once=False))
     loss = each(region, lambda e, x, y: e.b.fsub(x, y), less.dtype, labels.shape, logarithm, chosen)

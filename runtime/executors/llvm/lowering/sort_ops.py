@@ -26,13 +26,13 @@ class _Rows:
         self.dtype, self.size = dtype, size
         self.keys, self.spare_keys = (Buffer.new(e, dtype, (size,)) for _ in range(2))
         count = size if with_places else 0
-        self.places, self.spare_places = (Buffer.new(e, dtypes.int64, (count,)) for _ in range(2))
+        self.numbers, self.spare_numbers = (Buffer.new(e, dtypes.int64, (count,)) for _ in range(2))
 
     def key(self, e: Emitter, number: Register) -> Element:
         return self.keys.at(e, Index.of((self.size,), [number]))
 
-    def place(self, e: Emitter, number: Register) -> Register:
-        return e.load(dtypes.int64, self.places.address, number)
+    def original_index(self, e: Emitter, number: Register) -> Register:
+        return e.load(dtypes.int64, self.numbers.address, number)
 
 
 def in_order(
@@ -64,8 +64,8 @@ def in_order(
             index = Index.of(node.shape, [coordinates.get(dim, here) for dim in range(len(node.shape))])
             e.store(node.dtype, row.keys.address, number, source.at(e, index))
             if with_places:
-                e.store(dtypes.int64, row.places.address, number, here)
-        addresses = [x.address for x in (row.keys, row.places, row.spare_keys, row.spare_places)]
+                e.store(dtypes.int64, row.numbers.address, number, here)
+        addresses = [x.address for x in (row.keys, row.numbers, row.spare_keys, row.spare_numbers)]
         state = e.function.args[-1], e.stopped()
         e.call(_function(region, node.dtype, with_places), ir().VoidType(), *addresses, e.word(size), *state)
         with e.nest([count]) as (number,):
@@ -95,7 +95,7 @@ def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
     result = Buffer.new(e, dtypes.int32, node.shape)
 
     def put(row: _Rows, coordinates: list[Register], number: Register, here: Register) -> None:
-        found = converted(e, row.place(e, here), dtypes.int64, dtypes.int32)
+        found = converted(e, row.original_index(e, here), dtypes.int64, dtypes.int32)
         e.store(dtypes.int32, result.address, Index.of(node.shape, coordinates).flat(e), found)
 
     in_order(region, node, axis, operation.attrs["direction"] == "DESCENDING", True, node.shape[axis], put)
@@ -112,7 +112,7 @@ def _(region: Region, operation: Operation, node: LazyValue, k: LazyValue) -> li
     def put(row: _Rows, coordinates: list[Register], number: Register, here: Register) -> None:
         target = Index.of(shape, coordinates).flat(e)
         e.store(node.dtype, values.address, target, row.key(e, here))
-        found = converted(e, row.place(e, here), dtypes.int64, indices.dtype)
+        found = converted(e, row.original_index(e, here), dtypes.int64, indices.dtype)
         e.store(indices.dtype, indices.address, target, found)
 
     in_order(region, node, axis, True, True, shape[-1], put)

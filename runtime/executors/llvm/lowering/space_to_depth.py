@@ -106,7 +106,7 @@ def surrounded(
 
     def find(e: Emitter, index: Index) -> Element:
         inside, coordinates = integer(1)(1), []
-        for position, (before, after), size in zip(index.places(e), margins, inner.shape, strict=True):
+        for position, (before, after), size in zip(index.coordinates(e), margins, inner.shape, strict=True):
             own = e.minus(position, e.word(before))
             if before or after:
                 fits = e.b.icmp_unsigned("<", own, e.word(size))

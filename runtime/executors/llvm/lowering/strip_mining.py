@@ -23,7 +23,7 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from .dynamic_phi import is_open
-from .while_loop import Place, leave_after, listen
+from .while_loop import ScalarSlot, leave_after, listen
 
 BLOCK = 128
 """Bytes of a block of a tensor: so few that LLVM unrolls the loop over it and keeps it in registers."""
@@ -104,7 +104,7 @@ def run_in_blocks(
     widest = max(value.dtype.size for value in operation.outputs if value.shape)
     block = min(BLOCK // widest, size)
     starts = [region.scalar(node) if not node.shape else region.readable(node) for node in state]
-    registers = [Place(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
+    registers = [ScalarSlot(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
     results = [Buffer.new(e, node.dtype, shape) if node.shape else None for node in starts]
     own = [_block(e, node, block) if node.shape else None for node in starts]
     rounds = e.slot(integer(64))
@@ -117,7 +117,7 @@ def run_in_blocks(
             if register is not None:
                 register.write(e, start.value)  # type: ignore[attr-defined]
         e.b.store(e.word(0), rounds)
-        head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
+        head, inside, after = e.block("test"), e.block("body"), e.block("behind")
         e.b.branch(head)
         with region.inside(), e.repeatedly(), e.into(head):
             now: list[LazyValue] = [
@@ -125,16 +125,16 @@ def run_in_blocks(
                 for each, mine in zip(registers, own, strict=True)
             ]
             number = e.b.load(rounds, typ=integer(64))
-            leave_after(e, operation, number, behind)
+            leave_after(e, operation, number, after)
             (go,) = region.inner(test, [*now, *invariants]).run()
-            e.b.cbranch(region.register(go), inside, behind)
+            e.b.cbranch(region.register(go), inside, after)
             with e.into(inside):
                 _step(region.inner(body, [*now, *invariants]), registers, own, shape, block, base)
                 following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
                 e.b.store(following, rounds)
                 listen(e, following, block)
                 e.b.branch(head)
-        e.b.position_at_end(behind)
+        e.b.position_at_end(after)
         _each(e, shape, block, base, starts, own, inward=False, results=results)
     e.work += size
     return [
@@ -151,7 +151,7 @@ def _block(e: Emitter, node: LazyValue, block: int) -> Block:
 
 def _step(
     inner: Region,
-    registers: Sequence[Place | None],
+    registers: Sequence[ScalarSlot | None],
     own: Sequence[Block | None],
     shape: Shape,
     block: int,

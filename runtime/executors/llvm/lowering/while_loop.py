@@ -37,7 +37,7 @@ _SHORT = 100
 """The largest number of instructions of a short loop, before LLVM's passes."""
 
 
-class Place:
+class ScalarSlot:
     """The stack slots of a loop-carried scalar: one, or two for complex numbers."""
 
     def __init__(self, e: Emitter, node: Scalar) -> None:
@@ -113,27 +113,27 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
-    head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
+    head, inside, after = e.block("test"), e.block("body"), e.block("behind")
     e.b.branch(head)
     with region.inside(), e.repeatedly(), e.into(head):
         now = [register.read(e) for register in state]
         number = e.b.load(rounds, typ=integer(64))
-        leave_after(e, operation, number, behind)
+        leave_after(e, operation, number, after)
         (go,) = region.inner(test, [*map(list_phi.shared, now), *invariants]).run()
         asking = e.block("asking")
-        e.b.cbranch(region.register(go), asking, behind)
+        e.b.cbranch(region.register(go), asking, after)
         with e.into(inside):
             before = e.work
             _step(region, body, state, now, invariants)
             e.b.store(e.b.add(number, e.word(1), flags=("nuw", "nsw")), rounds)
-            again = e.b.branch(head)
+            back_edge = e.b.branch(head)
         # Poll before the body, so that a flag set in the body is tested next: LLVM threads that jump.
         with e.into(asking):
             listen(e, number, 1 + e.work - before)
             e.b.branch(inside)
     if is_short(e.function.blocks[e.function.blocks.index(head) :]):
-        e.tell_of_loop(again, SEVERAL)
-    e.b.position_at_end(behind)
+        e.tell_of_loop(back_edge, SEVERAL)
+    e.b.position_at_end(after)
     return [register.read(e) for register in state]
 
 
@@ -144,7 +144,7 @@ def _entered(region: Region, operation: Operation, node: LazyValue, number: int,
         return dynamic_phi.Kept(region, operation.outputs[number].spec, node)
     if not node.shape:
         scalar = region.scalar(node)
-        register = Place(e, scalar)
+        register = ScalarSlot(e, scalar)
         register.write(e, scalar.value)
         return register
     if node.size == 0 or (stays and isinstance(node, Known)):
@@ -183,7 +183,7 @@ def _step(
     ]
     inner.replace([(node, cell.read(e)) for cell, node in small])
     for register, node, old, other, target in zip(state, results, now, others, targets, strict=True):
-        if isinstance(register, Place):
+        if isinstance(register, ScalarSlot):
             register.write(e, inner.scalar(node).value)
         elif isinstance(register, dynamic_phi.Kept):
             if (node.storage or node) is not old:
@@ -216,11 +216,11 @@ def is_short(blocks: Sequence[Any]) -> bool:
     return is_plain and len(instructions) <= _SHORT and all(each.opname != "phi" for each in instructions)
 
 
-def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any) -> None:
+def leave_after(e: Emitter, operation: Operation, number: Register, after: Any) -> None:
     limit = operation.attrs.get("maximum_iterations")
     if limit is not None:
         more = e.block("more")
-        e.b.cbranch(e.b.icmp_signed("<", number, e.word(int(limit))), more, behind)
+        e.b.cbranch(e.b.icmp_signed("<", number, e.word(int(limit))), more, after)
         e.b.position_at_end(more)
 
 
@@ -228,11 +228,11 @@ def listen(e: Emitter, number: Register, work: int) -> None:
     """Poll for interrupts at every 2^nth iteration."""
     often = max(_PATIENCE // work, 1)
     mask = e.word((1 << (often.bit_length() - 1)) - 1)
-    due, asked = e.block("listen"), e.block("onward")
+    due, checked = e.block("listen"), e.block("onward")
     is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
-    e.b.cbranch(is_due, due, asked).set_weights([1, OFTEN])
+    e.b.cbranch(is_due, due, checked).set_weights([1, OFTEN])
     e.b.position_at_end(due)
     answer = e.call(ASK, integer(32), e.function.args[-1])
     stop = e.end_with(INTERRUPTED)
-    e.b.cbranch(e.b.icmp_signed("==", answer, integer(32)(0)), asked, stop)
-    e.b.position_at_end(asked)
+    e.b.cbranch(e.b.icmp_signed("==", answer, integer(32)(0)), checked, stop)
+    e.b.position_at_end(checked)

@@ -247,7 +247,7 @@ def test_an_update_reuses_the_memory_of_a_dead_value() -> None:
 
     graph = tf.function(again_and_again).get_concrete_function(tf.TensorSpec([200], tf.float64)).graph
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
-    assert unit.places == []  # all of it stands where the result does
+    assert unit.slots == []  # all of it stands where the result does
 
 
 @settings(max_examples=many(25))

@@ -27,8 +27,8 @@ def memory(program: Callable[..., Any], size: int = SIZE) -> tuple[int, int]:
     """How many buffers of one matrix a program asks for, and how many there are."""
     graph = graph_of(program, size)
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
-    asked = sum(promise.size for place in unit.places for promise in place.promises)
-    return asked // (8 * size**2), sum(place.size for place in unit.places) // (8 * size**2)
+    asked = sum(promise.size for place in unit.slots for promise in place.promises)
+    return asked // (8 * size**2), sum(place.size for place in unit.slots) // (8 * size**2)
 
 
 def products(x: Any, y: Any) -> Any:

@@ -77,4 +77,4 @@ def test_results_equal_the_interpreters(program: Callable[..., Any]) -> None:
 def test_only_necessary_buffers_are_allocated(program: Callable[..., Any], matrices: int) -> None:
     graph = graph_of(program)
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
-    assert sum(place.size for place in unit.places) == matrices * X.nbytes
+    assert sum(place.size for place in unit.slots) == matrices * X.nbytes

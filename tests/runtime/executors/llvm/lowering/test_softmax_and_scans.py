@@ -116,4 +116,4 @@ def test_a_loss_alone_keeps_no_exponentials() -> None:
     program = tf.function(lambda x, classes: tf.nn.sparse_softmax_cross_entropy_with_logits(classes, x))
     graph = program.get_concrete_function(*map(tf.constant, arrays)).graph
     unit = lowered(graph, [value.spec for value in graph.inputs])
-    assert all(place.size < LOGITS[0].nbytes for place in unit.places)
+    assert all(place.size < LOGITS[0].nbytes for place in unit.slots)
