@@ -25,9 +25,9 @@ class Names:
     def __init__(self) -> None:
         self._next = dict(_TAKEN)  # by taken name, its next suffix
 
-    def unique(self, wish: str) -> str:
+    def unique(self, requested_name: str) -> str:
         taken = self._next
-        name = base = identifier(wish)
+        name = base = identifier(requested_name)
         while name in taken:
             name = f"{base}_{taken[base]}"
             taken[base] += 1

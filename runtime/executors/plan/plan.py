@@ -36,9 +36,9 @@ from .codegen import compiled
 from .escaping import check_names, identifier
 from .hooks import plans, watch
 from .runtime_errors import located
-from .source_module import Module, Place
+from .source_module import Location, Module
 
-Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
+Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Location]]
 """A function, its globals, and the operations by line."""
 
 
@@ -54,7 +54,7 @@ class Plan:
         self.graph = graph
         module = self._written(graph)
         self.source = "\n".join(module.lines) + "\n"
-        self._places = module.places
+        self._locations = module.locations
         self._globals = module.globals
         # The name is in this package, so that the plan's frames count as agc's own in tracebacks.
         name = f"<plan {next(self._numbers)} of {identifier(graph.name)}>"
@@ -75,9 +75,9 @@ class Plan:
 
     def swap(self, program: Program | None = None) -> Program:
         """Return the program that runs now, and replace it by `program` if one is passed."""
-        before = self._function, self._globals, self._places
+        before = self._function, self._globals, self._locations
         if program is not None:
-            self._function, self._globals, self._places = program
+            self._function, self._globals, self._locations = program
         return before
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
@@ -111,7 +111,7 @@ class Plan:
             if traceback.tb_frame.f_globals is self._globals:
                 innermost = traceback
             traceback = traceback.tb_next
-        location = None if innermost is None else self._places.get(innermost.tb_lineno)
+        location = None if innermost is None else self._locations.get(innermost.tb_lineno)
         if innermost is None or location is None:
             return error
         operation, scope = location

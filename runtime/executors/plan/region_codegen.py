@@ -26,7 +26,7 @@ from .buffer_donation import BufferOwnership, body_of
 from .codegen_limits import DEEPEST, is_inlined
 from .escaping import literal
 from .liveness import in_place, may_be_big
-from .source_module import Module, Place, Scope
+from .source_module import Location, Module, Scope
 from .source_writer import Lines, tuple_of
 
 
@@ -178,10 +178,10 @@ class Regions(Lines):
         (go,) = self._region(test, state, depth, {}, None, is_test=True)
         if isinstance(result, Constant) and result.value.all():
             return
-        location: Place = loop, {}
+        location: Location = loop, {}
         if len(lines) == before and lines[-1].endswith("while True:"):
             lines[-1] = lines[-1].replace("True:", f"{bare(go)}:")
-            self.module.places[before] = location
+            self.module.locations[before] = location
         else:
             self.line(depth, f"if not {go}:", location)
             self.line(depth + 1, "break")

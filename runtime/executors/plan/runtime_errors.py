@@ -32,11 +32,11 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
     found = failure(error, refusal)
     if found.op is None:
         found.op_type, found.op = found.op_type or operation.type, operation
-    restate(found, _placed(f"{found.message} {_place(found, operation, inputs)}", operation))
+    restate(found, _placed(f"{found.message} {_location_note(found, operation, inputs)}", operation))
     return found
 
 
-def _place(error: errors.OpError, operation: Operation, inputs: Sequence[Any]) -> str:
+def _location_note(error: errors.OpError, operation: Operation, inputs: Sequence[Any]) -> str:
     if operation.regions or speaks_for_itself(error, operation.op):
         return f"[op {operation.type}]"
     return place(error, error.message, operation.op, inputs, operation.attrs)

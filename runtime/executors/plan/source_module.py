@@ -19,7 +19,7 @@ from .list_ownership import writer
 Scope = dict[Value, str]
 """By value, its name, or the expression to write at its uses."""
 
-Place = tuple[Operation, Scope]
+Location = tuple[Operation, Scope]
 """An operation and the scope of its operands."""
 
 _PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
@@ -31,7 +31,7 @@ class Module:
 
     def __init__(self, graph: Graph) -> None:
         self.lines: list[str] = []
-        self.places: dict[int, Place] = {}
+        self.locations: dict[int, Location] = {}
         self.globals: dict[str, Any] = {
             "__builtins__": BUILT_IN, "np": np, "largest": largest, "smallest": smallest,
         }  # fmt: skip
@@ -156,9 +156,9 @@ class Module:
             return self.name_of(value, f"dtype_{value.name}", value)
         return self.name_of(("attribute", id(value)), "constant_attribute", value)
 
-    def name_of(self, key: Any, wish: str, value: Any) -> str:
+    def name_of(self, key: Any, requested_name: str, value: Any) -> str:
         """Return the global name of `value`; values with the same `key` share a name."""
         if key not in self._known:
-            self._known[key] = self._names.unique(wish)
+            self._known[key] = self._names.unique(requested_name)
             self.globals[self._known[key]] = value
         return self._known[key]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...ir.graph import Constant, Graph, Operand, Value
 from . import identifiers
-from .source_module import Module, Place, Scope
+from .source_module import Location, Module, Scope
 from .unboxing import UnboxedScalars
 
 
@@ -21,10 +21,10 @@ class Lines:
     def fresh(self, value: Value) -> str:
         return self.names.unique(identifiers.local(value.name))
 
-    def line(self, depth: int, text: str, location: Place | None = None) -> None:
+    def line(self, depth: int, text: str, location: Location | None = None) -> None:
         self.module.lines.append("    " * depth + text)
         if location is not None:
-            self.module.places[len(self.module.lines)] = location
+            self.module.locations[len(self.module.lines)] = location
 
     def delete(self, dead: Sequence[str], depth: int) -> None:
         if dead:

@@ -86,7 +86,7 @@ def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> st
     if "{most}" in text:
         return text.replace("{most}", literal(LIMITS[operation.outputs[0].dtype][1]))
     if "{places}" in text:
-        return text.replace("{places}", _places(operation, given))
+        return text.replace("{places}", _shift_width(operation, given))
     if text == _CHECKED_ELEMENT and given[1] is not None and given[1][0] >= 0:
         return _ELEMENT
     return text
@@ -113,7 +113,7 @@ def result(operation: Operation, given: Sequence[Range | None]) -> Range:
     return LIMITS[dtype] if found is None else found
 
 
-def _places(operation: Operation, given: Sequence[Range | None]) -> str:
+def _shift_width(operation: Operation, given: Sequence[Range | None]) -> str:
     """Return the shift distance as source, clamped to the number of bits of the dtype."""
     last, distance = operation.outputs[0].dtype.size * 8 - 1, given[1]
     if distance is not None and distance[0] >= 0 and distance[1] <= last:

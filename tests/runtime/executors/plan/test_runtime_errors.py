@@ -169,6 +169,6 @@ def test_a_plan_maps_each_line_to_its_operation() -> None:
     plan = Plan(parse(GATHER.replace("float32[?]", "float32[...]"), check=False))
     lines = plan.source.splitlines()
     found = {}
-    for number, (operation, scope) in plan._places.items():
+    for number, (operation, scope) in plan._locations.items():
         found[lines[number - 1].strip()] = [scope[operand] for operand in operation.inputs]
     assert found == {"y = op_gather(x, i, axis=0, batch_dims=0)[()]": ["x", "i"]}
