@@ -270,16 +270,16 @@ def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Arra
     return padded
 
 
-def _mirror(rows: Array, before: int, after: int, apart: int) -> None:
+def _mirror(rows: Array, before: int, after: int, offset: int) -> None:
     """Copy mirrored rows into the padding.
 
-    `apart` is 1 if the mirror is on a row, and 0 if it is between rows.
+    `offset` is 1 if the mirror is on a row, and 0 if it is between rows.
     """
     end = len(rows) - after
     if before:
-        rows[:before] = rows[before + apart : 2 * before + apart][::-1]
+        rows[:before] = rows[before + offset : 2 * before + offset][::-1]
     if after:
-        rows[end:] = rows[end - apart - after : end - apart][::-1]
+        rows[end:] = rows[end - offset - after : end - offset][::-1]
 
 
 @surround.gradient

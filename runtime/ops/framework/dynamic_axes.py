@@ -55,13 +55,13 @@ def axes_last(x: Input, axes: Ints, name: Name = None) -> TensorType:
         if kept < 0:
             raise ValueError(f"{len(known)} axes are given of a tensor that has {len(x.shape)}")
         return TensorType(x.dtype, (*[None] * kept, None if kept else shapes.num_elements(x.shape)))
-    gone = [x.shape[dim] for dim in _places(known, len(x.shape))]
+    gone = [x.shape[dim] for dim in _normalized_axes(known, len(x.shape))]
     return TensorType(x.dtype, (*shapes.reduced(x.shape, known, False), shapes.num_elements(tuple(gone))))  # type: ignore[misc, arg-type]
 
 
 @axes_last.kernel
 def _(x: Array, axes: Array) -> Array:
-    reduced = _places(np.ravel(axes).tolist(), x.ndim)
+    reduced = _normalized_axes(np.ravel(axes).tolist(), x.ndim)
     kept = [dim for dim in range(x.ndim) if dim not in reduced]
     count = math.prod(x.shape[dim] for dim in reduced)
     return x.transpose(*kept, *reduced).reshape(*[x.shape[dim] for dim in kept], count)
@@ -85,7 +85,7 @@ def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> Tensor
 @axes_back.kernel
 def _(flat: Array, axes: Array, shape: Array) -> Array:
     sizes = checked_dims(shape)
-    reduced = _places(np.ravel(axes).tolist(), len(sizes))
+    reduced = _normalized_axes(np.ravel(axes).tolist(), len(sizes))
     order = [*[dim for dim in range(len(sizes)) if dim not in reduced], *reduced]
     return flat.reshape([sizes[dim] for dim in order]).transpose(np.argsort(order))
 
@@ -95,7 +95,7 @@ def _(dy: Any, y: Any, flat: Any, axes: Any, shape: Any) -> Any:
     return axes_last(dy, axes), None, None
 
 
-def _places(axes: Any, rank: int) -> list[int]:
+def _normalized_axes(axes: Any, rank: int) -> list[int]:
     """Return the axes as non-negative numbers; ValueError for an axis out of range or a duplicate."""
     reduced = [shapes.normal_axis(axis, rank) for axis in axes]
     if len({*reduced}) < len(reduced):

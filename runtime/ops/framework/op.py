@@ -188,8 +188,10 @@ class Op(Signature, FactRecord):
         builder = current()
         if builder is None:
             return self.run(tensors, attrs)
-        wish = None if self._name_position is None else values[self._name_position]
-        return self._weakened(self.record(builder, tensors, attrs, wish), values[: len(self._inputs)])
+        requested_name = None if self._name_position is None else values[self._name_position]
+        return self._weakened(
+            self.record(builder, tensors, attrs, requested_name), values[: len(self._inputs)]
+        )
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""
@@ -262,7 +264,7 @@ class Op(Signature, FactRecord):
         return self.rule(**given, **attrs)
 
     def record(
-        self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None
+        self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], requested_name: str | None
     ) -> Any:
         """Add this operation to the graph that `builder` builds."""
         operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
@@ -271,7 +273,9 @@ class Op(Signature, FactRecord):
         except (errors.OpError, *OF_COMPUTING) as error:
             throw(ruled_out(error, self, operands, attrs), error)
         many = isinstance(specs, tuple)
-        values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))
+        values = builder.add(
+            self, operands, attrs, specs if many else (specs,), names=_names(requested_name, specs)
+        )
         if self.known is not None:
             values[0].elements = self.known(*self.grouped(operands), **attrs)
         tensors = [wrap(value, builder) for value in values]
@@ -309,10 +313,10 @@ def wrap(value: Value, builder: Builder) -> Any:
     )
 
 
-def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
-    if wish is None:
+def _names(requested_name: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
+    if requested_name is None:
         return ()
-    return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
+    return (requested_name,) * len(specs) if isinstance(specs, tuple) else (requested_name,)
 
 
 def eager_result(result: Any, spec: AnySpec) -> Any:

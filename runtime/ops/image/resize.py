@@ -86,14 +86,14 @@ def _normal(weights: Array) -> Array:
 
 
 def _bilinear_taps(old: int, new: int) -> Taps:
-    centers = _places(old, new)
+    centers = _centers(old, new)
     low = np.floor(centers)
     share = (centers - low).astype(np.float32)
     sources = np.stack([np.maximum(low, 0), np.minimum(np.ceil(centers), old - 1)], 1).astype(np.int64)
     return sources, np.stack([np.float32(1) - share, share], 1)
 
 
-def _places(old: int, new: int) -> Array:
+def _centers(old: int, new: int) -> Array:
     """Return the coordinates of the result's elements in the image, in float32 as in TensorFlow."""
     scale = np.float32(old) / np.float32(new)
     return (np.arange(new, dtype=np.float32) + np.float32(0.5)) * scale - np.float32(0.5)
@@ -101,7 +101,7 @@ def _places(old: int, new: int) -> Array:
 
 def _bicubic_taps(old: int, new: int) -> Taps:
     """Return four adjacent elements; distances are rounded to 1/1024, and elements outside the image have weight 0."""
-    centers = _places(old, new)
+    centers = _centers(old, new)
     low = np.floor(centers)
     share = np.rint((centers - low) * np.float32(1024)) / 1024
     weights = np.stack([_cubic(1 + share), _cubic(share), _cubic(1 - share), _cubic(2 - share)], 1)
@@ -254,7 +254,7 @@ def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> Ten
 
 
 def nearest(old: int, new: int) -> Array:
-    centers = np.floor(_places(old, new) + np.float32(0.5))
+    centers = np.floor(_centers(old, new) + np.float32(0.5))
     return np.minimum(centers, old - 1).astype(np.int64)
 
 

@@ -119,8 +119,8 @@ def _ends(k: Any) -> Any:
     return int(numbers.reshape(-1)[0]) if numbers.size <= 2 else k
 
 
-def _padding(value: Any, beside: Tensor) -> Any:
-    return bool(value) if beside.dtype is dtypes.bool_ and not isinstance(value, Tensor) else value
+def _padding(value: Any, like: Tensor) -> Any:
+    return bool(value) if like.dtype is dtypes.bool_ and not isinstance(value, Tensor) else value
 
 
 class _Range(NamedTuple):
@@ -168,7 +168,7 @@ def _check_scalar(padding_value: Operand) -> None:
         raise ValueError(f"padding_value must be a scalar, not of shape {shapes.show(padding_value.shape)}")
 
 
-class _Places(NamedTuple):
+class _Cells(NamedTuple):
     """The indices of the elements of diagonals: in the rows of the compact form, and in the matrix."""
 
     diagonal: Array
@@ -177,7 +177,7 @@ class _Places(NamedTuple):
     column: Array
 
 
-def _places(size: tuple[int, int], longest: int, ends: _Range, align: str) -> _Places:
+def _cells(size: tuple[int, int], longest: int, ends: _Range, align: str) -> _Cells:
     """Return the indices of the elements of these diagonals; diagonals outside the matrix have none."""
     rows, columns = size
     k = np.arange(ends.high, ends.low - 1, -1)[:, None]
@@ -188,7 +188,7 @@ def _places(size: tuple[int, int], longest: int, ends: _Range, align: str) -> _P
     diagonal, position = np.nonzero((step >= 0) & (step < lengths))
     along = step[diagonal, position]
     number = k[diagonal, 0]
-    return _Places(diagonal, position, along + np.maximum(-number, 0), along + np.maximum(number, 0))
+    return _Cells(diagonal, position, along + np.maximum(-number, 0), along + np.maximum(number, 0))
 
 
 def _as_rows(values: Array, ends: _Range) -> Array:
@@ -271,7 +271,7 @@ def _(diagonal: Array, k: Array, num_rows: Array, num_cols: Array, padding_value
     size = _size(diagonal.shape[-1], ends, int(num_rows), int(num_cols))
     matrix = np.full((*outer, *size), padding_value, diagonal.dtype)
     if matrix.size:
-        cells = _places(size, diagonal.shape[-1], ends, align)
+        cells = _cells(size, diagonal.shape[-1], ends, align)
         values = _as_rows(diagonal, ends)[..., cells.diagonal, cells.position]
         matrix[..., cells.row, cells.column] = values
     return matrix
@@ -315,7 +315,7 @@ def _matrix(input: Operand, what: str) -> tuple[int | None, ...] | None:
 def _(input: Array, k: Array, padding_value: Array, align: str) -> Array:
     ends = _known(k)
     longest = ends.length(*input.shape[-2:])
-    cells = _places(input.shape[-2:], longest, ends, align)
+    cells = _cells(input.shape[-2:], longest, ends, align)
     found = np.full((*input.shape[:-2], ends.total, longest), padding_value, input.dtype)
     found[..., cells.diagonal, cells.position] = input[..., cells.row, cells.column]
     return found[..., 0, :] if ends.total == 1 else found
@@ -358,7 +358,7 @@ def _(input: Array, diagonal: Array, k: Array, align: str) -> Array:
     if _outer(diagonal.shape, ends, "set_diag") != input.shape[:-2]:
         raise ValueError(f"set_diag: diagonals {diagonal.shape} do not fit matrices {input.shape}")
     _check_length(ends.length(*input.shape[-2:]), diagonal.shape[-1])
-    cells = _places(input.shape[-2:], diagonal.shape[-1], ends, align)
+    cells = _cells(input.shape[-2:], diagonal.shape[-1], ends, align)
     matrix = np.array(input)
     values = _as_rows(diagonal, ends)[..., cells.diagonal, cells.position]
     matrix[..., cells.row, cells.column] = values

@@ -147,16 +147,16 @@ def _(diagonals: Array, rhs: Array) -> Array:
     for k in range(size - 1):
         swap = np.abs(lower[..., k + 1]) > np.abs(middle[..., k])
         here = middle[..., k].copy(), upper[..., k].copy(), second[..., k].copy(), x[..., k, :].copy()
-        there = (
+        below = (
             lower[..., k + 1].copy(),
             middle[..., k + 1].copy(),
             upper[..., k + 1].copy(),
             x[..., k + 1, :].copy(),
         )
-        first = [np.where(swap, b, a) for a, b in zip(here[:3], there[:3], strict=True)]
-        other = [np.where(swap, a, b) for a, b in zip(here[:3], there[:3], strict=True)]
-        first.append(np.where(swap[..., None], there[3], here[3]))
-        other.append(np.where(swap[..., None], here[3], there[3]))
+        first = [np.where(swap, b, a) for a, b in zip(here[:3], below[:3], strict=True)]
+        other = [np.where(swap, a, b) for a, b in zip(here[:3], below[:3], strict=True)]
+        first.append(np.where(swap[..., None], below[3], here[3]))
+        other.append(np.where(swap[..., None], here[3], below[3]))
         _check_pivot(first[0])
         factor = other[0] / first[0]
         middle[..., k], upper[..., k], second[..., k], x[..., k, :] = first

@@ -110,7 +110,7 @@ def _(dy: Any, y: Any, array: Any, indices: Any, value: Any) -> Any:
 # ------------------------------------------------------------------ lists
 
 
-def _place(index: Any, size: Any) -> Any:
+def _position(index: Any, size: Any) -> Any:
     """Convert an index that may be negative into a non-negative one."""
     return floormod(cast(index, size.dtype), size)
 
@@ -153,20 +153,20 @@ def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
 
 @list_set.gradient
 def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
-    position = _place(index, list_size(array))
+    position = _position(index, list_size(array))
     return array_without(dy, position), None, array_item(dy, position, shape_of(value), value.dtype)
 
 
 @list_get.gradient
 def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
-    return array_one(_place(index, list_size(array)), dy), None
+    return array_one(_position(index, list_size(array)), dy), None
 
 
 @list_pop.gradient
 def _(dy: list[Any], y: list[Any], array: Any, index: Any) -> Any:
     rest, element = dy
     size = list_size(array)
-    position = _place(index, size)
+    position = _position(index, size)
     grads = []
     if rest is not None:
         grads.append(array_spread(rest, _all_but(position, size)))

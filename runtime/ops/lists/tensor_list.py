@@ -150,7 +150,7 @@ def list_set(array: Array, index: Input, value: Input, name: Name = None) -> Lis
 
 @list_set.kernel
 def _(array: PersistentArray, index: Any, value: Any) -> PersistentArray:
-    return array.written(_place(array, index, "list assignment index out of range"), value)
+    return array.written(_checked_index(array, index, "list assignment index out of range"), value)
 
 
 @op(traits=READS_LIST)
@@ -166,7 +166,7 @@ def list_get(array: Array, index: Input, name: Name = None) -> TensorType:
 
 @list_get.kernel
 def _(array: PersistentArray, index: Any) -> Any:
-    return array.items()[_place(array, index, "list index out of range")]
+    return array.items()[_checked_index(array, index, "list index out of range")]
 
 
 def _pop_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,7 +195,7 @@ def _(array: PersistentArray, index: Any) -> tuple[PersistentArray, Any]:
     items = array.items()
     if not items:
         raise ListIndexError("pop from empty list")
-    position = _place(array, index, "pop index out of range")
+    position = _checked_index(array, index, "pop index out of range")
     element = items[position]
     if position == len(items) - 1:
         return array.popped(), element
@@ -251,7 +251,7 @@ def _(array: PersistentArray) -> Any:
     return np.int32(len(array.items()))
 
 
-def _place(array: PersistentArray, index: Any, complaint: str) -> int:
+def _checked_index(array: PersistentArray, index: Any, complaint: str) -> int:
     size = len(array.items())
     position = int(index)
     if not -size <= position < size:

@@ -440,9 +440,9 @@ def _(dy: Any, z: Any, x: Any, y: Any) -> Any:
 
     def to_exponent() -> Any:
         base = conj(x)
-        there = not_equal(base, 0) if x.dtype.is_complex else base > 0
-        safe = choose(there, base, ones_like(base))
-        return fitted(dy * conj(z) * choose(there, log(safe), zeros_like(base)), y)
+        is_positive = not_equal(base, 0) if x.dtype.is_complex else base > 0
+        safe = choose(is_positive, base, ones_like(base))
+        return fitted(dy * conj(z) * choose(is_positive, log(safe), zeros_like(base)), y)
 
     return to_base, to_exponent
 

@@ -39,11 +39,11 @@ def extract_patches(
     """
     if padding not in ("SAME", "VALID"):
         raise refusal(f"extract_patches: `padding` must be 'SAME' or 'VALID', not {padding!r}")
-    window, steps, apart = (
+    window, steps, dilations = (
         per_axis(value, 2, False, f"extract_patches: {what}")
         for value, what in ((sizes, "sizes"), (strides, "strides"), (rates, "rates"))
     )
-    return extract_image_patches(images, window, steps, apart, padding, name)
+    return extract_image_patches(images, window, steps, dilations, padding, name)
 
 
 @op

@@ -46,7 +46,7 @@ def extract_volume_patches(
         raise ValueError(f"extract_volume_patches: the input must have rank 5, not {len(input.shape)}")
     batch, *volume, channels = input.shape
     counts = [
-        None if known is None else _places(known, width, step, padding)
+        None if known is None else _window_count(known, width, step, padding)
         for known, width, step in zip(volume, sizes, steps, strict=True)
     ]
     return TensorType(
@@ -60,7 +60,7 @@ def _window(sizes: Any, what: str) -> tuple[int, int, int]:
     return sizes[1], sizes[2], sizes[3]
 
 
-def _places(size: int, width: int, step: int, padding: str) -> int:
+def _window_count(size: int, width: int, step: int, padding: str) -> int:
     count = -(-size // step) if padding == "SAME" else (size - width) // step + 1
     if count < 0 or (size < width and padding == "VALID"):
         raise ValueError(f"extract_volume_patches: patches of {width} do not fit into {size}")
@@ -72,7 +72,7 @@ def _(input: Array, ksizes: tuple[int, ...], strides: tuple[int, ...], padding: 
     sizes, steps = ksizes[1:4], strides[1:4]
     margins = [(0, 0)]
     for extent, width, step in zip(input.shape[1:4], sizes, steps, strict=True):
-        count = _places(extent, width, step, padding)
+        count = _window_count(extent, width, step, padding)
         missing = max((count - 1) * step + width - extent, 0) if padding == "SAME" else 0
         margins.append((missing // 2, missing - missing // 2))
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(input, [*margins, (0, 0)]), sizes, (1, 2, 3))

@@ -199,8 +199,8 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
     labels, logits = _pair(labels, logits)
     zeros = zeros_like(logits)
     positive = logits >= zeros
-    above, beside = where(positive, logits, zeros), where(positive, -logits, logits)
-    return add(above - logits * labels, log1p(exp(beside)), name)  # type: ignore[no-any-return]
+    above, negative_magnitude = where(positive, logits, zeros), where(positive, -logits, logits)
+    return add(above - logits * labels, log1p(exp(negative_magnitude)), name)  # type: ignore[no-any-return]
 
 
 @export("nn.weighted_cross_entropy_with_logits")

@@ -51,11 +51,11 @@ def _around(x: Array, radius: int) -> Array:
     count = x.shape[-1]
     for shift in range(-min(radius, count), min(radius, count) + 1):
         if abs(shift) < count:
-            here, there = (
+            here, shifted = (
                 slice(max(0, -shift), count - max(0, shift)),
                 slice(max(0, shift), count + min(0, shift)),
             )
-            sums[..., here] += x[..., there]
+            sums[..., here] += x[..., shifted]
     return sums
 
 

@@ -182,10 +182,10 @@ def _shares(
     free = np.ones(y.shape, bool)
     for offset in slide.offsets():
         windows, elements = slide.slices(offset)
-        there = (slice(None), *windows)
-        here = (input[(slice(None), *elements)] + filter[offset] == y[there]) & free[there]
-        free[there] &= ~here
-        yield offset, elements, np.where(here, dy[there], dy.dtype.type(0))
+        window = (slice(None), *windows)
+        here = (input[(slice(None), *elements)] + filter[offset] == y[window]) & free[window]
+        free[window] &= ~here
+        yield offset, elements, np.where(here, dy[window], dy.dtype.type(0))
 
 
 @dilation2d_backprop_input.kernel

@@ -325,5 +325,5 @@ def count_nonzero(
 
 @count_nonzero.kernel
 def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
-    there = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
-    return _add(there, axis, dtype.numpy, None, keepdims)
+    is_nonzero = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
+    return _add(is_nonzero, axis, dtype.numpy, None, keepdims)

@@ -71,8 +71,8 @@ def _complex_spec(x: Operand, fft_length: Operand, axes: tuple[int, ...], what: 
     dims = _axes(x, fft_length, axes, what)
     if dims is None or x.shape is None:
         return TensorType(x.dtype, None)
-    asked = _lengths(fft_length, len(axes))
-    return TensorType(x.dtype, x.shape if asked is None else _resized(x, dims, asked))
+    requested = _lengths(fft_length, len(axes))
+    return TensorType(x.dtype, x.shape if requested is None else _resized(x, dims, requested))
 
 
 Transform = Callable[..., Any]
@@ -83,8 +83,8 @@ def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int
     sizes = [int(size) for size in np.ravel(fft_length)] or None
     if not x.size:
         empty = transform(np.ones([max(size, 1) for size in x.shape], x.dtype), sizes, axes)
-        asked = {axis % x.ndim for axis in axes} if sizes else ()
-        kept = [old > 0 or axis in asked for axis, old in enumerate(x.shape)]
+        requested = {axis % x.ndim for axis in axes} if sizes else ()
+        kept = [old > 0 or axis in requested for axis, old in enumerate(x.shape)]
         return np.zeros(
             [new if keep else 0 for keep, new in zip(kept, empty.shape, strict=True)], empty.dtype
         )
@@ -142,9 +142,9 @@ def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) 
     dims = _axes(input, fft_length, axes, "irfft")
     if dims is None or input.shape is None:
         return TensorType(_PARTS[input.dtype], None)
-    asked = _lengths(fft_length, len(axes))
-    sizes = list(asked or (input.shape[dim] for dim in dims))
-    if asked is None:
+    requested = _lengths(fft_length, len(axes))
+    sizes = list(requested or (input.shape[dim] for dim in dims))
+    if requested is None:
         last = sizes[-1]
         sizes[-1] = None if last is None else max(2 * (last - 1), 0)
     return TensorType(_PARTS[input.dtype], _resized(input, dims, sizes))

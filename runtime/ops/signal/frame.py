@@ -166,11 +166,11 @@ def overlapped(signal: Input, frame_step: Ints, name: Name = None) -> TensorType
     if len(signal.shape) < 2:
         raise ValueError(f"Shape {shapes.show(signal.shape)} must have rank at least 2")
     *outer, count, length = signal.shape
-    whole = None if count is None or length is None or step is None else _whole(count, length, step)
+    whole = None if count is None or length is None or step is None else _signal_length(count, length, step)
     return TensorType(signal.dtype, (*outer, whole))
 
 
-def _whole(count: int, length: int, step: int) -> int:
+def _signal_length(count: int, length: int, step: int) -> int:
     return length + step * (count - 1) if count else 0
 
 
@@ -185,7 +185,7 @@ def _(signal: Array, frame_step: Array) -> Array:
     for part in range(parts):
         piece = signal[..., part * step : (part + 1) * step]
         total[..., part : part + count, : piece.shape[-1]] += piece
-    return total.reshape(*outer, -1)[..., : _whole(count, length, step)]
+    return total.reshape(*outer, -1)[..., : _signal_length(count, length, step)]
 
 
 @overlapped.gradient
