@@ -67,7 +67,7 @@ class _Given:
     @functools.cached_property
     def inner(self) -> dict[Operand, Sequence[Value]]:
         """The inputs of the regions, by operand of the operation."""
-        first, state = _places(self.operation)
+        first, state = _captured_operands(self.operation)
         columns = zip(*[region.inputs[state:] for region in self.operation.regions], strict=True)
         inner: dict[Operand, Sequence[Value]] = {}
         for operand, values in zip(self.operation.inputs[first + state :], columns, strict=True):
@@ -82,7 +82,7 @@ class _Given:
         return self.inner[outer][self.region]
 
 
-def _places(operation: Operation) -> tuple[int, int]:
+def _captured_operands(operation: Operation) -> tuple[int, int]:
     """Return the number of the first operand passed to the regions, and how many of these are loop state."""
     return first_argument(operation), state_size(operation)
 
@@ -213,12 +213,12 @@ class _Common:
 
     def brought(self, value: Value, home: _Scope, scope: _Scope) -> Value:
         """Return a value of an outer graph, passed into each region between `home` and `scope`."""
-        way = []
+        path = []
         while scope is not home:
             assert scope.given is not None and scope.parent is not None
-            way.append(scope.given)
+            path.append(scope.given)
             scope = scope.parent
-        for given in reversed(way):
+        for given in reversed(path):
             inner = given.value(value)
             self.names[inner] = self.names.get(value, value)
             value = inner
@@ -228,7 +228,7 @@ class _Common:
         if not is_control_flow(operation):
             return visiting(self.callee, operation)
         given = _Given(operation)
-        first, state = _places(operation)
+        first, state = _captured_operands(operation)
         outside = [
             self.constant(operand) if type(operand) is Constant else self.names.get(operand, operand)
             for operand in operation.inputs[first + state :]

@@ -28,7 +28,7 @@ class Options(NamedTuple):
     unroll: int = 0
 
     @staticmethod
-    def chosen(wishes: Mapping[str, Any]) -> Options:
+    def chosen(requested: Mapping[str, Any]) -> Options:
         """Return the options with these settings; settings for other devices are ignored."""
-        known = {name: value for name, value in wishes.items() if name in Options._fields}
+        known = {name: value for name, value in requested.items() if name in Options._fields}
         return Options(**known)

@@ -50,20 +50,20 @@ def _realdiv(operation: Operation, walk: Rewriter) -> Found:
 
 
 def _floordiv(operation: Operation, walk: Rewriter) -> Found:
-    n, bits = operation.inputs[0], _places(operation)
+    n, bits = operation.inputs[0], _exponent(operation)
     if bits is None:
         return None
     return (walk.add(right_shift, [n, Constant(np.array(bits, n.dtype.numpy))]),)
 
 
 def _floormod(operation: Operation, walk: Rewriter) -> Found:
-    n, bits = operation.inputs[0], _places(operation)
+    n, bits = operation.inputs[0], _exponent(operation)
     if bits is None:
         return None
     return (walk.add(bitwise_and, [n, Constant(np.array(2**bits - 1, n.dtype.numpy))]),)
 
 
-def _places(operation: Operation) -> int | None:
+def _exponent(operation: Operation) -> int | None:
     """Return the exponent of the power of two by which a tensor of integers is divided; None for others."""
     divisor = operation.inputs[1]
     if not isinstance(divisor, Constant) or divisor.value.dtype.kind not in "iu" or divisor.shape != ():
