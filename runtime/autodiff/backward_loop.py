@@ -76,7 +76,7 @@ class BackwardLoop:
         specs = [sum_spec(read[i].spec, grad) for i, grad in zip(gathered, self.grads, strict=True)]
         self.sums = [Value(f"d_{read[i].name}", spec) for i, spec in zip(gathered, specs, strict=True)]
         self.handed = self._handed()
-        self.starts = {value: operation.inputs[saving.counters[value].place] for value in saving.counted}
+        self.starts = {value: operation.inputs[saving.counters[value].position] for value in saving.counted}
 
     @property
     def state(self) -> list[Value]:
@@ -113,7 +113,7 @@ class BackwardLoop:
         lists = [Value(value.name, ListType(value.spec)) for value in self.saving.stacked]
         begun = {value: Value("start", x.spec) for value, x in self.starts.items() if isinstance(x, Value)}
         steady = {self.inner[value]: x for value, x in passed.items()}
-        steady |= {value: inputs[self.saving.counters[outer].place] for outer, value in begun.items()}
+        steady |= {value: inputs[self.saving.counters[outer].position] for outer, value in begun.items()}
         offset = None
         if first is not None:
             offset = Value("first", INT)

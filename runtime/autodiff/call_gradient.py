@@ -177,8 +177,8 @@ class _Ways:
 class _Call:
     """One call, which keeps its residuals for the backward call."""
 
-    def __init__(self, ways: _Ways, arguments: Sequence[Any]) -> None:
-        self.ways = ways
+    def __init__(self, graphs: _Ways, arguments: Sequence[Any]) -> None:
+        self.ways = graphs
         self.arguments = arguments
         self.results: list[Any] = []
         self.saved: list[Any] = []
@@ -211,17 +211,17 @@ class _Call:
         return [grad if want else None for grad, want in zip(found, wanted, strict=True)]
 
     def _gradients(self, dys: list[Any]) -> list[Any]:
-        ways = self.ways
+        graphs = self.ways
         arguments = [*dys, *self.saved]
         if recorders():
-            if not ways.called.is_pure:
-                return replayed(ways.backward_graph, arguments)
+            if not graphs.called.is_pure:
+                return replayed(graphs.backward_graph, arguments)
             given = [*self.arguments, *dys]
             tapes = recording_tapes(given)
             if tapes:
-                return ways.slope.called(given, tapes)
-        results = ways.backward(list(map(_value, arguments)))
-        return [eager_result(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
+                return graphs.slope.called(given, tapes)
+        results = graphs.backward(list(map(_value, arguments)))
+        return [eager_result(x, spec) for x, spec in zip(results, graphs.specs, strict=True)]
 
 
 def _value(argument: Any) -> Any:

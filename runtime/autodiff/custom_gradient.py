@@ -114,9 +114,15 @@ def _called(
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
     arguments = [x for x in nest.flatten(args) if isinstance(x, Tensor)]
     variables = [v for v in watcher.found.values() if not any(v is x for x in nest.flatten(args))]
-    way = _Way(grad, len(nest.flatten(args)), [isinstance(x, Tensor) for x in nest.flatten(args)], variables)
+    pullback = _Gradient(
+        grad, len(nest.flatten(args)), [isinstance(x, Tensor) for x in nest.flatten(args)], variables
+    )
     builder = current()
-    outputs = _eagerly(flat, arguments, way) if builder is None else _in_graph(builder, flat, arguments, way)
+    outputs = (
+        _eagerly(flat, arguments, pullback)
+        if builder is None
+        else _in_graph(builder, flat, arguments, pullback)
+    )
     return nest.pack_sequence_as(result, outputs)
 
 
@@ -124,7 +130,7 @@ def _tensor(x: Any) -> Any:
     return x.value() if isinstance(x, Variable) else x
 
 
-class _Way:
+class _Gradient:
     """The user's gradient function for one call."""
 
     def __init__(
@@ -171,29 +177,29 @@ def _takes_variables(grad: Callable[..., Any]) -> bool:
     return any(p.kind is p.VAR_KEYWORD or p.name == "variables" for p in parameters)
 
 
-def _eagerly(flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
-    """Return new tensors with the same values, and record them with the gradient `way` on the tapes."""
+def _eagerly(flat: list[Any], arguments: list[Any], pullback: _Gradient) -> list[Any]:
+    """Return new tensors with the same values, and record them with the gradient `pullback` on the tapes."""
     outputs: list[Any] = [EagerTensor(x._array) for x in flat]
 
     def back(grads: Grads, wanted: Sequence[bool]) -> Grads:
-        return way.back([zeros_for(y) if g is None else g for g, y in zip(grads, outputs, strict=True)])
+        return pullback.back([zeros_for(y) if g is None else g for g, y in zip(grads, outputs, strict=True)])
 
-    record = Pullback([*arguments, *way.variables], outputs, back)
+    record = Pullback([*arguments, *pullback.variables], outputs, back)
     for tape in recorders():
         if isinstance(tape, GradientTape) and not tape.is_in_graph:
             tape.keep(record)
     return outputs
 
 
-def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
+def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], pullback: _Gradient) -> list[Any]:
     """Return the results of an operation that forwards `flat` and has the gradient as a region."""
     region = Builder("gradient", builder)
     with region, recording_by([]):
         dys = [region.input_tensor("dy", builder.operand(x).spec) for x in flat]  # type: ignore[arg-type]
-        grads = way.back(dys)
+        grads = pullback.back(dys)
         operands = [region.operand(grad) for grad in grads if grad is not None]
     regions, captured = close_regions([region], [operands])
-    inputs = [builder.operand(x) for x in (*flat, *arguments, *way.variables)]
+    inputs = [builder.operand(x) for x in (*flat, *arguments, *pullback.variables)]
     attrs = {"results": len(flat), "given": tuple(i for i, grad in enumerate(grads) if grad is not None)}
     specs = [operand.spec for operand in inputs[: len(flat)]]
     values = builder.add(CUSTOM, [*inputs, *captured], attrs, specs, regions)
@@ -223,10 +229,10 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                     tape.watch(
                         [x for x in nest.flatten(args) if isinstance(x, Tensor) and x.dtype.is_floating]
                     )
-                    again = nest.flatten(f(*args, **kwargs))
+                    recomputed_outputs = nest.flatten(f(*args, **kwargs))
                     sources = [x if isinstance(x, Tensor) else None for x in nest.flatten(args)]
                 grads = tape.gradient(
-                    again, [x for x in sources if x is not None] + list(variables), list(dys)
+                    recomputed_outputs, [x for x in sources if x is not None] + list(variables), list(dys)
                 )
                 rest = iter(grads)
                 own = [None if x is None else next(rest) for x in sources]

@@ -62,8 +62,8 @@ def explained(
     arrivals = _arrivals(records, source, since.get(key_of(source), 0))
     if not arrivals:
         return f"{head} is None: no operation that the tape recorded reads the source{_of_no_use(records, source)}"
-    way = _way(arrivals, key_of(target))
-    if way is None:
+    path = _path(arrivals, key_of(target))
+    if path is None:
         made = f"; the target is a result of {_made_by(records, target) or 'none'}"
         return "\n".join(
             [
@@ -73,7 +73,7 @@ def explained(
         )
     tensors = [source, *(y for record in records for y in record.outputs)]
     grads = dict(zip(map(key_of, tensors), gradients(records, [seed], tensors, since), strict=True))
-    return _along(head, _open_way(records, grads, target, source, since) or way, source, grads)
+    return _along(head, _open_way(records, grads, target, source, since) or path, source, grads)
 
 
 def heading(target: Any, source: Any) -> str:
@@ -158,10 +158,10 @@ def _open_way(
             return False
         return not _is_nothing(dense(gradients([record], [(y, dy)], [x])[0]))
 
-    return _way(_arrivals(records, source, since.get(key_of(source), 0), passes), key_of(target))
+    return _path(_arrivals(records, source, since.get(key_of(source), 0), passes), key_of(target))
 
 
-def _way(arrivals: Mapping[Key, tuple[Step, Key]], target: Key) -> list[Step] | None:
+def _path(arrivals: Mapping[Key, tuple[Step, Key]], target: Key) -> list[Step] | None:
     if target not in arrivals:
         return None
     steps = []
@@ -179,18 +179,18 @@ def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
     cuts = [step for step in last if _cut(*step)]
     lines = []
     for _, y in cuts or last:
-        way = _way(arrivals, key_of(y)) or []
-        for step in way:
+        path = _path(arrivals, key_of(y)) or []
+        for step in path:
             lines += _lines(*step, note=_cut(*step))
         lines.append("")
     return lines[:-1] if cuts else [*lines, UNSEEN]
 
 
-def _along(head: str, way: list[Step], source: Any, grads: Mapping[Key, Any]) -> str:
+def _along(head: str, path: list[Step], source: Any, grads: Mapping[Key, Any]) -> str:
     """Return the text for a path, with the state of the gradient at each step."""
-    found = [dense(grads[key_of(tensor)]) for tensor in (source, *(y for _, y in way))]
+    found = [dense(grads[key_of(tensor)]) for tensor in (source, *(y for _, y in path))]
     lines = []
-    for i, (record, y) in enumerate(way):
+    for i, (record, y) in enumerate(path):
         is_cut = _is_nothing(found[i]) and not _is_nothing(found[i + 1])
         note = _cut(record, y) or f"its derivative is {_state(found[i])} here" if is_cut else ""
         lines += _lines(record, y, note)

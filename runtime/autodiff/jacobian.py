@@ -56,12 +56,12 @@ def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
 def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) -> list[Any]:
     """Return the rows 0, 1, … of all sources, each stacked; None for a source that has no gradient."""
     first = row(0)  # only finds the sources that have a gradient
-    there = [i for i, grad in enumerate(first) if grad is not None]
-    if not there:
+    connected = [i for i, grad in enumerate(first) if grad is not None]
+    if not connected:
         return [None] * len(sources)
-    specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in there]
-    found = map_fn(lambda i: [row(i)[k] for k in there], numbers(count), fn_output_signature=specs)
+    specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in connected]
+    found = map_fn(lambda i: [row(i)[k] for k in connected], numbers(count), fn_output_signature=specs)
     stacked: list[Any] = [None] * len(sources)
-    for i, rows in zip(there, found, strict=True):
+    for i, rows in zip(connected, found, strict=True):
         stacked[i] = rows
     return stacked

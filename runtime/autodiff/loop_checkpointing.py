@@ -45,14 +45,16 @@ EVERY = "checkpoint_every"
 AUTO = "auto"
 
 
-def checkpointed(record: GraphRecord, way: BackwardLoop, state: Sequence[Any], every: int | str) -> list[Any]:
+def checkpointed(
+    record: GraphRecord, backward: BackwardLoop, state: Sequence[Any], every: int | str
+) -> list[Any]:
     """Record the loop with checkpoints, and its backward loop by segments; return the final state of the latter."""
-    segment = Segment(record, way)
+    segment = Segment(record, backward)
     rounds, firsts, *saved = _save(record, segment, every)
     segment.receive(saved)
     builder = Builder("body", current())
     left = builder.input_tensor("rounds", INT)
-    own = [wrap(builder.input(value.name, value.spec), builder) for value in way.state]
+    own = [wrap(builder.input(value.name, value.spec), builder) for value in backward.state]
     kept = [firsts, *segment.stacks]
     stacks = [wrap(builder.input(name, x.spec), builder) for name, x in zip(segment.names, kept, strict=True)]
     with builder:
@@ -60,7 +62,7 @@ def checkpointed(record: GraphRecord, way: BackwardLoop, state: Sequence[Any], e
         first, *begin = [element for _, element in popped]
         size = subtract(left, first)
         passed, saved = segment.run(size, first, begin)
-        found = way.record(size, own, saved, passed, segment.inputs, first)
+        found = backward.record(size, own, saved, passed, segment.inputs, first)
         after = [first, *found, *(shorter for shorter, _ in popped)]
     begin = [rounds, *state, *kept]
     return recorded_loop(lambda left: greater(left, number(0)), builder, after, begin, **{EVERY: 1})[1:]
@@ -117,15 +119,15 @@ class Segment:
     Attributes: `kept`, the state at the start of a segment; `unique`, the results that cannot be recomputed.
     """
 
-    def __init__(self, record: GraphRecord, way: BackwardLoop) -> None:
-        self.record, self.way, self.saving = record, way, way.saving
-        self.forward = way.reversal.forward
-        self.body = way.reversal.graph
-        self.originals = way.reversal.originals
+    def __init__(self, record: GraphRecord, backward: BackwardLoop) -> None:
+        self.record, self.way, self.saving = record, backward, backward.saving
+        self.forward = backward.reversal.forward
+        self.body = backward.reversal.graph
+        self.originals = backward.reversal.originals
         self.wanted = [*self.saving.last, *self.saving.stacked]
-        self.operations, self.places, unique = self._needed()
+        self.operations, self.positions, unique = self._needed()
         self.unique = [value for each in self.forward.operations if each in unique for value in each.outputs]
-        self.kept = [self.body.inputs[index] for index in self.places]
+        self.kept = [self.body.inputs[index] for index in self.positions]
         self.names = ["firsts", *(value.name for value in self.kept)]
         self.inputs = record.inputs
         self.references = given_references(record, self.saving.references)
@@ -144,19 +146,19 @@ class Segment:
         needed: set[Operand] = set(self.wanted)
         indices: list[int] = []
         while True:
-            again = []
+            recomputed = []
             unique = set()
             for operation in reversed(self.forward.operations):
                 if needed.isdisjoint(operation.outputs):
                     continue
                 if is_repeatable(operation, saving.references):
-                    again.append(operation)
+                    recomputed.append(operation)
                     needed.update(operation.inputs)
                 else:
                     unique.add(operation)
             more = [index for value, index in moving.items() if value in needed and index not in indices]
             if not more:
-                return again[::-1], sorted(indices), unique
+                return recomputed[::-1], sorted(indices), unique
             indices += more
             needed.update(body.outputs[index] for index in more)
 
@@ -198,7 +200,7 @@ class Segment:
             self._receive_steady(body, known, add(at, first))
             body.operations += copied(self.operations, known)
             after = [add(at, number(1))]
-            after += [_tensor(of(self.body.outputs[index], known), body) for index in self.places]
+            after += [_tensor(of(self.body.outputs[index], known), body) for index in self.positions]
             after += [_tensor(known[value], body) for value in saving.last]
             lists = zip(parts[len(saving.last) :], saving.stacked, strict=True)
             after += [appended(wrap(part, body), _tensor(known[value], body)) for part, value in lists]
@@ -213,14 +215,14 @@ class Segment:
         """Bind the induction variables, the loop invariants and the results that cannot be recomputed."""
         saving = self.saving
         read = {x for operation in self.operations for x in operation.inputs}
-        read.update(self.body.outputs[position] for position in self.places)
+        read.update(self.body.outputs[position] for position in self.positions)
         for index, value in enumerate(self.body.inputs):
             if value not in read:
                 continue
             if value in saving.counters:
                 now = known[value] = Value(value.name, value.spec, value.elements)
                 counter = saving.counters[value]
-                counted(body, round_, counter, self.inputs[counter.place], now)
+                counted(body, round_, counter, self.inputs[counter.position], now)
             elif value in self.contents:
                 known[value] = body.operand(self.contents[value])
             elif value in saving.steady:

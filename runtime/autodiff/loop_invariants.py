@@ -26,7 +26,7 @@ from ..optimize.induction_variables import induction_steps
 class Counter(NamedTuple):
     """An induction variable: its index in the state, and its step."""
 
-    place: int
+    position: int
     step: int
 
 

@@ -57,10 +57,10 @@ def appended(array: Any, value: Any) -> Any:
 def round_counter(operation: Operation, saving: ResidualPlan) -> int | None:
     """Return the index of an induction variable that counts the iterations from 0; None if there is none."""
     for counter in saving.counters.values():
-        start = operation.inputs[counter.place]
+        start = operation.inputs[counter.position]
         is_zero = isinstance(start, Constant) and start.spec == INT and not start.value
         if is_zero and counter.step == 1:
-            return counter.place
+            return counter.position
     return None
 
 

@@ -73,15 +73,15 @@ def compute_again(reversal: GraphVjp, is_at_hand: Callable[[Value], bool]) -> li
     made, found = _findable(reversal, saved, is_at_hand)
     chosen = [value for value in saved if value in found]
     needed: set[Operand] = set(chosen)
-    again = []
+    recomputed = []
     for operation in reversed(reversal.forward.operations):
         if not needed.isdisjoint(operation.outputs) and all(value in made for value in operation.outputs):
-            again.append(operation)
+            recomputed.append(operation)
             needed.update(x for x in operation.inputs if x in made and x not in saved - found)
     inner = {value: back.captures[value] for value in chosen}
     back.inputs[:] = [value for value in back.inputs if value not in set(inner.values())]
     copies = []
-    for operation in reversed(again):
+    for operation in reversed(recomputed):
         operands = tuple(_inside(x, inner, reversal) for x in operation.inputs)
         inner |= {
             value: Value(value.name, value.spec, value.elements)

@@ -34,11 +34,11 @@ PARTS = 3
 
 
 class Part(NamedTuple):
-    """A gradient of the elements that `key` selects; `places` are the tensors in the key."""
+    """A gradient of the elements that `key` selects; `indices` are the tensors in the key."""
 
     value: Any
     key: str
-    places: list[Any]
+    indices: list[Any]
 
 
 class ScatteredGradient(NamedTuple):
@@ -137,7 +137,7 @@ def taken_apart(grad: Any) -> list[Any]:
     if isinstance(grad, IndexedSlices):
         return [grad.values, grad.indices, grad.dense_shape]
     if isinstance(grad, ScatteredGradient):
-        return [grad.shape, *(x for part in grad.parts for x in (part.value, *part.places))]
+        return [grad.shape, *(x for part in grad.parts for x in (part.value, *part.indices))]
     return [] if grad is None else [grad]
 
 

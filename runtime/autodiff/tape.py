@@ -304,7 +304,7 @@ class GradientTape:
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
         flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
-        found = jacobian(self._way_back(records, flat), known(_differentiable(target, "target")), flat)
+        found = jacobian(self._backward(records, flat), known(_differentiable(target, "target")), flat)
         self._used()
         filled_rows = [
             zeros(join([shape(target), shape(x)], 0), x.dtype)
@@ -341,13 +341,13 @@ class GradientTape:
             raise ValueError(
                 f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
             )
-        found = batch_jacobian(self._way_back(records, [x]), y, x)
+        found = batch_jacobian(self._backward(records, [x]), y, x)
         self._used()
         if found is None and unconnected is UnconnectedGradients.ZERO:
             return zeros(join([shape(y), shape(x)[1:]], 0), x.dtype)
         return found
 
-    def _way_back(self, records: list[Record], sources: list[Any]) -> Any:
+    def _backward(self, records: list[Record], sources: list[Any]) -> Any:
         sought = [self._sought(source) for source in sources]
         return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
 

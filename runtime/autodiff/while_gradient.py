@@ -41,7 +41,7 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     reversal.fill([moving[i] if i < count else False for i in range(len(flags))])
     outputs = reversal.outputs([i < count and moving[i] for i in range(len(flags))])
     saving = ResidualPlan(reversal, operation)
-    way = BackwardLoop(reversal, saving, operation, gathered, outputs)
+    backward = BackwardLoop(reversal, saving, operation, gathered, outputs)
     read = reversal.graph.inputs
     starts = [zeros_for(results[i]) if grads[i] is None else grads[i] for i in carried]
     starts += [_start(inputs[i], read[i].spec, reversal.grads[i]) for i in gathered]
@@ -54,9 +54,9 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
         passed = {value: inputs[saving.steady[value]] for value in saving.given}
         passed |= {value: contents[saving.reads[value]] for value in saving.read}
         passed |= dict(zip(saving.last, saved, strict=False))
-        found = way.record(rounds, starts, saved[len(saving.last) :], passed, inputs)
+        found = backward.record(rounds, starts, saved[len(saving.last) :], passed, inputs)
     else:
-        found = checkpointed(record, way, starts, every)
+        found = checkpointed(record, backward, starts, every)
     back: Grads = [None] * len(flags)
     for i, grad in zip([*carried, *gathered], found, strict=False):
         back[i] = _ended(grad, inputs[i], read[i].spec) if is_in_parts(reversal.grads[i]) else grad
