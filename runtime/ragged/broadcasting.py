@@ -88,11 +88,13 @@ def _pair(base: RaggedTensor, other: Any, dtype: dtypes.DType) -> tuple[RaggedTe
     rows = [
         RowPartition(split, _common_length(a, b)) for split, a, b in zip(splits, mine, theirs, strict=True)
     ]
-    flat, beside = (gather(_leaf(one, rank, depth), picked) for one, picked in ((base, left), (other, right)))
+    flat, other_flat = (
+        gather(_leaf(one, rank, depth), picked) for one, picked in ((base, left), (other, right))
+    )
     result: Any = flat
     for partition in reversed(rows[1:]):
         result = RaggedTensor(result, partition, internal=True)
-    return result, beside
+    return result, other_flat
 
 
 def _depth(value: Any, rank: int) -> int:

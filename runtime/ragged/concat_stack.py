@@ -53,11 +53,11 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     listed = list(values) if isinstance(values, (list, tuple)) else [values]
     if len(listed) == 1:
         return listed[0]
-    dim = _place(listed, axis, 0)
+    dim = _normalized_axis(listed, axis, 0)
     return _concatenated(aligned(listed, min(dim, 1)), dim)
 
 
-def _place(values: Sequence[Any], axis: Any, more: int) -> int:
+def _normalized_axis(values: Sequence[Any], axis: Any, more: int) -> int:
     """Return the axis counted from the front; the result has `more` axes than the values."""
     known = of_tensor(convert_to_tensor(axis))
     if not known or known[0] is None:
@@ -127,7 +127,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     if not listed:
         raise ValueError("stack needs at least one tensor")
     tensors = [one if isinstance(one, RaggedTensor) else convert_to_tensor(one) for one in listed]
-    dim = _place(tensors, axis, 1)
+    dim = _normalized_axis(tensors, axis, 1)
     if len(tensors) == 1 and (isinstance(tensors[0], RaggedTensor) or dim or not tensors[0].shape.rank):
         return _expanded(tensors[0], dim)
     if all(not isinstance(one, RaggedTensor) for one in tensors):
@@ -180,7 +180,7 @@ def _tiled(value: Any, times: Any) -> Any:
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     """Insert an axis of size 1 before `axis`."""
-    return _expanded(input, _place([input], axis, 1))
+    return _expanded(input, _normalized_axis([input], axis, 1))
 
 
 def _expanded(value: Any, axis: int) -> Any:
@@ -231,7 +231,7 @@ def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
 ) -> list[Any]:
     """Split the rows into parts: a number of equal parts, or parts of the given sizes."""
-    if _place([value], axis, 0) != 0:
+    if _normalized_axis([value], axis, 0) != 0:
         raise ValueError("a ragged tensor can be split along axis 0 only")
     if isinstance(num_or_size_splits, int):
         count = num_or_size_splits

@@ -83,7 +83,7 @@ class DynamicRaggedShape:
 
     def is_uniform(self, axis: int) -> bool:
         """Return whether all rows of an axis have one size."""
-        dim = self._place(axis)
+        dim = self._normalized_axis(axis)
         if dim == 0 or dim > len(self._partitions):
             return True
         return self._partitions[dim - 1].is_uniform()
@@ -101,7 +101,7 @@ class DynamicRaggedShape:
                 sizes.append(_lengths(rows) if ragged_lengths else None)
         return [*sizes, *known[1:]]
 
-    def _place(self, axis: int) -> int:
+    def _normalized_axis(self, axis: int) -> int:
         rank = self.rank
         if rank is not None and not -rank <= axis < rank:
             raise IndexError(f"axis {axis} is out of range for a shape of rank {rank}")
@@ -111,7 +111,7 @@ class DynamicRaggedShape:
         """Return the size of a uniform axis, as a scalar; ValueError for a ragged axis."""
         if not isinstance(index, int):
             raise TypeError(f"the index of a DynamicRaggedShape must be an int, not {index!r}")
-        dim = self._place(index)
+        dim = self._normalized_axis(index)
         if dim > len(self._partitions) or not self._partitions:
             return self._inner[dim - len(self._partitions)]
         if dim == 0:
