@@ -113,7 +113,7 @@ def _logarithm(base: float) -> Function:
     )
 
 
-def _whole_quotient(x: Tensor, y: Tensor) -> Tensor:
+def _integer_quotient(x: Tensor, y: Tensor) -> Tensor:
     """Return the floor of the quotient. A finite number divided by an infinity of the opposite sign is -1."""
     unseen = elementwise.is_finite(x) & elementwise.is_inf(y) & (x != 0) & ((x < 0) != (y < 0))
     return where(unseen, cast(-1, x.dtype), arithmetic.floordiv(x, y))
@@ -222,7 +222,7 @@ divide = _binary("divide", arithmetic.divide, FLOATING, "x1 / x2.")
 equal = _binary("equal", comparison.equal, ANY, "Whether the elements are equal.")
 floor_divide = _binary(
     "floor_divide",
-    _by_kind(_whole_quotient, integers=arithmetic.floordiv),
+    _by_kind(_integer_quotient, integers=arithmetic.floordiv),
     REAL,
     "The next integer below x1 / x2.",
 )

@@ -102,7 +102,7 @@ def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
     tensor = tensor_of(x, REAL_FLOATING if of_reals else FLOATING, function)
     if not of_reals and tensor.dtype in _WHOLES:
         tensor = cast(tensor, _WHOLES[tensor.dtype])
-    dims = _places(tensor, sizes, axes, function)
+    dims = _dims(tensor, sizes, axes, function)
     lengths = _lengths(tensor, sizes, dims, function)
     transform = {
         "fft": fft_primitive.complex_transform,
@@ -114,7 +114,7 @@ def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
     return _scaled(found, lengths, norm, inverse)
 
 
-def _places(x: Tensor, sizes: Any, axes: Any, function: str) -> list[int]:
+def _dims(x: Tensor, sizes: Any, axes: Any, function: str) -> list[int]:
     rank = rank_of(x, function)
     if axes is None:
         first = 0 if sizes is None else rank - len(sizes)

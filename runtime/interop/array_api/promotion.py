@@ -37,7 +37,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     for each in known[1:]:
         found = _both(found, each)
     for number in numbers:
-        found = _beside_number(found, number)
+        found = _with_number(found, number)
     return found
 
 
@@ -51,7 +51,7 @@ def _both(a: DType, b: DType) -> DType:
     return promoted
 
 
-def _beside_number(dtype: DType, number: Any) -> DType:
+def _with_number(dtype: DType, number: Any) -> DType:
     if type(number) is complex and dtype.is_floating:
         return _both(dtype, dtypes.complex64)
     allowed = {

@@ -162,11 +162,11 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
     dtype = result_type(x1, x2)
     elements, test = (as_dtype(each, dtype) for each in (x1, x2))
     order = ordering.sort(flat(test))
-    first, behind = (
+    first, second = (
         ordering.searchsorted(order, flat(elements), side=side, out_type=dtypes.int64)
         for side in ("left", "right")
     )
-    found = comparison.logical_and(first < behind, flat(comparison.equal(elements, elements)))
+    found = comparison.logical_and(first < second, flat(comparison.equal(elements, elements)))
     found = reshape.reshape(found, shape_ops.shape(elements))
     return comparison.logical_not(found) if invert else found
 
