@@ -377,10 +377,10 @@ class Builder:
         if op.stateful and self.root.watch is not None:
             self.root.watch(op)
         call = user_call()
-        wishes = names or self._wishes(op, call, len(specs))
+        requested_names = names or self._wishes(op, call, len(specs))
         if self.root.scope:
-            wishes = [self.root.scope + wish for wish in wishes]
-        outputs = tuple(map(Value, wishes, specs))
+            requested_names = [self.root.scope + requested_name for requested_name in requested_names]
+        outputs = tuple(map(Value, requested_names, specs))
         origin = None if call is None else call.origin
         operation = Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted())
         self.operations.append(operation)

@@ -101,10 +101,10 @@ def entered(
     """
     taken, checks = list(inputs), []
     for position in range(changing, len(inputs)):
-        behind = len(inputs) - position
-        if behind > len(given):
+        from_end = len(inputs) - position
+        if from_end > len(given):
             continue
-        value, operand = inputs[position], given[-behind]
+        value, operand = inputs[position], given[-from_end]
         value.elements = _elements(operand)
         one, other = value.spec, operand.spec
         if (

@@ -73,7 +73,7 @@ class _Reader:
     def graph(self, number: int) -> Graph:
         if number not in self.read:
             self.read[number] = None
-            self.read[number] = self.body(self.graphs[_place(number, self.graphs)])
+            self.read[number] = self.body(self.graphs[_index(number, self.graphs)])
         found = self.read[number]
         if found is None:
             raise GraphFormatError(f"the graph number {number} calls itself")
@@ -103,7 +103,7 @@ class _Reader:
             }
             if "callees" in data and op.name != CALL:
                 raise ValueError(f"{op.name} calls no graphs")
-            regions = [self.graph(_place(number, self.graphs)) for number in _list(data.get("callees", []))]
+            regions = [self.graph(_index(number, self.graphs)) for number in _list(data.get("callees", []))]
             changing = _changing(op, attrs, data)
             for entry in _list(data.get("regions", [])):
                 regions.append(self.body(entry, inputs, changing))
@@ -122,7 +122,7 @@ class _Reader:
                 raise GraphFormatError(f"the value {data!r} is used, but not defined before")
             return scope[data]
         if isinstance(data, dict) and data.keys() == {"constant"}:
-            return self.constants[_place(data["constant"], self.constants)]
+            return self.constants[_index(data["constant"], self.constants)]
         _check_fields(data, frozenset({"value", "dtype"}))
         return Constant(_scalar(data["value"], _name(data["dtype"])))
 
@@ -177,7 +177,7 @@ def _name(data: Any) -> str:
     return data
 
 
-def _place(data: Any, of: list[Any]) -> int:
+def _index(data: Any, of: list[Any]) -> int:
     if type(data) is not int or not 0 <= data < len(of):
         raise GraphFormatError(f"there is no graph or constant number {str(data)[:20]}")
     return data

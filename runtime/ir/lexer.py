@@ -51,7 +51,7 @@ class Line:
         self.number, self.text = number, text
         self.depth = (len(text) - len(text.lstrip(" "))) // 2
         self.tokens = self._scan()
-        self.place = 0
+        self.position = 0
 
     def _scan(self) -> list[Token]:
         tokens = []
@@ -68,17 +68,17 @@ class Line:
 
     @property
     def next(self) -> Token:
-        return self.tokens[self.place]
+        return self.tokens[self.position]
 
     def take(self) -> Token:
-        token = self.tokens[self.place]
-        self.place += token.kind != "end"
+        token = self.tokens[self.position]
+        self.position += token.kind != "end"
         return token
 
     def accept(self, text: str) -> bool:
         """Skip a mark if it is the next token, and return whether it was."""
         found = self.next.kind == "mark" and self.next.text == text
-        self.place += found
+        self.position += found
         return found
 
     def expect(self, text: str) -> None:

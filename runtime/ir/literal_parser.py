@@ -26,7 +26,7 @@ _PYTHON = {"True": True, "False": False, "None": None}
 
 def attributes_next(line: Line) -> bool:
     """Return whether the next `[` opens attributes, not an array."""
-    return [token.text for token in line.tokens[line.place : line.place + 3 : 2]] == ["[", "="]
+    return [token.text for token in line.tokens[line.position : line.position + 3 : 2]] == ["[", "="]
 
 
 def read_constant(line: Line, typed: bool) -> np.ndarray[Any, Any]:

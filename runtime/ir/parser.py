@@ -127,10 +127,10 @@ class _Reader:
         line.expect("(")
         inputs = []
         while not line.accept(")"):
-            wish = line.next
+            name_token = line.next
             line.name("the name of an input")
             line.expect(":")
-            inputs.append(_define(scope, wish, read_spec(line), line))
+            inputs.append(_define(scope, name_token, read_spec(line), line))
             if not line.accept(","):
                 line.expect(")")
                 break
@@ -165,7 +165,7 @@ class _Reader:
             operations += self._operation(line, scope, depth)
 
     def _operation(self, line: Line, scope: dict[str, Value], depth: int) -> list[Operation]:
-        wishes = self._results(line)
+        name_tokens = self._results(line)
         word = line.next
         op = self.module.ops(line.name("the name of an operation"))
         if op is None:
@@ -178,10 +178,13 @@ class _Reader:
         attrs = dict(defaults(op)) | (read_attributes(line, op) if line.accept("[") else {})
         specs = read_specs(line) if line.accept(":") else []
         line.end()
-        if len(specs) != len(wishes):
-            raise line.error(f"{len(wishes)} results, but {len(specs)} types")
+        if len(specs) != len(name_tokens):
+            raise line.error(f"{len(name_tokens)} results, but {len(specs)} types")
         regions = callees or self._regions(op, inputs, depth + 1)
-        outputs = tuple(_define(scope, wish, spec, line) for wish, spec in zip(wishes, specs, strict=True))
+        outputs = tuple(
+            _define(scope, name_token, spec, line)
+            for name_token, spec in zip(name_tokens, specs, strict=True)
+        )
         if not self.module.check:
             return [Operation(op, tuple(inputs), attrs, outputs, tuple(regions))]
         try:
@@ -191,16 +194,16 @@ class _Reader:
 
     def _results(self, line: Line) -> list[Token]:
         """Parse the names before `=`; return an empty list if there are none."""
-        second = line.tokens[line.place + 1 : line.place + 2]
+        second = line.tokens[line.position + 1 : line.position + 2]
         if not second or second[0].text not in (",", "="):
             return []
-        wishes = []
+        name_tokens = []
         while True:
-            wishes.append(line.next)
+            name_tokens.append(line.next)
             line.name("the name of a result")
             if not line.accept(","):
                 line.expect("=")
-                return wishes
+                return name_tokens
 
     def _regions(self, op: Op, operands: list[Operand], depth: int) -> list[Graph]:
         regions: list[Graph] = []
@@ -215,17 +218,22 @@ class _Reader:
         return regions
 
     def _region(self, label: str, line: Line, operands: list[Operand], depth: int) -> Graph:
-        wishes = []
+        name_tokens = []
         while line.next.kind == "name":
-            wishes.append(line.take())
+            name_tokens.append(line.take())
             if not line.accept(","):
                 break
-        given = read_specs(line) if line.accept(":") else expected_specs(operands, len(wishes))
+        given = read_specs(line) if line.accept(":") else expected_specs(operands, len(name_tokens))
         line.end()
-        if given is None or len(given) != len(wishes):
-            raise line.error(f"the types of these {len(wishes)} inputs are not known: give them after `:`")
+        if given is None or len(given) != len(name_tokens):
+            raise line.error(
+                f"the types of these {len(name_tokens)} inputs are not known: give them after `:`"
+            )
         scope: dict[str, Value] = {}
-        inputs = tuple(_define(scope, wish, spec, line) for wish, spec in zip(wishes, given, strict=True))
+        inputs = tuple(
+            _define(scope, name_token, spec, line)
+            for name_token, spec in zip(name_tokens, given, strict=True)
+        )
         return self._body(label, inputs, scope, depth, "yield")
 
     def _operands(self, line: Line, scope: dict[str, Value]) -> list[Operand]:
@@ -244,7 +252,7 @@ class _Reader:
             if constant is None:
                 raise line.error(f"`{token.text}` is not among the constants", token.column)
             return constant
-        following = line.tokens[line.place + 1].text if token.kind == "name" else ""
+        following = line.tokens[line.position + 1].text if token.kind == "name" else ""
         if token.kind == "name" and token.text not in BOOLS and following != "(":
             value = scope.get(line.take().text)
             if value is None:
@@ -253,8 +261,8 @@ class _Reader:
         return Constant(read_constant(line, following == "("))
 
 
-def _define(scope: dict[str, Value], wish: Token, spec: AnySpec, line: Line) -> Value:
-    if wish.text in scope:
-        raise line.error(f"`{wish.text}` is defined already", wish.column)
-    value = scope[wish.text] = Value(wish.text, spec)
+def _define(scope: dict[str, Value], name_token: Token, spec: AnySpec, line: Line) -> Value:
+    if name_token.text in scope:
+        raise line.error(f"`{name_token.text}` is defined already", name_token.column)
+    value = scope[name_token.text] = Value(name_token.text, spec)
     return value

@@ -56,8 +56,8 @@ class Names:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
-    def unique(self, wish: str) -> str:
-        base = plain(wish)
+    def unique(self, requested_name: str) -> str:
+        base = plain(requested_name)
         count = self._counts.get(base, -1) + 1
         self._counts[base] = count
         return f"{base}.{count}" if count else base
@@ -72,7 +72,7 @@ def plain(wish: str) -> str:
     return f"{name}_" if name in RESERVED else name
 
 
-def _without_numbers(wish: str) -> str:
+def _without_numbers(requested_name: str) -> str:
     """Return a name without the numbers at its end.
 
     A search from the start would take quadratic time, so the reversed name is matched.
@@ -80,8 +80,8 @@ def _without_numbers(wish: str) -> str:
     >>> _without_numbers("m.1.2")
     'm'
     """
-    found = re.match(r"(?:\d++\.)*+", wish[::-1])
-    return wish[: len(wish) - (found.end() if found else 0)]
+    found = re.match(r"(?:\d++\.)*+", requested_name[::-1])
+    return requested_name[: len(requested_name) - (found.end() if found else 0)]
 
 
 @functools.cache
@@ -96,7 +96,7 @@ class Printer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.places: dict[Operation | Graph, int] = {}
+        self.line_numbers: dict[Operation | Graph, int] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], int] = {}
         self._callees: dict[Graph, str] = {}
         self._pending: list[Graph] = []
@@ -127,11 +127,11 @@ class Printer:
     def _operations(self, graph: Graph, scope: _Scope, depth: int, last: str) -> None:
         for operation in graph.operations:
             self._operation(operation, scope, depth)
-        self.places[graph] = len(self.lines)
+        self.line_numbers[graph] = len(self.lines)
         self._line(depth, f"{last} {self._operands(graph.outputs, scope)}".rstrip())
 
     def _operation(self, operation: Operation, scope: _Scope, depth: int) -> None:
-        self.places[operation] = len(self.lines)
+        self.line_numbers[operation] = len(self.lines)
         called = is_call(operation)
         callees = [f"@{self._callee(region)}" for region in operation.regions] if called else []
         operands = self._operands(operation.inputs, scope)

@@ -26,22 +26,22 @@ class Naming:
         for value in graph.inputs:
             self.values[value] = f"{self._unique(value.name)}:0"
         for operation in graph.operations:
-            wish = operation.outputs[0].name if operation.outputs else operation.op.name
-            name = self.operations[operation] = self._unique(wish)
+            requested_name = operation.outputs[0].name if operation.outputs else operation.op.name
+            name = self.operations[operation] = self._unique(requested_name)
             for number, value in enumerate(operation.outputs):
                 self.values[value] = f"{name}:{number}"
 
-    def next(self, wish: str) -> str:
+    def next(self, requested_name: str) -> str:
         """Return the name that the next operation would get."""
-        base = self.in_tensorflows_way(wish)
+        base = self.in_tensorflows_way(requested_name)
         name, number = base, 0
         while name in self._taken:
             number += 1
             name = f"{base}_{number}"
         return name
 
-    def _unique(self, wish: str) -> str:
-        base = self.in_tensorflows_way(wish)
+    def _unique(self, requested_name: str) -> str:
+        base = self.in_tensorflows_way(requested_name)
         name, number = base, self._taken.get(base, 0)
         while name in self._taken:
             number += 1

@@ -32,7 +32,7 @@ class _BrokenRuleError(Exception):
 
     def __init__(self, reason: str, site: Operation | Graph) -> None:
         super().__init__(reason)
-        self.reason, self.place = reason, site
+        self.reason, self.site = reason, site
 
 
 def verify(graph: Graph) -> Graph:
@@ -46,14 +46,14 @@ def verify(graph: Graph) -> Graph:
                     seen.add(region)
                     pending.append(region)
     except _BrokenRuleError as fault:
-        raise VerificationError(f"{fault.reason}\n{_excerpt(graph, fault.place)}") from None
+        raise VerificationError(f"{fault.reason}\n{_excerpt(graph, fault.site)}") from None
     return graph
 
 
 def _excerpt(graph: Graph, site: Operation | Graph) -> str:
     printer = Printer()
     printer.add(graph, data=False)
-    fault = printer.places[site]
+    fault = printer.line_numbers[site]
     first = max(fault - AROUND, 0)
     shown = enumerate(printer.lines[first : fault + AROUND + 1], first)
     return "\n".join(f" {'>' if i == fault else ' '}{i + 1:4} | {line}" for i, line in shown)
