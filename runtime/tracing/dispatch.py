@@ -127,11 +127,11 @@ class Dispatcher:
     ) -> None:
         """Install a fast path for calls like this one if there is one."""
         forget = _forgetting(weakref.ref(self), key)
-        way = build_fast_path(concrete, self._parameters, args, kwargs, leaves, forget)
+        fast_path = build_fast_path(concrete, self._parameters, args, kwargs, leaves, forget)
         is_changed = self._shortest.forget(self._fast)
-        if way is not None:
-            self._shortest.add(key, way)
-        if way is not None or is_changed:
+        if fast_path is not None:
+            self._shortest.add(key, fast_path)
+        if fast_path is not None or is_changed:
             self.install(self._shortest.call(self.call))
 
     @property

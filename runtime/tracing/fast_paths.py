@@ -72,17 +72,17 @@ def build_fast_path(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
-    again: Callable[[], None],
+    rebuild: Callable[[], None],
 ) -> Any:
     """Return the fast path for calls like this one, which just succeeded; None if they need Python.
 
-    `again` is called when it is worth calling this function again.
+    `rebuild` is called when it is worth calling this function again.
     """
     tensors: list[Any] = [convert_to_tensor(leaf) for leaf in leaves]
     arguments = [*[tensor._array for tensor in tensors], *concrete.references]
     kernel = kernel_for(concrete.runner, arguments)
     if kernel is None:
-        when_decided(concrete.runner, arguments, again)
+        when_decided(concrete.runner, arguments, rebuild)
         return None
     if len(arguments) != len(kernel.inputs):
         return None

@@ -45,7 +45,7 @@ class TracingTurns:
         before, still = None, 0
         while self._holders and still < _STILL and time.monotonic() < until:
             self._changed.wait(_POLL)
-            location = _place(self._holders[-1]) if self._holders else None
+            location = _position(self._holders[-1]) if self._holders else None
             still = still + 1 if location == before else 0
             before = location
         if len(self._holders) >= _DEEPEST:
@@ -62,7 +62,7 @@ class TracingTurns:
             self._changed.notify_all()
 
 
-def _place(thread: int) -> tuple[int, int, int] | None:
+def _position(thread: int) -> tuple[int, int, int] | None:
     """Return the instruction that a thread executes; None if the thread has ended."""
     frame = sys._current_frames().get(thread)
     if frame is None:
