@@ -164,7 +164,7 @@ class _Turns:
         self.opened = opened
         self.slots: list[Elements | None] = [None] * cycle
         self.block = block
-        self.place = self.taken = self.open = 0
+        self.position = self.taken = self.open = 0
         self.has_more = True
 
     def __iter__(self) -> Elements:
@@ -172,12 +172,12 @@ class _Turns:
 
     def __next__(self) -> Row:
         while self.has_more or self.open:
-            slot = self.slots[self.place]
+            slot = self.slots[self.position]
             if slot is not None:
                 try:
                     row = next(slot)
                 except StopIteration:
-                    self.slots[self.place] = None
+                    self.slots[self.position] = None
                     self.open -= 1
                     self._turn()
                     continue
@@ -187,7 +187,7 @@ class _Turns:
                 return row
             if self.has_more:
                 try:
-                    self.slots[self.place] = next(self.opened)
+                    self.slots[self.position] = next(self.opened)
                     self.open += 1
                 except StopIteration:
                     self.has_more = False
@@ -197,7 +197,7 @@ class _Turns:
 
     def _turn(self) -> None:
         self.taken = 0
-        self.place = (self.place + 1) % len(self.slots)
+        self.position = (self.position + 1) % len(self.slots)
 
 
 def stable(function: Any, state: Any, specs: list[Any], what: str, split: Any) -> tuple[Traced, Any]:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Optional:
     """An element, or nothing; see `Iterator.get_next_as_optional`."""
 
-    def __init__(self, there: Any, value: Any, element_spec: Any) -> None:
-        self._there = there
+    def __init__(self, has_value: Any, value: Any, element_spec: Any) -> None:
+        self._there = has_value
         self._value = value
         self._spec = element_spec
 
@@ -77,14 +77,16 @@ def taken(iterator: Iterator) -> Optional:
     """Return the next element of an iterator, or an empty optional."""
     spec = iterator.element_spec
     if current() is None and iterator._walk is not None:
-        there = iterator._walk.advance()
-        return Optional.from_value(iterator._pack(iterator._walk.current)) if there else Optional.empty(spec)
+        has_value = iterator._walk.advance()
+        return (
+            Optional.from_value(iterator._pack(iterator._walk.current)) if has_value else Optional.empty(spec)
+        )
     handle = iterator.handle()
-    there = ops.iterator_advance(handle)
+    has_value = ops.iterator_advance(handle)
     specs = tuple(leaf_specs(spec))
     found = cond(
-        there,
+        has_value,
         lambda: tuple(ops.iterator_current(handle, specs)),
         lambda: tuple(state_leaves.zeros(leaf) for leaf in specs),
     )
-    return Optional(there, iterator.packed(found), spec)
+    return Optional(has_value, iterator.packed(found), spec)

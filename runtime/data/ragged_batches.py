@@ -31,11 +31,11 @@ class AsRagged(Through):
     def _ragged(self, row: Row) -> Row:
         found: list[Any] = []
         for leaf, rank in zip(row, self.ranks, strict=True):
-            found += [leaf] if not rank else _taken_apart(leaf, rank, self.kind)
+            found += [leaf] if not rank else _unpacked(leaf, rank, self.kind)
         return found
 
 
-def _taken_apart(array: Any, rank: int, kind: Any) -> list[Any]:
+def _unpacked(array: Any, rank: int, kind: Any) -> list[Any]:
     """Return the flat values and row splits of an array whose first `rank` axes after the outer one are ragged."""
     splits, count = [], 1
     for axis in range(rank):

@@ -48,7 +48,7 @@ class SparseBatched(PipelineStage):
             raise errors.DataLossError(
                 f"sparse_batch: an element of shape {largest.tolist()} does not fit row_shape {list(self.row)}"
             )
-        indices = [np.insert(_places(array), 0, number, axis=1) for number, array in enumerate(arrays)]
+        indices = [np.insert(_coordinates(array), 0, number, axis=1) for number, array in enumerate(arrays)]
         values = np.concatenate([array.reshape(-1) for array in arrays])
         return [np.concatenate(indices), values, np.array([len(rows), *size], np.int64)]
 
@@ -56,6 +56,6 @@ class SparseBatched(PipelineStage):
         return divided(self.source.cardinality(), self.size, False)
 
 
-def _places(array: Any) -> Any:
+def _coordinates(array: Any) -> Any:
     """Return the indices of all elements."""
     return np.indices(array.shape, np.int64).reshape(array.ndim, -1).T

@@ -95,9 +95,9 @@ def nce_loss(
     >>> nce_loss(zeros([2, 1]), zeros([2]), [[0]], [[1.]], 2, 2, sampled_values=drawn).numpy().round(3).tolist()
     [2.0789999961853027]
     """
-    asked = (num_sampled, num_classes, num_true, None)
+    sampling = (num_sampled, num_classes, num_true, None)
     logits, targets = _sampled_logits(
-        weights, biases, labels, inputs, asked, sampled_values, remove_accidental_hits
+        weights, biases, labels, inputs, sampling, sampled_values, remove_accidental_hits
     )
     return reduce_sum(sigmoid_cross_entropy_with_logits(targets, logits), 1)  # type: ignore[no-any-return]
 
@@ -127,9 +127,9 @@ def sampled_softmax_loss(
     >>> loss.numpy().round(3).tolist()
     [0.6930000185966492]
     """
-    asked = (num_sampled, num_classes, num_true, seed)
+    sampling = (num_sampled, num_classes, num_true, seed)
     logits, targets = _sampled_logits(
-        weights, biases, labels, inputs, asked, sampled_values, remove_accidental_hits
+        weights, biases, labels, inputs, sampling, sampled_values, remove_accidental_hits
     )
     return softmax_cross_entropy_with_logits(targets, logits)
 
@@ -139,12 +139,12 @@ def _sampled_logits(
     biases: Any,
     labels: Any,
     inputs: Any,
-    asked: tuple[int, int, int, int | None],
+    sampling: tuple[int, int, int, int | None],
     sampled_values: Any,
     remove_accidental_hits: bool,
 ) -> tuple[Tensor, Tensor]:
     """Return the logits of true and sampled classes, and their targets: [batch, num_true + num_sampled]."""
-    num_sampled, num_classes, num_true, seed = asked
+    num_sampled, num_classes, num_true, seed = sampling
     x, right = convert_to_tensor(inputs), cast(labels, dtypes.int64)
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(right, num_true, num_sampled, True, num_classes, seed)

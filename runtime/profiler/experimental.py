@@ -96,14 +96,14 @@ class Trace:
         if session is not None:
             recorder = session.recorder()
             self._recorder, self._depth = recorder, recorder.depth()
-            self._spot = ProfilePoint("trace", self._name, caller(), _told(self._metadata))
+            self._spot = ProfilePoint("trace", self._name, caller(), _described(self._metadata))
             recorder.enter(self._spot)
         return self
 
     def set_metadata(self, **kwargs: Any) -> None:
         """Add metadata to the block."""
         self._metadata.update(kwargs)
-        self._spot.result = _told(self._metadata)
+        self._spot.result = _described(self._metadata)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -112,7 +112,7 @@ class Trace:
             self._recorder.leave_to(self._depth)
 
 
-def _told(metadata: dict[str, Any]) -> str:
+def _described(metadata: dict[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in metadata.items() if not key.startswith("_"))
 
 

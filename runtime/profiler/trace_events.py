@@ -37,11 +37,11 @@ def _as_json(event: Event, thread: int, started: int) -> dict[str, Any]:
         "pid": os.getpid(),
         "tid": thread,
     }
-    told: dict[str, Any] = {} if spot.origin is None else {"line": place(spot.origin)}
+    arguments: dict[str, Any] = {} if spot.origin is None else {"line": place(spot.origin)}
     if event.calls > 1:
-        told["calls"] = event.calls
-    if told:
-        found["args"] = told
+        arguments["calls"] = event.calls
+    if arguments:
+        found["args"] = arguments
     return found
 
 

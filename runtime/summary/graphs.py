@@ -68,11 +68,11 @@ def _given(region: Graph, inputs: list[str]) -> dict[Operand, str]:
     return dict(zip(region.inputs, known, strict=False))
 
 
-def _unique(wish: str, taken: set[str]) -> str:
-    name, number = wish, 0
+def _unique(requested_name: str, taken: set[str]) -> str:
+    name, number = requested_name, 0
     while name in taken:
         number += 1
-        name = f"{wish}_{number}"
+        name = f"{requested_name}_{number}"
     taken.add(name)
     return name
 

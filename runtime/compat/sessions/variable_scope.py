@@ -101,14 +101,14 @@ def variable_scope(
         store.scopes.pop()
 
 
-def _unused(store: _Store, around: VariableScope, wish: str | None) -> str | None:
-    if wish is None:
+def _unused(store: _Store, around: VariableScope, requested_name: str | None) -> str | None:
+    if requested_name is None:
         return None
     prefix = f"{around.name}/" if around.name else ""
-    name, number = wish, 0
+    name, number = requested_name, 0
     while any(known.startswith(f"{prefix}{name}/") for known in store.variables):
         number += 1
-        name = f"{wish}_{number}"
+        name = f"{requested_name}_{number}"
     return name
 
 

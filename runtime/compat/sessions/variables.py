@@ -53,7 +53,7 @@ def declare(variable: Variable, builder: GraphBuilder, value: Any, dtype: Any, s
         builder.collections.setdefault(TRAINABLE_VARIABLES, []).append(variable)
 
 
-def _unique(builder: GraphBuilder, wish: str) -> str:
+def _unique(builder: GraphBuilder, requested_name: str) -> str:
     names = {
         variable.short_name
         for kind in builder.collections.values()
@@ -61,10 +61,10 @@ def _unique(builder: GraphBuilder, wish: str) -> str:
         if hasattr(variable, "short_name")
     }
     taken = names | {builder.graph.naming().operations[operation] for operation in builder.operations}
-    name, number = wish, 0
+    name, number = requested_name, 0
     while name in taken:
         number += 1
-        name = f"{wish}_{number}"
+        name = f"{requested_name}_{number}"
     return name
 
 

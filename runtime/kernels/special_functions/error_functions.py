@@ -51,7 +51,7 @@ def _quotient(parts: tuple[tuple[float, ...], tuple[float, ...]], r: Array) -> A
     return power_series(r, parts[0]) / power_series(r, parts[1])
 
 
-def _beside_the_centre(q: Array) -> Array:
+def _near_center(q: Array) -> Array:
     """Return the quantile of `0.5 + q`, for |q| up to 0.425."""
     return q * _quotient(CENTRE, 0.180625 - q * q)
 
@@ -67,7 +67,7 @@ def _in_the_tail(p: Array) -> Array:
 def quantile(p: Array) -> Array:
     """Return the quantile of the standard normal distribution for `p`; NaN outside of [0, 1]."""
     pieces = [
-        (np.abs(p - 0.5) <= 0.425, lambda p: _beside_the_centre(p - 0.5)),
+        (np.abs(p - 0.5) <= 0.425, lambda p: _near_center(p - 0.5)),
         ((p >= 0) & (p < 0.5), lambda p: -_in_the_tail(p)),
         ((p > 0.5) & (p <= 1), lambda p: _in_the_tail(1 - p)),
     ]
@@ -77,7 +77,7 @@ def quantile(p: Array) -> Array:
 def inverse_erf(x: Array) -> Array:
     """Return the inverse of the error function: `quantile((1 + x) / 2) / sqrt(2)`, accurate around 0."""
     tail = (np.abs(x) <= 1, lambda x: np.copysign(_in_the_tail((1 - np.abs(x)) / 2), x))
-    return piecewise([x], [(np.abs(x) <= 0.85, lambda x: _beside_the_centre(x / 2)), tail]) * np.sqrt(0.5)
+    return piecewise([x], [(np.abs(x) <= 0.85, lambda x: _near_center(x / 2)), tail]) * np.sqrt(0.5)
 
 
 def inverse_erfc(x: Array) -> Array:

@@ -71,11 +71,11 @@ class _Automaton:
             return _Part(first, last, any(arm.is_nullable for arm in arms))
         if code in (sre.MAX_REPEAT, sre.MIN_REPEAT):
             least, most, body = argument
-            ways = self.empty_ways
+            path_count = self.empty_ways
             part = self.part(body)
             if most > 1:
                 self.connect(part.last, part.first)
-                self.is_ambiguous |= part.is_nullable or self.empty_ways > ways
+                self.is_ambiguous |= part.is_nullable or self.empty_ways > path_count
             return part._replace(is_nullable=part.is_nullable or least == 0)
         if code is sre.AT:
             return _Part([], [], True)
@@ -96,7 +96,7 @@ def is_bounded(pattern: str) -> bool:
     if automaton.is_ambiguous or len(automaton.characters) > _MOST_POSITIONS:
         return False
     reachable = _reachable(automaton.following)
-    ways = automaton.empty_ways * max(_rivals(automaton.characters, whole.first).values(), default=1)
+    path_count = automaton.empty_ways * max(_rivals(automaton.characters, whole.first).values(), default=1)
     loops = set()
     for position, following in enumerate(automaton.following):
         rivals = _rivals(automaton.characters, following)
@@ -110,8 +110,8 @@ def is_bounded(pattern: str) -> bool:
         if loop:
             loops.add(loop)
         else:
-            ways *= max(rivals.values())
-    return len(loops) <= 1 and ways <= _MOST_WAYS
+            path_count *= max(rivals.values())
+    return len(loops) <= 1 and path_count <= _MOST_WAYS
 
 
 def _rivals(characters: Sequence[Ranges], positions: list[int]) -> dict[int, int]:
