@@ -85,8 +85,8 @@ def command(
     keep_going: bool,
     jobs: int,
 ) -> Callable[[], int]:
-    way = convert_package.Way(after, annotate, keep_going, jobs)
-    return partial(convert, file, function=function, out=out, diff=diff, way=way)
+    options = convert_package.Way(after, annotate, keep_going, jobs)
+    return partial(convert, file, function=function, out=out, diff=diff, way=options)
 
 
 def convert(
@@ -131,7 +131,7 @@ def convert(
 
 
 def _convert_folder(
-    path: str, function: str | None, out: str | None, diff: bool, way: convert_package.Way
+    path: str, function: str | None, out: str | None, diff: bool, options: convert_package.Way
 ) -> int:
     if function is not None:
         raise problem(BAD_USAGE, f"`{path}` is a folder, and `{function}` is in a file", fix="name the file")
@@ -142,8 +142,8 @@ def _convert_folder(
             fix=f"agc convert {path} -o OUT, or agc convert {path} --diff",
         )
     if out is not None:
-        return convert_package.convert(path, out, way)
-    texts, code = convert_package.converted(path, way)
+        return convert_package.convert(path, out, options)
+    texts, code = convert_package.converted(path, options)
     if texts is None:
         return code
     text = "".join(unified(source.text, generated, source.label) for source, generated in texts.values())

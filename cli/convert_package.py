@@ -63,14 +63,14 @@ def convert(folder: str, out: str, way: Way) -> int:
     return code
 
 
-def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
+def converted(folder: str, options: Way) -> tuple[Texts | None, int]:
     """Return the text of each converted module, and the exit code; show all errors.
 
     If there are some, there is no text, unless the way is to keep going."""
     paths = [path for path in contents(folder) if path.endswith(".py")]
     if not paths:
         raise problem(BAD_USAGE, f"there is no Python file in `{folder}`", fix="name a folder with modules")
-    results = parallel.results(partial(_converted, folder, way), paths, way.jobs)
+    results = parallel.results(partial(_converted, folder, options), paths, options.jobs)
     found = dict(zip(paths, results, strict=True))
     problems = {path: result for path, result in found.items() if isinstance(result, Diagnostic)}
     for diagnostic in problems.values():
@@ -78,7 +78,7 @@ def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
     texts = {path: result for path, result in found.items() if not isinstance(result, Diagnostic)}
     if not problems:
         return texts, OK
-    if way.keep_going and sys.stderr is not None:
+    if options.keep_going and sys.stderr is not None:
         print(
             f"left as they are, {len(problems)} of {len(paths)} modules:",
             *problems,
@@ -86,15 +86,17 @@ def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
             file=sys.stderr,
         )
     faults = any(diagnostic.code == FAULT for diagnostic in problems.values())
-    return texts if way.keep_going else None, INTERNAL if faults else FAILED
+    return texts if options.keep_going else None, INTERNAL if faults else FAILED
 
 
-def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnostic:
+def _converted(folder: str, options: Way, path: str) -> tuple[Source, str] | Diagnostic:
     """Return a module with its converted text, or with its error."""
     try:
         source = sources.read(os.path.join(folder, path))
         sources.parse(source)
-        text = autograph.convert_source(source.text, source.label, after=way.after, annotate=way.annotate)
+        text = autograph.convert_source(
+            source.text, source.label, after=options.after, annotate=options.annotate
+        )
         return source, text
     except (CommandError, autograph.ConversionError) as error:
         return error.diagnostic

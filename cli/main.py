@@ -84,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
     """Parse the command line and return what runs the command; help and version leave nothing to run."""
-    asked = cli.main(arguments, prog_name="agc", standalone_mode=False)
-    return asked if callable(asked) else lambda: int(asked or errors.OK)
+    job = cli.main(arguments, prog_name="agc", standalone_mode=False)
+    return job if callable(job) else lambda: int(job or errors.OK)
 
 
 def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:

@@ -129,8 +129,8 @@ def _make_way(folder: str) -> None:
     """Forget loaded modules that the program replaces by files next to it, such as `textwrap.py`."""
     if not os.path.isdir(folder):
         return
-    beside = {name.removesuffix(".py") for name in os.listdir(folder)}
-    for name in beside & (sys.modules.keys() - set(sys.builtin_module_names) - _STARTUP):
+    siblings = {name.removesuffix(".py") for name in os.listdir(folder)}
+    for name in siblings & (sys.modules.keys() - set(sys.builtin_module_names) - _STARTUP):
         spec = getattr(sys.modules[name], "__spec__", None)
         if spec is None or spec.origin == "frozen":  # Python itself has it loaded when a program starts
             continue
