@@ -90,7 +90,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where Python leaves no byte code beside files, the processes that tests start keep it in a folder for all."""
+    """If Python writes no byte code next to files, the processes that tests start keep it in a folder for all."""
     with pytest.MonkeyPatch.context() as patch:
         if sys.dont_write_bytecode:
             patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)

@@ -22,7 +22,7 @@ OURS = [c for c in CONTESTANTS if c.is_ours and c.is_here() and c.name != "agc e
 
 
 class Here:
-    """A contestant asked in this process."""
+    """A contestant that runs in this process."""
 
     def __init__(self, contestant):
         self._contestant = contestant
@@ -73,7 +73,7 @@ def _miscounting(folder):
 
 
 class Wrong(Here):
-    """Answers as somebody would who counts one too few."""
+    """Return wrong results, as with an off-by-one error."""
 
     def ask(self, *request, within=None):
         return {"seconds": 1.0, "overhead": 0.5, "result": [[110]]}

@@ -21,7 +21,7 @@ NAMES = sorted(path.stem for path in GUIDES.glob("*.py"))
 
 
 class Run(NamedTuple):
-    """What a guide left behind: its global names and what it printed."""
+    """The global names that a guide has set, and its output."""
 
     names: dict[str, Any]
     printed: str
@@ -36,7 +36,7 @@ def run(name: str) -> Run:
 
 
 def pattern(expected: str) -> re.Pattern[str]:
-    """The regular expression that an `.out` file stands for."""
+    """Return the regular expression that an `.out` file means."""
 
     def line_pattern(line: str) -> str:
         if line == "...":

@@ -32,7 +32,7 @@ ROOMS = {
     ("runtime", "kernels"): {"re2"},
 }  # what only the files of one room may import
 
-# What a module of autograph may need of the others. Facts stand below questions, questions below changes.
+# What a module of autograph may need of the others. Facts are below queries, queries below changes.
 INSIDE = {
     "errors": set(),
     "introspection": {"errors"},

@@ -41,7 +41,7 @@ def test_the_standard_library_and_installed_packages_are_not(f):
 
 
 def test_locating_the_standard_library_imports_nothing(monkeypatch):
-    # The import hook asks this, and sysconfig imports a module of its own when it is first used.
+    # The import hook calls this, and sysconfig imports a module of its own when it is first used.
     monkeypatch.setitem(sys.modules, "sysconfig", None)
     policy._standard_library.cache_clear()
     assert os.path.dirname(os.__file__) + os.sep in policy._standard_library()

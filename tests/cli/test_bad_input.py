@@ -149,7 +149,7 @@ def test_a_directory(inside, folder):
 
 
 def test_a_file_that_may_not_be_read(folder, monkeypatch, capsys):
-    def deny(path, *arguments, **settings):  # root may read everything, so the system is not asked
+    def deny(path, *arguments, **settings):  # root may read everything, so the system refuses nothing
         raise PermissionError(errno.EACCES, "Permission denied", path)
 
     monkeypatch.setattr(sources, "open", deny, raising=False)

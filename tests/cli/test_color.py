@@ -1,4 +1,4 @@
-"""Colors: when they are wanted, and that they change nothing but the color."""
+"""Colors: when they are used, and that they change nothing but the color."""
 
 import io
 import re

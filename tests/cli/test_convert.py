@@ -1,4 +1,4 @@
-"""`agc convert`: the generated module, in all the ways one may ask for it."""
+"""`agc convert`: the generated module, with each of the options."""
 
 import ast
 import os

@@ -100,7 +100,7 @@ def test_a_traceback_through_converted_control_flow_has_the_users_frames_only(ag
     assert ours.returncode == 1
     assert [line for line in ours.stderr.splitlines() if line.startswith('  File "')] != []
     assert "agc" not in ours.stderr.replace(str(folder), "")
-    # The blocks of a function are functions of their own, so a line may stand in several frames.
+    # The blocks of a function are functions of their own, so a line may occur in several frames.
     said = list(dict.fromkeys(line for line in ours.stderr.splitlines() if line not in lines))
     expected = [line for line in theirs.stderr.splitlines() if line.strip("^~ ")]
     assert [line for line in expected if line not in said] == []
@@ -328,7 +328,7 @@ def test_a_closed_pipe_ends_agc_quietly(folder, command):
 
 
 def into_closed_pipe(arguments, folder, unbuffered=""):
-    """What a command says on stderr when nobody reads its stdout."""
+    """Return the stderr of a command whose stdout is closed."""
     reader, writer = os.pipe()
     os.close(reader)
     try:

@@ -51,7 +51,7 @@ def original(text: str, module: Module | None = None) -> Module:
 
 
 def fresh() -> Module:
-    """An empty module beside the prelude."""
+    """Return an empty module next to the prelude."""
     return {**prelude(), "__name__": "grown"}
 
 

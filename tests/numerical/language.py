@@ -119,7 +119,7 @@ def third_order(x: Any) -> Any:
 
 
 def persistent(x: Any, w: Any) -> Any:
-    """One tape, asked three times."""
+    """Compute three gradients from one tape."""
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([x, w])
         hidden = tf.nn.softplus(x @ w)

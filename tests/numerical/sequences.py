@@ -190,7 +190,7 @@ def maximal_sum(x: Any) -> Any:
 
 
 def run_lengths(x: Any) -> Any:
-    """Runs of equal numbers: arrays that grow, as nobody knows how many there are."""
+    """Find runs of equal numbers, with arrays that grow, since the number of runs is unknown."""
     values = tf.TensorArray(tf.int32, 0, dynamic_size=True)
     lengths = tf.TensorArray(tf.int32, 0, dynamic_size=True)
     count, length = 0, 1

@@ -74,7 +74,7 @@ def main(result: str, mode: str, modules: str, tests: str) -> None:
     }
     pathlib.Path(result).write_text(json.dumps(figures))
     sys.stdout.flush()
-    os._exit(0)  # threads that a test has left behind are of no interest
+    os._exit(0)  # threads that a test has left running are ignored
 
 
 def converted(names: Sequence[str]) -> Conversion:

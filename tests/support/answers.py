@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"-?(?:nan|inf|\d+\.?\d*(?:e[+-]?\d+)?)")
 
 
 DIFFERENT = {
-    # A number that does not fit the dtype of the tensor beside it is a TypeError for every operator.
+    # A number that does not fit the dtype of the other operand is a TypeError for every operator.
     "c(1)+1.5", "c(1)+'a'", "tf.matmul(c([[1,2]]),[[1.5],[2]])", "tf.add_n([1,2.5])",
     "tf.reduce_sum([[1.,2.]],axis=1.5)", "[1,2,3][c(1.)]",
     # What the shape rule refuses is an InvalidArgumentError, even if the arguments could never be right.

@@ -88,7 +88,7 @@ def assert_as_numpy(call, x):
 
 
 def assert_traced(call, x, executor):
-    """A graph gives what eager code gives, also when it does not know the dimensions."""
+    """Check that a graph gives the results of eager code, also with unknown dimensions."""
     expected = tensors(call(array_api, tf.constant(x)))
     traced = tf.function(lambda x: tensors(call(array_api, x)), experimental_executor=executor)
     assert_same(traced(tf.constant(x)), expected)

@@ -60,7 +60,7 @@ class _Doubler:
         return operand if type(operand) is Constant or self.draw(st.booleans()) else other
 
     def with_more_state(self, loop: Operation, twins: dict[Operand, Operand]) -> Operation:
-        """A loop that carries its whole state a second time, behind the first."""
+        """Return a loop that carries its whole state a second time, after the first."""
         if not self.draw(st.booleans()):
             return loop
         count = len(loop.outputs)

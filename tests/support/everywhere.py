@@ -1,4 +1,4 @@
-"""A function, run eagerly, as a plan and by the interpreter, on tensors whose shapes graphs do not know."""
+"""A function, run eagerly, as a plan and by the interpreter, on tensors without static shapes."""
 
 from __future__ import annotations
 

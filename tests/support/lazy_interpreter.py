@@ -16,7 +16,7 @@ from agc.runtime.ir.graph import Constant, Graph, Operation
 
 
 class Failure:
-    """What stands for the results of an operation that failed."""
+    """A placeholder for the results of an operation that failed."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -65,7 +65,7 @@ def _cond(operation: Operation, inputs: list[Any]) -> Sequence[Any]:
 
 def _switch(operation: Operation, inputs: list[Any]) -> Sequence[Any]:
     regions = operation.regions
-    number = _sound(inputs[0]) if len(regions) > 1 else 0  # where there is no choice, nobody needs it
+    number = _sound(inputs[0]) if len(regions) > 1 else 0  # an unused value where there is no choice
     return _run(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
 
 

@@ -33,7 +33,7 @@ def begun_twice(n: tf.Tensor) -> object:
 
 
 def begun_again(n: tf.Tensor) -> object:
-    """What a loop begins with is read behind it, and begins the next one."""
+    """Read the initial list of a loop after the loop, and begin the next loop with it."""
     start = array(4).write(0, n)
     now = start
     for i in tf.range(n):
@@ -94,7 +94,7 @@ def grown_in_branches(n: tf.Tensor) -> object:
 
 
 def begun_anew(n: tf.Tensor) -> object:
-    """Each round but the first begins with a list that is read behind the loop."""
+    """Begin each iteration but the first with a list that is read after the loop."""
     start, now, total = array(2).write(0, n), array(2), n * 0
     for i in tf.range(n):
         now = now.write(1, i + 5)

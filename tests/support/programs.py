@@ -64,7 +64,7 @@ def record(name: str) -> dict[str, Any]:
 
 
 def cases(mode: str = "tensors") -> list[tuple[str, int]]:
-    """Each program with each of its inputs, told without importing any program."""
+    """Return each program with each of its inputs, without importing any program."""
     known = {name: record(name) for name in NAMES}
     return [
         (name, index)

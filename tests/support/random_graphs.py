@@ -58,7 +58,7 @@ EFFECTS = [("assign_add_variable", (REF, F)), ("assign_variable", (REF, F)), ("r
 
 
 class Cell:
-    """Stands for a variable."""
+    """A placeholder for a variable."""
 
     def __init__(self, content: float) -> None:
         self._array = np.array(content, np.float32)

@@ -83,11 +83,11 @@ class Code:
         return ElementwiseNest(before, behind, pairs(blocks), None)
 
     def element(self, address: Any, i: Any, bits: int = 64) -> Any:
-        """What stands at a place of a buffer."""
+        """Load the element at a position of a buffer."""
         return self.b.load(self.b.gep(address, [i], source_etype=integer(bits)), typ=integer(bits))
 
     def put(self, value: Any, address: Any, i: Any) -> None:
-        """Let a number stand at a place of a buffer."""
+        """Store a number at a position of a buffer."""
         self.b.store(value, self.b.gep(address, [i], source_etype=value.type))
 
     def meet(self, *nests: ElementwiseNest) -> list[list[int]]:

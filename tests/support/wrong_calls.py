@@ -48,7 +48,7 @@ def wrong_calls(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> Iterator[Wr
 
 
 def arguments(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> dict[str, Any]:
-    """Arrays as tensors, by the names of the parameters, beside the attributes."""
+    """Return arrays as tensors, by the names of the parameters, together with the attributes."""
     tensors = op.grouped([EagerTensor(array) for array in arrays])
     return {**dict(zip(op.input_names, tensors, strict=True)), **attrs}
 

@@ -1,4 +1,4 @@
-"""Functions that are typed: at Python's prompt, in IPython, in a notebook cell, behind `python -c`."""
+"""Functions that are typed: at Python's prompt, in IPython, in a notebook cell, after `python -c`."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""Which packages are converted can be changed, and what was converted can be asked."""
+"""Check the list of converted packages, which can be changed, and the log of conversions."""
 
 import statistics
 import subprocess

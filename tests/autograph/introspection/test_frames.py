@@ -147,7 +147,7 @@ def test_stacklevel_of_a_log_record_selects_the_users_function(level, expected, 
 
 
 def test_user_functions_can_forward_a_stacklevel():
-    """Only what counts frames has to know of those that do not count."""
+    """Check that only code that counts frames treats the frames of agc specially."""
     question = """
 def told(message, stacklevel):
     return stacklevel

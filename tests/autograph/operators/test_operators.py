@@ -269,7 +269,7 @@ def test_a_python_for_with_a_staged_break_is_unrolled():
 
 @pytest.mark.parametrize("numbers", [itertools.count, lambda: range(10**9), lambda: range(10**30)])
 def test_an_infinite_for_needs_a_break_decided_in_python(numbers):
-    """A range that nobody would wait for is endless, too."""
+    """Treat a range that is too long to finish as endless, too."""
 
     def count_to(limit):
         def loop_body(i, stop):

@@ -19,7 +19,7 @@ from support.semantics import PREFIXES, converted_text, module_of
 
 
 def behavior(module: dict[str, Any], subject: Any) -> tuple[str, list[Any]]:
-    """What a subject gives, and what was asked of it on the way."""
+    """Return what a subject gives, and the log of the calls that the match made."""
     module["log"].clear()
     try:
         end = f"returned {module['program'](subject)!r}"

@@ -16,7 +16,7 @@ from agc.autograph.side_effects.snapshots import AccessPath
 
 
 class Choice:
-    """A truth value that nobody knows yet."""
+    """Stand-in for a truth value that is not known while the graph is traced."""
 
 
 class Both(staging.PythonBackend):

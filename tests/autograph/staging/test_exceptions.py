@@ -1,4 +1,4 @@
-"""Exceptions that blocks raise: what a backend is told of them, and that plain Python notices nothing."""
+"""Exceptions that blocks raise: what a backend receives, and that plain Python behaves as before."""
 
 import contextlib
 import traceback

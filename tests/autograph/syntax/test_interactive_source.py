@@ -170,7 +170,7 @@ def at_the_top(x):
 
 
 def test_pickling():
-    """By name, as ever: what stands under the name is what is pickled."""
+    """Pickle by name, as Python does: the object with that name is what is pickled."""
 
     def inside(x):
         return x if x else None

@@ -129,7 +129,7 @@ def test_integers_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_reading_integer_variables_does_not_warn(caplog: pytest.LogCaptureFixture) -> None:
-    """A counter beside the weights, in functions too: the tape passes it over, as in TensorFlow, without a word."""
+    """Ignore an integer counter among the weights silently, in functions too, as TensorFlow does."""
     weight, count = tf.Variable(2.0), tf.Variable(3)
 
     @tf.function

@@ -261,7 +261,7 @@ def test_a_traced_tensor_outside_of_its_function_is_refused(use):
 
 
 def test_only_tensors_with_a_value_have_numpy():
-    """As in TensorFlow: programs ask for it to tell the ones from the others."""
+    """Provide it as TensorFlow does: programs test it in order to distinguish the two kinds."""
     seen = []
 
     def f(x):

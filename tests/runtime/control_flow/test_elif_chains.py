@@ -13,7 +13,7 @@ RUNS = [
 
 
 def made(name, text):
-    """The function `f` of a text that linecache knows."""
+    """Return the function `f` of a source text that is in linecache."""
     filename = f"<chain {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace = {"tf": tf}

@@ -40,7 +40,7 @@ def agrees(f, *inputs):
             assert outcome(graph, *map(tf.constant, args)) == expected, (executor, args)
 
 
-# Where a `raise` can stand
+# The positions that a `raise` can have
 
 
 def test_a_guard():

@@ -32,7 +32,7 @@ def no_thread_is_left():
 
 
 def test_blocking_calls_overlap_and_keep_their_order():
-    together = threading.Barrier(5)  # lets nobody pass before five calls wait at a time
+    together = threading.Barrier(5)  # blocks until five calls wait at the same time
 
     def meet(x):
         if x < 20:
@@ -62,7 +62,7 @@ def test_prefetch_stays_within_its_buffer():
             yield i
 
     iterator = iter(D.from_generator(numbers, output_signature=tf.TensorSpec((), tf.int32)).prefetch(3))
-    assert not made  # until the first element is asked for
+    assert not made  # until the first element is requested
     next(iterator)
     deadline = time.monotonic() + 5
     while len(made) < 5 and time.monotonic() < deadline:

@@ -51,7 +51,7 @@ def test_strings_have_no_dlpack(value):
 
 
 def test_a_buffer_reads_a_tensor():
-    """Python asks for it from 3.12 on, where memoryview(tensor) is the same."""
+    """Support `__buffer__`, which memoryview(tensor) calls from Python 3.12 on."""
     view = tf.constant([1, 2, 3]).__buffer__(0)
     assert view.tolist() == [1, 2, 3]
     assert view.readonly

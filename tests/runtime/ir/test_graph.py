@@ -1,4 +1,4 @@
-"""What a graph knows of itself."""
+"""The attributes of a graph."""
 
 from __future__ import annotations
 

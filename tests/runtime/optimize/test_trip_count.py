@@ -16,7 +16,7 @@ COMPARISONS = {
     "greater_equal": operator.ge,
     "not_equal": operator.ne,
 }
-MOST = 50  # rounds, behind which a loop of these counts as endless
+MOST = 50  # iterations after which such a loop counts as endless
 
 
 def rounds(name: str, start: int, step: int, limit: int) -> int | None:

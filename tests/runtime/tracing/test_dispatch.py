@@ -12,7 +12,7 @@ ONE, TWO = tf.constant(1.0), tf.constant(2.0)
 
 
 def called(python_function, *args):
-    """A function that has traced for such arguments, and knows how it is called."""
+    """Return a function that is traced for such arguments and has its fast path."""
     function = tf.function(python_function, jit_compile=False)
     function(*args), function(*args)
     return function

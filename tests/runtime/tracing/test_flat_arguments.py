@@ -40,7 +40,7 @@ Other = collections.namedtuple("Other", "x n")
 
 
 class Thing:
-    """An object that is told apart by identity."""
+    """An object that is compared by identity."""
 
 
 THINGS = [Thing(), Thing()]

@@ -153,7 +153,7 @@ class Pair:
 
 
 class TestKindsOfArguments:
-    """As in TensorFlow 2.21, but for dataclasses, which it tells apart by identity."""
+    """Behave as TensorFlow 2.21, except for dataclasses, which TensorFlow compares by identity."""
 
     def test_enums(self):
         f = tf.function(lambda color: 1 if color is Color.RED else 2)

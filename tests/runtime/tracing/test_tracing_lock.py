@@ -15,7 +15,7 @@ from agc.runtime.tracing import tracing_lock
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Find out within 0.1 seconds that a thread stands still."""
+    """Find out within 0.1 seconds that a thread makes no progress."""
     monkeypatch.setattr(tracing_lock, "_POLL", 0.01)
 
 

@@ -1,4 +1,4 @@
-"""CheckpointManager keeps the last few checkpoints, and knows those of an earlier run."""
+"""CheckpointManager keeps the last few checkpoints, also those of an earlier run."""
 
 import os
 

@@ -156,5 +156,5 @@ def test_objects_of_an_earlier_search_are_not_searched_again():
     earlier.meet({"shared": shared, "one": [shared]})
     assert earlier.has_met(shared)
     assert not earlier.has_met(held)
-    shared.append(held)  # the search is told that nothing of this leads there
+    shared.append(held)  # these references are excluded from the search
     assert list(ReferrerSearch(held, earlier).names({"one": shared, "two": [held]})) == ["two"]

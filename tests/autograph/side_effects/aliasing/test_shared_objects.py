@@ -454,7 +454,7 @@ class TestOneOrTwo:
 
 
 class TestCopies:
-    """Copies may be changed beside what they are copies of."""
+    """Allow changes to a copy in the same block as changes to the original."""
 
     def test_in_a_branch(self):
         def f(x):
@@ -679,7 +679,7 @@ class TestTwoNames:
 
     @pytest.mark.parametrize("holder", ["a class", "far inside", "a slot", "a module", "a default"])
     def test_a_list_reachable_through_other_objects_is_found(self, holder):
-        """Nobody names the list: it is found in what the variables lead to."""
+        """Find a list that no variable names, but that is reachable from the variables."""
         module = types.ModuleType("module")
         module.__file__ = __file__
         slots = Slots(0)

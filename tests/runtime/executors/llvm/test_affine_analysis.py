@@ -28,7 +28,7 @@ def traced(program: Any, dtype: Any = tf.int32) -> tuple[list[Any], Any]:
         (lambda i, j: (3 * i, (i + 1) * 3), 3),
         (lambda i, j: (2 * (i + j) - j, i + i + j + 7), 7),
         (lambda i, j: (i * 0 + 2, (j + 5) - j), 3),
-        (lambda i, j: (tf.abs(i) + 1, tf.abs(i) + 3), None),  # two operations, as nobody looked for twins yet
+        (lambda i, j: (tf.abs(i) + 1, tf.abs(i) + 3), None),  # two operations, as CSE has not run yet
         (lambda i, j: (i, j), None),
         (lambda i, j: (i, 2 * i), None),
         (lambda i, j: (i, i * i), None),

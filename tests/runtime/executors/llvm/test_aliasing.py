@@ -29,7 +29,7 @@ def program(function: Program) -> Program:
 
 
 def update(x: Any) -> Any:
-    """Other numbers at two places: where `x` stands, if it may be replaced."""
+    """Set two elements to other numbers: in the memory of `x`, if it may be overwritten."""
     return tf.tensor_scatter_nd_update(x, [[0], [3]], [100.0, 200.0])
 
 
@@ -247,7 +247,7 @@ def test_an_update_reuses_the_memory_of_a_dead_value() -> None:
 
     graph = tf.function(again_and_again).get_concrete_function(tf.TensorSpec([200], tf.float64)).graph
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
-    assert unit.slots == []  # all of it stands where the result does
+    assert unit.slots == []  # all of it uses the memory of the result
 
 
 @settings(max_examples=many(25))

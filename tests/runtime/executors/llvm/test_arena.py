@@ -17,7 +17,7 @@ from agc.runtime.executors.llvm.post_vectorize import fitting
 
 
 def test_unreferenced_result_arrays_are_reused() -> None:
-    """A result that somebody still has, or a view of it, stays what it was."""
+    """Leave a result unchanged while a reference to it, or to a view of it, exists."""
 
     def doubled(x: Any) -> Any:
         return x * 2.0
@@ -50,7 +50,7 @@ def test_variables_take_turns_with_their_old_arrays() -> None:
 
 
 def test_memory_is_kept_for_the_next_call() -> None:
-    """What a call leaves behind there is not seen by the next one."""
+    """Check that a call does not see what an earlier call left in the arena."""
 
     def total(x: Any) -> Any:
         rows = tf.TensorArray(tf.float64, 40)

@@ -64,7 +64,7 @@ def test_gradients_of_broadcasting() -> None:
 
 
 def test_rows_of_a_jacobian_have_gradients_of_elements() -> None:
-    """Each begins as a list of one row, of which only some elements are asked for."""
+    """Begin each as a list of one row of which only some elements are read."""
 
     def curvature(p: Any) -> Any:
         with tf.GradientTape() as outer:
@@ -111,7 +111,7 @@ def test_gradients_of_loops_over_dynamic_sizes(name: str) -> None:
 
 
 def test_forward_accumulators_work_through_loops() -> None:
-    """They are the gradient of a gradient, most of whose state nobody needs; some of it has no shape."""
+    """Compute the gradient of a gradient, most of whose state is unused; some of it has no shape."""
 
     def along(x: Any, rate: Any) -> Any:
         with tf.autodiff.ForwardAccumulator(rate, tf.ones_like(rate)) as accumulator:

@@ -21,13 +21,13 @@ ADDITION = "define i32 @add(i32 %x, i32 %y) {\n  %z = add i32 %x, %y\n  ret i32 
 
 
 def several(x: Any, y: Any) -> Any:
-    """Nests that differ, one behind the other."""
+    """Run different loop nests in sequence."""
     z = tf.exp(x) + y
     return z - tf.reduce_max(z), tf.reduce_sum(z, 1) * 2.0, tf.transpose(z)
 
 
 def in_turns(x: Any, y: Any) -> Any:
-    """Nests in a loop of the program, and behind it."""
+    """Run loop nests in a loop of the program, and after it."""
     for _ in tf.range(3):
         x = tf.tanh(tf.matmul(x, y, transpose_b=True)) @ y
         x = x / (tf.reduce_sum(tf.abs(x), 1, keepdims=True) + 1.0)

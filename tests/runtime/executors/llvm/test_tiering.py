@@ -15,7 +15,7 @@ from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 
 
 class Clock:
-    """Tells a time that passes only while something runs, which the test says."""
+    """A clock that advances only when the test says so."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -99,7 +99,7 @@ def test_every_product_uses_blas() -> None:
 
 
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the last of those who wanted it, whatever happened."""
+    """Restore the setting when the last user of the limit ends, even with an exception."""
     threads = [4]
     monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: threads[-1], threads.append))
 

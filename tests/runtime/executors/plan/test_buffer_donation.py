@@ -268,7 +268,7 @@ graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
 )
 @given(matrix_graphs(), st.booleans())
 def test_random_programs(in_small_blocks: None, graph: Graph, is_fused: bool) -> None:
-    """Twice, on the same operands, which nobody may change; what the first run gave stays as it is."""
+    """Run twice on the same operands: neither they nor the results of the first run may change."""
     verify(graph)
     plan, values = Plan(fusion.run(graph) if is_fused else graph), inputs()
     given = [value.copy() for value in values]

@@ -36,7 +36,7 @@ def arguments() -> list[Any]:
 
 
 def test_independent_sorts_run_in_parallel() -> None:
-    """The second one moves up to the first; what needs one of them stays behind."""
+    """Move the second one up to the first; operations that need one of them stay."""
     lines = [line.strip() for line in Plan(parse(TEXT)).source.splitlines()]
     assert lines[2:] == [
         "a, b = op_beside(",
@@ -98,7 +98,7 @@ def test_failures_are_those_of_the_interpreter() -> None:
 
 
 def test_a_possible_failure_in_between_prevents_parallel_sorts() -> None:
-    """Which of two failures a program shows does not depend on what runs beside what."""
+    """Check that the error that a program shows does not depend on what runs in parallel."""
     apart = TEXT.replace(
         "  b = sort", "  t = floordiv 7, n                             : int32[]\n  b = sort"
     )

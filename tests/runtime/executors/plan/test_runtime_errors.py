@@ -23,7 +23,7 @@ def executor(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def failing() -> Iterator[Any]:
-    """An operation that raises what it is told."""
+    """Return an operation that raises the given exception."""
 
     @op(name="failing")
     def failing(x: Input, name: Name = None) -> TensorType:
@@ -147,7 +147,7 @@ def test_kernel_exceptions_become_runtime_errors(
 
 
 def test_other_exceptions_keep_their_class(failing: Any, executor: str) -> None:
-    """A defect, or an exception of a user's callback, is told its place in a note."""
+    """Add the location as a note to an internal error, or to an exception of a user's callback."""
     failing.compute = lambda x: _raise(KeyError("mine"))
     graph = placed(parse(RETURN_FAILING))
     with pytest.raises(KeyError) as caught:

@@ -100,7 +100,7 @@ def check_line(error: Exception) -> None:
 
 
 def in_graph(op: Op, arguments: Mapping[str, Any], executor: str) -> None:
-    """The same call in a function that knows nothing of the shapes of its tensors."""
+    """Make the same call in a function whose tensors have no static shapes."""
     tensors = {name: value for name, value in arguments.items() if name in op.input_names}
     others = {name: value for name, value in arguments.items() if name not in tensors}
 

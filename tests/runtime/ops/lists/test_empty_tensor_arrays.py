@@ -70,7 +70,7 @@ def test_graphs_join_no_elements(executor: str, element: Any) -> None:
 @EXECUTORS
 @pytest.mark.parametrize("is_list", [False, True])
 def test_graphs_infer_the_element_shape_of_a_loop_without_iterations(executor: str, is_list: bool) -> None:
-    """A graph knows the shapes of what the loop writes as far as it knows those of its inputs."""
+    """Infer the shapes that the loop writes as far as the shapes of the inputs are static."""
     for columns, shapes in ((3, ((0, 3), (0,))), (None, GRAPHS[(None,)])):
         for method in METHODS[: 2 if is_list else 3]:
 
@@ -93,7 +93,7 @@ def test_graphs_infer_the_element_shape_of_a_loop_without_iterations(executor: s
                 assert found == shapes[method == "concat"]
             elif method == "concat":
                 assert found in ((0,), REFUSED_BY_COMPILER)
-            else:  # native code is compiled for the shapes of the inputs, and knows more than the graph
+            else:  # native code is compiled for the shapes of the inputs, which may be unknown in the graph
                 assert found == (0, 3)
 
 

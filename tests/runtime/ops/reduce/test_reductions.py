@@ -1,4 +1,4 @@
-"""Reductions against NumPy, and what they know of shapes before the graph runs."""
+"""Reductions against NumPy, and the shapes that they infer before the graph runs."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class TestKeywords:
 
 
 class Own(np.ndarray):  # type: ignore[type-arg]
-    """Somebody's own arrays."""
+    """A user's subclass of NumPy arrays."""
 
 
 class TestArrays:

@@ -24,7 +24,7 @@ def graph_of(program: Callable[..., Any], size: int = SIZE) -> Any:
 
 
 def memory(program: Callable[..., Any], size: int = SIZE) -> tuple[int, int]:
-    """How many buffers of one matrix a program asks for, and how many there are."""
+    """Return how many matrix-sized buffers a program needs, and how many slots it gets."""
     graph = graph_of(program, size)
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
     asked = sum(promise.size for place in unit.slots for promise in place.promises)
@@ -44,7 +44,7 @@ def products_and_elements(x: Any, y: Any) -> Any:
 
 
 def read_behind(x: Any, y: Any) -> Any:
-    """What is computed before a loop, and read behind it, outlives what the loop computes."""
+    """Keep a buffer live through a loop if it is computed before the loop and read after it."""
     before = tf.tanh(tf.matmul(x, y))
     for _ in tf.range(3):
         x = tf.matmul(tf.tanh(tf.matmul(x, y)), y) * 0.1

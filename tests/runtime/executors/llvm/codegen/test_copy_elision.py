@@ -1,4 +1,4 @@
-"""Buffers that become a result as they are stand where the result does; others are copied there."""
+"""Copy elision: buffers that become a result unchanged use the result's memory; others are copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which buffers of a function may stand in the same place: what its instructions may read or write says so."""
+"""Liveness: which buffers may share memory, from what the instructions may read or write."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_reads_in_the_next_iteration_keep_a_buffer_alive() -> None:
 
 
 def test_addresses_are_followed_through_slots() -> None:
-    """A call that is given a slot may read what stands where the slot says, and so on."""
+    """Treat a call that gets a slot as a read of the memory that the slot points to, transitively."""
     for depth in range(1, 4):
         code = Code()
         a, address = code.buffer(), None
@@ -123,7 +123,7 @@ def test_a_slot_may_hold_any_stored_address() -> None:
 
 
 def test_buffers_with_an_escaping_address_share_no_memory() -> None:
-    """An address that is put where nobody keeps count may be read from there at any time."""
+    """Treat an address that is stored to untracked memory as read at any time."""
     code = Code()
     code.b.store(code.buffer(), code.somewhere)
     code.buffer()
@@ -135,7 +135,7 @@ def test_buffers_with_an_escaping_address_share_no_memory() -> None:
 
 
 def test_a_buffer_read_before_its_first_write_lives_from_the_start() -> None:
-    """As in a loop that is entered in its middle: what stands there before must be left alone."""
+    """Keep the earlier contents of the memory, as in a loop that is entered in its middle."""
     code = Code()
     a = promised(code.entry, 64)
     code.promises.append(a)

@@ -39,7 +39,7 @@ EQUATIONS = (
 
 
 def operands(equation: str) -> list[np.ndarray[Any, Any]]:
-    """Tensors of the sizes of the labels; dots stand for two axes."""
+    """Return tensors of the sizes of the labels; an ellipsis means two axes."""
     rng = np.random.default_rng(len(equation))
     terms = equation.partition("->")[0].replace("...", "gh").split(",")
     return [rng.normal(size=[SIZES[label] for label in term]) for term in terms]

@@ -13,7 +13,7 @@ S = tf.signal
 
 
 def transforms(x: Any, z: Any) -> list[Any]:
-    """Along the last axes, and of other lengths: cut, and with zeros behind."""
+    """Transform along the last axes, with other lengths too: cut, or padded with zeros."""
     return [
         S.fft(z), S.ifft(z), S.rfft(x), S.irfft(z), S.rfft(x, [6]), S.rfft(x, [11]), S.irfft(z, [5]), S.irfft(z, [16]),
         S.fft2d(z), S.ifft2d(z), S.rfft2d(x), S.irfft2d(z), S.rfft2d(x, [3, 6]), S.irfft2d(z, [4, 5]),

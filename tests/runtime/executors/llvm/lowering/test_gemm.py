@@ -43,7 +43,7 @@ def check(program: Any, *arrays: np.ndarray[Any, Any]) -> None:
 
 
 def check_sizes(dtype: str, sizes: Sequence[tuple[int, int, int]], ways: Sequence[tuple[bool, bool]]) -> None:
-    """Products of matrices of sizes m, n, k, all in one program; each stands in memory as one of the ways says."""
+    """Products of matrices of sizes m, n, k, all in one program; each has one of the memory layouts."""
     sums = [
         (numbers(dtype, *((k, m) if first else (m, k))), numbers(dtype, *((n, k) if second else (k, n))))
         for (m, n, k), (first, second) in zip(sizes, ways, strict=True)

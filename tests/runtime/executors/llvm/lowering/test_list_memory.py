@@ -127,7 +127,7 @@ def test_a_gradient_list_may_grow_after_a_read() -> None:
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_rows_with_a_single_gradient(size: int) -> None:
-    """What lies behind the last row is nobody's."""
+    """Do not use the memory after the last row."""
 
     def program(row: Any, place: Any) -> Any:
         return [array_rows(array_one(place, row * i), [size, 4], tf.float32) for i in (1, 2)]

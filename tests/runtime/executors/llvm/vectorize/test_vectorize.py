@@ -38,7 +38,7 @@ def gathered(x: Any) -> Any:
 
 
 def rows(x: Any) -> Any:
-    """What is the same in a row, and sums that stand beside each other."""
+    """Vectorize values that are uniform in a row, and sums in adjacent memory."""
     y = x - tf.reduce_mean(x, -1, keepdims=True)
     return y / tf.sqrt(tf.reduce_mean(y * y, -1, keepdims=True) + 1e-3), tf.reduce_sum(x, 0)
 

@@ -101,7 +101,7 @@ DECISIONS: dict[str, Callable[[bool, bool], bool]] = {
 @pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_a_condition_refines_the_ranges(name: str, decision: str) -> None:
-    """Whatever makes a decision true, or false, is still possible behind it."""
+    """Keep every value that makes a condition true, or false, possible after it."""
     graph = parse(
         "graph f(a: int32[], b: int32[]) -> bool[]\n"
         f"  c = {name} a, b : bool[]\n"

@@ -389,7 +389,7 @@ graph f(n: int32[], k: int32[]) -> int32[], int32[]
 @pytest.mark.parametrize("deepest", [1, 2, 15])
 @pytest.mark.parametrize("text", LOOPS.values(), ids=LOOPS)
 def test_loops_agree_with_the_interpreter(text: str, deepest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However deep blocks may lie in each other: what lies deeper is a function, which knows no numbers."""
+    """Nest blocks up to any depth: deeper ones become functions, which take boxed values."""
     for room in (unboxing_analysis, region_codegen):
         monkeypatch.setattr(room, "DEEPEST", deepest)
     for n, k in ((0, 0), (3, 2), (0, 7), (7, 20), (-3, 12), (2**31 - 5, -(2**31) + 9), (5, 5)):
