@@ -329,7 +329,6 @@ CORE = {"core", "ir", "dtypes", "errors", "nest", "config", "version"}
 
 UPWARD = {
     ("autodiff.jacobian", "higher_order.map_fn"),
-    ("composite.extension_dispatch", "ragged.op_table"),
     ("ops.state.host_call", "autodiff"),
     ("ragged.tensor", "autograph_backend"),
     ("ragged.tensor", "python_semantics.indexed_iterables"),

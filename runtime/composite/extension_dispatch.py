@@ -17,9 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.export import export
-from ..ops.framework.composite_dispatch import DISPATCHERS, name_of
-from ..ops.framework.op_families import Elementwise
-from ..ragged.op_table import ON_ELEMENTS
+from ..ops.framework.composite_dispatch import DISPATCHERS, element_operands, name_of
 
 Handler = Callable[..., Any]
 _registered: dict[Any, list[Any]] = {}
@@ -30,7 +28,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Hand
     """Register `function(api, x)` as every unary elementwise operation for an `x` of this type."""
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
-        if _elements(operation) != 1 or not _fits(values[0], x_type):
+        if element_operands(operation) != 1 or not _fits(values[0], x_type):
             return None
         return lambda x, *others: handler(functools.partial(_with, operation, others), x)
 
@@ -42,7 +40,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     """Register `function(api, x, y)` as every binary elementwise operation for these types."""
 
     def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
-        if _elements(operation) != 2 or not _fits(values[0], x_type) or not _fits(values[1], y_type):
+        if element_operands(operation) != 2 or not _fits(values[0], x_type) or not _fits(values[1], y_type):
             return None
         return lambda x, y, *others: handler(functools.partial(_with, operation, others), x, y)
 
@@ -53,13 +51,6 @@ def _with(operation: Any, others: Sequence[Any], *elements: Any) -> Any:
     """Call the operation with the elements and its other arguments."""
     given = [one for one in others if one is not None]
     return operation(*elements, *others) if given else operation(*elements)
-
-
-def _elements(operation: Any) -> int:
-    """Return the number of element operands of an elementwise operation; 0 for other operations."""
-    if isinstance(operation, Elementwise):
-        return len(operation._inputs)
-    return ON_ELEMENTS.get(name_of(operation), 0)
 
 
 @export("experimental.dispatch_for_api")

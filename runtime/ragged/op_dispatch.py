@@ -7,27 +7,25 @@ their own implementation in one of the tables.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ops.framework.composite_dispatch import name_of
-from ..ops.framework.op_families import Elementwise
-from . import op_table
+from ..ops.framework.composite_dispatch import element_operands, name_of
 from .broadcasting import with_common_rows
 from .tensor import RaggedTensor
+
+_MODULES = ("concat_stack", "misc_ops", "gather_and_mask", "reductions")
+"""Modules with a table `OPERATIONS`."""
 
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:
     """Return the implementation of an operation for ragged tensors; None when it does not support them."""
-    name = name_of(operation)
-    own = own_functions().get(name)
+    own = own_functions().get(name_of(operation))
     if own is not None:
         return own
-    if isinstance(operation, Elementwise):
-        return elementwise(operation, len(operation._inputs))
-    if name in op_table.ON_ELEMENTS:
-        return elementwise(operation, op_table.ON_ELEMENTS[name])
-    return None
+    count = element_operands(operation)
+    return elementwise(operation, count) if count else None
 
 
 def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]:
@@ -44,8 +42,8 @@ def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]
 def own_functions() -> Mapping[str, Callable[..., Any]]:
     """Return the implementations of all tables by operation name."""
     found: dict[str, Callable[..., Any]] = {}
-    for table in op_table.every():
-        found.update(table)
+    for module in _MODULES:
+        found.update(importlib.import_module(f"{__package__}.{module}").OPERATIONS)
     return found
 
 

@@ -104,6 +104,7 @@ def _(shape: Array, dtype: dtypes.DType) -> Array:
     fills=0,
     out={"biufc": ("np.copyto({o}, {zero})",)},
     reuses=(),
+    element_operands=1,
 )
 def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Return zeros in the shape of `input`, and of its dtype unless another is given.
@@ -128,6 +129,7 @@ zeros_like.no_gradient("it is constant")
     fills=1,
     out={"biufc": ("np.copyto({o}, {one})",)},
     reuses=(),
+    element_operands=1,
 )
 def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> TensorType:
     """Return ones in the shape of `input`, and of its dtype unless another is given.

@@ -348,6 +348,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     scalar={"b": "{1} if {0} else {2}"},
     numpy_scalar={"b": "{1} if {0} else {2}"},
     interval=intervals.choose,
+    element_operands=3,
 )
 def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
     """Select elements of `x` where `condition` is true, else of `y`.

@@ -14,9 +14,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.type_spec import MeetsCompositeError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = []
 """The registered dispatchers: each maps an operation and its arguments to the function to call, or None."""
@@ -40,8 +42,30 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
     return found(*values)
 
 
-def dispatching_composites(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a function of tensors, known as `name`, so that composite classes can override it."""
+def element_operands(operation: Any) -> int:
+    """Return how many leading arguments of an elementwise operation are elements; 0 for other operations."""
+    return getattr(operation, "element_operands", 0)
+
+
+def elementwise_on(count: int) -> Callable[[F], F]:
+    """Decorate a function that is elementwise in its first `count` arguments, and calls `apply` itself."""
+
+    def decorated(function: F) -> F:
+        function.element_operands = count  # type: ignore[attr-defined]
+        return function
+
+    return decorated
+
+
+def dispatching_composites(
+    name: str, element_operands: int = 0
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a function of tensors, known as `name`, so that composite classes can override it.
+
+    Args:
+        name: The function's name in the tables of composites.
+        element_operands: The number of leading arguments whose elements give the elements of the result.
+    """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -54,6 +78,6 @@ def dispatching_composites(name: str) -> Callable[[Callable[..., Any]], Callable
                 return apply(accepting, list(bound.arguments.values()), met)
 
         accepting.name = name  # type: ignore[attr-defined]
-        return accepting
+        return elementwise_on(element_operands)(accepting)
 
     return decorated

@@ -53,6 +53,7 @@ class DeclaredFacts(TypedDict, total=False):
     reducer: BlockReduction
     batch: BatchingRule
     formula: Callable[..., Any]
+    element_operands: int
     export: Sequence[str]
 
 
@@ -78,6 +79,8 @@ class FactRecord:
         formula: An expression of one element of the result, which native code computes for floats. It takes
             `m`, the operands as numbers with Python's operators, and the attributes by name. `m` has the
             functions `where`, `abs`, `sqrt`, `exp` … as methods.
+        element_operands: The number of leading operands that may be ragged, if each element of the result depends
+            on their elements at its index only; `Elementwise` operations have it by themselves.
         reducer: The function that reduces a block of elements; None if results of blocks cannot be combined.
 
     `export` are the public names of the operation, such as ("math.exp", "exp"); see core/export.py.
@@ -100,6 +103,7 @@ class FactRecord:
         reducer: BlockReduction | None = None,
         batch: BatchingRule | None = None,
         formula: Callable[..., Any] | None = None,
+        element_operands: int = 0,
         export: Sequence[str] = (),
     ) -> None:
         self.traits = traits
@@ -115,6 +119,7 @@ class FactRecord:
         self.interval = interval
         self.reducer = reducer
         self.formula = formula
+        self.element_operands = element_operands
         self.batch = elementwise if batch is None and Trait.ELEMENTWISE in traits else batch
         exports.export(*export)(self)
 

@@ -111,6 +111,7 @@ class Elementwise(Op):
             facts["traits"] |= ELEMENTWISE
         facts.setdefault("batch", elementwise)
         super().__init__(rule, expression=expression, **facts)
+        self.element_operands = len(self._inputs)
         self.kernel(compute)
         self._taken: set[Any] = set()
 

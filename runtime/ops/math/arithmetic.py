@@ -455,6 +455,7 @@ _QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for d
 
 
 @export("math.divide", "math.truediv", "divide", "truediv")
+@composite_dispatch.elementwise_on(2)
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y` as in Python 3: integers give float64 (those of 8 and 16 bits float32).
 
@@ -474,7 +475,7 @@ truediv = divide
 
 
 @export("math.divide_no_nan")
-@dispatching_composites("divide_no_nan")
+@dispatching_composites("divide_no_nan", element_operands=2)
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """Return `x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
 
@@ -524,7 +525,7 @@ def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
 
 
 @export("clip_by_value")
-@dispatching_composites("clip_by_value")
+@dispatching_composites("clip_by_value", element_operands=3)
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """Clip `t` to the range from `clip_value_min` to `clip_value_max`.
 

@@ -27,6 +27,7 @@ from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 
 
 @export("cast")
+@composite_dispatch.elementwise_on(1)
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     """Cast `x` to `dtype`: fractions are truncated, the imaginary part is dropped, nonzero is True.
 
@@ -43,7 +44,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
         return composite_dispatch.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
 
 
-@op(name="cast", traits=ELEMENTWISE | TOTAL | CHEAP, interval=intervals.unchanged)
+@op(name="cast", traits=ELEMENTWISE | TOTAL | CHEAP, interval=intervals.unchanged, element_operands=1)
 def cast_op(x: Input, dtype: DType, name: Name = None) -> TensorType:
     """Cast to a different dtype; see `cast`.
 
@@ -72,7 +73,7 @@ def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
 
 
 @export("saturate_cast")
-@op
+@op(element_operands=1)
 def saturate_cast(value: Input, dtype: DType, name: Name = None) -> TensorType:
     """Cast `value` to `dtype`; values out of its range become the nearest value within.
 
@@ -122,7 +123,7 @@ def _plain(limit: Any) -> Any:
 
 
 @export("bitcast")
-@op
+@op(element_operands=1)
 def bitcast(input: Input, type: DType, name: Name = None) -> TensorType:
     """Reinterpret the bits of `input` as elements of `type`.
 
@@ -168,6 +169,7 @@ bitcast.no_gradient("the bits of a number are discrete")
     scalar={"biuf": "{0}"},
     interval=intervals.unchanged,
     batch=batching.unchanged,
+    element_operands=1,
 )
 def identity(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged.
@@ -196,6 +198,7 @@ def _(dy: Any, y: Any, input: Any) -> Any:
     scalar={"biuf": "{0}"},
     interval=intervals.unchanged,
     batch=batching.unchanged,
+    element_operands=1,
 )
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged; gradients treat the result as a constant.
@@ -216,7 +219,7 @@ stop_gradient.no_gradient("its purpose is to stop gradients")
 
 
 @export("complex")
-@dispatching_composites("complex")
+@dispatching_composites("complex", element_operands=2)
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Return complex numbers from their parts.
 
@@ -235,7 +238,7 @@ def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
 _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
-@op(name="complex", traits=TOTAL)
+@op(name="complex", traits=TOTAL, element_operands=2)
 def of_parts(real: Same, imag: Same, name: Name = None) -> TensorType:
     """Return complex numbers from their parts, which have one dtype.
 

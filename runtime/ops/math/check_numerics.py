@@ -17,7 +17,7 @@ from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 
 @export("debugging.check_numerics")
-@op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT, batch=batching.unchanged)
+@op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT, batch=batching.unchanged, element_operands=1)
 def check_numerics(tensor: Input, message: str, name: Name = None) -> TensorType:
     """Return `tensor`; at each run, raise InvalidArgumentError with `message` if it has NaN or infinite elements.
 

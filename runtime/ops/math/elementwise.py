@@ -530,7 +530,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
 
 
 @export("math.real")
-@dispatching_composites("real")
+@dispatching_composites("real", element_operands=1)
 def real(input: TensorLike, name: Name = None) -> Tensor:
     """Return the real parts: `input` itself if it is not complex.
 

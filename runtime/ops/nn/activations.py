@@ -39,6 +39,7 @@ from ..reduce.short_axis_kernels import along_short, is_short
     traits=ELEMENTWISE | TOTAL | ANY_SHAPE | CHEAP,
     out={"iuf": ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")},
     reuses=(),
+    element_operands=1,
 )  # comparing with a buffer of zeros is faster than with a scalar
 def relu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with 0 in place of negative elements.
@@ -61,7 +62,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.elu")
-@op(traits=ELEMENTWISE, cost=16, formula=lambda m, x: m.where(x < 0, m.expm1(x), x))
+@op(traits=ELEMENTWISE, cost=16, formula=lambda m, x: m.where(x < 0, m.expm1(x), x), element_operands=1)
 def elu(features: Input, name: Name = None) -> TensorType:
     """Return `features`, with `exp(x) - 1` in place of negative elements.
 
@@ -83,7 +84,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.silu", "nn.swish")
-@dispatching_composites("silu")
+@dispatching_composites("silu", element_operands=1)
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """Return `x * sigmoid(beta * x)`, known as swish.
 
@@ -99,7 +100,7 @@ swish = silu
 
 
 @export("nn.gelu")
-@dispatching_composites("gelu")
+@dispatching_composites("gelu", element_operands=1)
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
     """Return `x` times the probability that a standard normal variable is smaller than `x`.
 

@@ -25,7 +25,7 @@ from ..random.stateless import stateless_uniform
 
 
 @export("nn.dropout")
-@dispatching_composites("dropout")
+@dispatching_composites("dropout", element_operands=1)
 def dropout(
     x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: Name = None
 ) -> Tensor:

@@ -187,7 +187,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
 
 
 @export("nn.sigmoid_cross_entropy_with_logits")
-@dispatching_composites("sigmoid_cross_entropy_with_logits")
+@dispatching_composites("sigmoid_cross_entropy_with_logits", element_operands=2)
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
     """Return `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
 

@@ -33,7 +33,11 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
 @export("nn.relu6")
-@op(traits=ELEMENTWISE, out={"f": ("np.maximum({0}, {zero}, out={o})", "np.minimum({o}, {six}, out={o})")})
+@op(
+    traits=ELEMENTWISE,
+    out={"f": ("np.maximum({0}, {zero}, out={o})", "np.minimum({o}, {six}, out={o})")},
+    element_operands=1,
+)
 def relu6(features: Input, name: Name = None) -> TensorType:
     """Clip `features` to the range from 0 to 6.
 
@@ -56,7 +60,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.leaky_relu")
-@dispatching_composites("leaky_relu")
+@dispatching_composites("leaky_relu", element_operands=1)
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
     """Return `features`, with `alpha * x` in place of negative elements; integers become float32.
 
@@ -68,7 +72,12 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
     return leaky(cast(x, dtypes.float32) if x.dtype.is_integer else x, alpha, name)  # type: ignore[no-any-return]
 
 
-@op(name="leaky_relu", traits=ELEMENTWISE, formula=lambda m, x, alpha: m.where(x > 0, x, x * alpha))
+@op(
+    name="leaky_relu",
+    traits=ELEMENTWISE,
+    formula=lambda m, x, alpha: m.where(x > 0, x, x * alpha),
+    element_operands=1,
+)
 def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     """Return `features`, with `alpha * x` in place of negative elements.
 
@@ -90,7 +99,12 @@ def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
 
 
 @export("nn.selu")
-@op(traits=ELEMENTWISE, cost=16, formula=lambda m, x: m.where(x < 0, _SCALE_ALPHA * m.expm1(x), _SCALE * x))
+@op(
+    traits=ELEMENTWISE,
+    cost=16,
+    formula=lambda m, x: m.where(x < 0, _SCALE_ALPHA * m.expm1(x), _SCALE * x),
+    element_operands=1,
+)
 def selu(features: Input, name: Name = None) -> TensorType:
     """Return `scale * x`, or `scale * alpha * (exp(x) - 1)` for negative elements: mean 0 and variance 1 are kept.
 
@@ -113,7 +127,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
 
 
 @export("nn.softsign")
-@op(traits=ELEMENTWISE, cost=6, formula=lambda m, x: x / (1 + m.abs(x)))
+@op(traits=ELEMENTWISE, cost=6, formula=lambda m, x: x / (1 + m.abs(x)), element_operands=1)
 def softsign(features: Input, name: Name = None) -> TensorType:
     """Return `x / (1 + |x|)`.
 

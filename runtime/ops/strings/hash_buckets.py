@@ -28,7 +28,7 @@ def _bucket(input: Any, num_buckets: int, name: str) -> TensorType:
 
 
 @export("strings.to_hash_bucket")
-@op
+@op(element_operands=1)
 def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """Return a deterministic number from 0 to `num_buckets` - 1 for each string.
 
@@ -46,7 +46,7 @@ def _(input: Array, num_buckets: int) -> Array:
 
 
 @export("strings.to_hash_bucket_fast")
-@op
+@op(element_operands=1)
 def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> TensorType:
     """Return a number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
 
@@ -65,7 +65,7 @@ def _(input: Array, num_buckets: int) -> Array:
 
 
 @export("strings.to_hash_bucket_strong")
-@op
+@op(element_operands=1)
 def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> TensorType:
     """Return a number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two 64-bit integers.
 

@@ -30,7 +30,7 @@ def _bytes(scalar: Any) -> bytes:
 
 
 @export("strings.regex_full_match")
-@op
+@op(element_operands=1)
 def regex_full_match(input: Input, pattern: Input, name: Name = None) -> TensorType:
     """Return whether the whole of each string matches the pattern.
 
@@ -52,7 +52,7 @@ def _(input: Array, pattern: Array) -> Array:
 
 
 @export("strings.regex_replace")
-@op
+@op(element_operands=1)
 def regex_replace(
     input: Input, pattern: Input, rewrite: Input, replace_global: bool = True, name: Name = None
 ) -> TensorType:

@@ -73,7 +73,7 @@ def _(inputs: list[Array], separator: str) -> Array:
 
 
 @export("strings.as_string", "as_string")
-@op
+@op(element_operands=1)
 def as_string(
     input: Input,
     precision: int = -1,
@@ -134,7 +134,7 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
 
 
 @export("strings.length")
-@op(name="string_length")
+@op(name="string_length", element_operands=1)
 def length(input: Input, unit: str = "BYTE", name: Name = None) -> TensorType:
     """Return the number of bytes of each string, or of characters with unit "UTF8_CHAR".
 
@@ -162,7 +162,7 @@ def _check_encoding(encoding: str) -> None:
 
 
 @export("strings.lower")
-@op(name="string_lower")
+@op(name="string_lower", element_operands=1)
 def lower(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Convert letters to lower case: those of ASCII, or all with encoding "utf-8".
 
@@ -182,7 +182,7 @@ def _(input: Array, encoding: str) -> Array:
 
 
 @export("strings.upper")
-@op(name="string_upper")
+@op(name="string_upper", element_operands=1)
 def upper(input: Input, encoding: str = "", name: Name = None) -> TensorType:
     """Convert letters to upper case: those of ASCII, or all with encoding "utf-8".
 
@@ -202,7 +202,7 @@ def _(input: Array, encoding: str) -> Array:
 
 
 @export("strings.strip")
-@op(name="string_strip")
+@op(name="string_strip", element_operands=1)
 def strip(input: Input, name: Name = None) -> TensorType:
     """Strip whitespace from both ends of strings.
 
@@ -219,7 +219,7 @@ def _(input: Array) -> Array:
 
 
 @export("strings.substr")
-@op
+@op(element_operands=1)
 def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> TensorType:
     """Return the part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
 

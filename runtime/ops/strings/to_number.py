@@ -31,7 +31,7 @@ _SHOWN = 100  # characters of a text in a message
 
 
 @export("strings.to_number")
-@op(name="string_to_number")
+@op(name="string_to_number", element_operands=1)
 def to_number(input: Input, out_type: DType = dtypes.float32, name: Name = None) -> TensorType:
     """Parse numbers from strings: float32, float64, int32, int64, uint32 or uint64; surrounding whitespace is ignored.
 

@@ -111,7 +111,7 @@ def _is_character(code: int) -> bool:
 
 
 @export("strings.unicode_transcode")
-@op
+@op(element_operands=1)
 def unicode_transcode(
     input: Input,
     input_encoding: str,
