@@ -319,8 +319,9 @@ def test_late_names_equal_those_of_the_type_checker():
 
 
 ORDER = (
-    "core", "ir", "kernels", "storage", "ops", "composite", "sparse", "ragged", "control_flow", "optimize", "executors",
-    "autodiff", "python_semantics", "tracing", "autograph_backend", "higher_order", "interop",
+    "core", "ir", "kernels", "storage", "ops", "composite", "sparse", "ragged", "control_flow", "optimize",
+    "functionalize", "executors", "autodiff", "python_semantics", "tracing", "autograph_backend", "higher_order",
+    "interop",
 )  # fmt: skip
 """The packages of the runtime below its libraries, the lowest first. `core` and `ir` are one layer: a symbolic tensor
 holds a value of a graph."""

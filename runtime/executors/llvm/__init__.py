@@ -6,10 +6,8 @@
     opt_levels.py            the LLVM passes that a graph is worth
     split_module.py          the part of a module that another thread compiles (parallel_codegen.py)
     gc_pause.py              no garbage collection during compilation
-    compile_graph.py         all steps from a graph to LLVM IR
-    shape_specialization.py  static shapes, and the constants that follow from them (constant_folding.py)
+    compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on
-    affine_analysis.py       the lengths of slices with dynamic bounds
     compilation_unit.py      one graph as one LLVM module
     codegen/                 emission of IR: region_lowering.py lowers the operations of a graph,
                              materialization.py computes lazy values (lazy_values.py) in loop nests,
@@ -21,7 +19,7 @@
     runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py)
     worker_threads.py        the thread pool (codegen/thread_pool_ir.py) when a process forks
     call/                    calls from Python: native_call.py with the C extension native_call.c, else ctypes_entry.py
-    diagnostics.py           reasons why a graph cannot be compiled
+    diagnostics.py           messages about graphs that are not compiled
     jit_function.py          a graph for any shapes; the plan runs failed calls again, and reports the error
     tiering.py               automatic compilation of hot graphs; first_call_check.py compares results with the plan's
 
@@ -36,7 +34,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import CannotCompileError, CompilationError
+from ...functionalize.errors import CannotCompileError
+from .diagnostics import CompilationError
 from .llvm_engine import INSTALL, missing
 
 if TYPE_CHECKING:

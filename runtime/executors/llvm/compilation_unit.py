@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph, Operation
 from ...ir.value_types import ListType, TensorType, VariableType
 from .arena import Arena
@@ -25,7 +26,6 @@ from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer
 from .codegen.region_lowering import Region
 from .codegen.value_names import Names
-from .diagnostics import CannotCompileError
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .opt_levels import DONE, Level, can_be_done, level

@@ -12,17 +12,18 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from ...functionalize.errors import CannotCompileError
+from ...functionalize.random import with_streams
 from ...ir.graph import Constant, Graph
 from ...ir.value_types import ListType, VariableType
 from . import list_abi, llvm_engine
 from .codegen.llvm_types import STORED
-from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError
-from .functionalize_rng import with_streams
+from .diagnostics import CompilationError, CompilerFaultError
 
 
 def prepared(graph: Graph) -> tuple[Graph, list[int]]:
     """Return the functional form of a graph, and the variable inputs whose new values follow its outputs."""
-    from .functionalize_variables import without_variables
+    from ...functionalize.variables import without_variables
 
     reasons = _of_inputs(graph) or _of_results(graph)
     if reasons:
@@ -94,10 +95,10 @@ def lowered(
     why = llvm_engine.missing()
     if why is not None:
         raise CannotCompileError([why])
+    from ...functionalize.shapes import specialized
     from ...optimize import Options, batch_loop_matmul, dce, optimize
     from . import lowering  # noqa: F401  (registers the lowering rules)
     from .compilation_unit import CompilationUnit
-    from .shape_specialization import specialized
 
     needed = dce.run(graph, Options())  # dead operations must not be reasons to refuse the graph
     plain = optimize(specialized(needed, arguments, with_sizes))

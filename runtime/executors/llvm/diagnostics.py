@@ -16,36 +16,12 @@ fix: run the function with jit_compile=False; report this message and print(f.ge
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ...errors import InternalError, InvalidArgumentError
 from ...ir.graph import Graph, Operation
 
 CODE = "AGC220"
 FAULT = "AGC221"
-
-
-class Reason(NamedTuple):
-    """The reason why an operation cannot be compiled."""
-
-    operation: Operation
-    text: str
-
-    def __str__(self) -> str:
-        location = f"{self.operation.origin}: " if self.operation.origin else ""
-        return f"{location}{self.operation.type}: {self.text}"
-
-
-class CannotCompileError(Exception):
-    """Error for a graph with operations that have no native code."""
-
-    def __init__(self, reasons: Iterable[Reason | str]) -> None:
-        self.reasons = list(dict.fromkeys(map(str, reasons)))
-        super().__init__("; ".join(self.reasons))
-
-
-class NeverRunsError(CannotCompileError):
-    """Error for input shapes that an operation rejects: the graph fails when it reaches this operation."""
 
 
 class CompilationError(InvalidArgumentError):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...functionalize.errors import CannotCompileError, NeverRunsError
+from ...functionalize.random import with_streams
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.state.compare_and_swap import exchange
@@ -22,8 +24,6 @@ from ..plan.plan import Plan
 from . import llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import Fence, prepared, refused
-from .diagnostics import CannotCompileError, NeverRunsError
-from .functionalize_rng import with_streams
 from .gc_pause import Pause
 from .list_abi import demand_compiled, described, received
 

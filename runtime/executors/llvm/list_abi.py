@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from ...functionalize.errors import CannotCompileError
+from ...functionalize.list_lengths import GrowingSpec, SizedSpec
 from ...ir.value_types import ListType, TensorType
 from ...ops.lists.tensor_array import Growing, PersistentArray
 from .arena import HEAD
@@ -23,8 +25,6 @@ from .codegen.function_builder import Emitter
 from .codegen.lazy_values import Buffer, LazyValue
 from .codegen.llvm_types import COMPILED, Register, integer, pointer
 from .codegen.rule_registry import RefusedError
-from .diagnostics import CannotCompileError
-from .list_length_analysis import GrowingSpec, SizedSpec
 from .lowering.list_memory import COUNT, List, Lists, View, made, parts_of
 
 

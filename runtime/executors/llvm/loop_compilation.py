@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...functionalize.errors import CannotCompileError
 from ...ir.clone import Substitution, clone_value, substitute, with_parts
 from ...ir.graph import Graph, Operation, Value
 from ...ir.value_types import TensorType
@@ -22,7 +23,7 @@ from ...ops.framework.region_ops import StructuredOp
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
 from .codegen.rule_registry import LOWERINGS
-from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError, tell, tell_of_difference
+from .diagnostics import CompilationError, CompilerFaultError, tell, tell_of_difference
 from .first_call_check import compared
 from .jit_function import JitFunction
 

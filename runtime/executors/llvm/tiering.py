@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...config import optimizer
+from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph
 from ...ops.lists.tensor_array import PersistentArray
 from ..runners import kernel_for
 from . import llvm_engine
-from .diagnostics import CannotCompileError, CompilerFaultError, tell, tell_of_difference
+from .diagnostics import CompilerFaultError, tell, tell_of_difference
 
 if TYPE_CHECKING:
     from .. import Plan

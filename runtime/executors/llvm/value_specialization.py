@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...ir.graph import Constant, Graph
 from ...ir.value_types import ListType, TensorType
 from .compile_graph import lowered
-from .diagnostics import CannotCompileError, NeverRunsError
 from .list_abi import described
 
 MOST_ELEMENTS = 8

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .... import dtypes
+from ....functionalize.errors import CannotCompileError, Reason
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ir.value_types import TensorType
-from ..diagnostics import BrokenRuleError, CannotCompileError, Reason
+from ..diagnostics import BrokenRuleError
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
 from .element_formulas import element_rule

@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ....functionalize.affine_analysis import index_of
 from ....ir.graph import Operand, Operation
 from ....ops.arrays.getitem import _matched
-from ..affine_analysis import index_of
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .... import dtypes
+from ....functionalize.affine_analysis import index_of, is_moving, selected_sizes
 from ....ir.graph import Constant, Operand, Operation, Value
 from ....ops.arrays.getitem import _matched
-from ..affine_analysis import index_of, is_moving, selected_sizes
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
+from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Operation
 from ....ops.lists.accumulator_list import ROWS
 from ..codegen.dynamic_sizes import Size, is_sized
@@ -23,7 +24,6 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
-from ..list_length_analysis import SizedSpec
 from .casts import converted
 from .dynamic_slices import sized_parts
 from .elementwise import add

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Graph, Operation, Value
 from ....ir.value_types import ListType, TensorType
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError
-from ..list_length_analysis import SizedSpec
 from .list_memory import Cells, List, Lists, View, copied, made, parts_of
 
 

@@ -5,7 +5,7 @@
     y = array_stack b              the memory, as a tensor
 
 In the graph each write makes a new version. If the old version has no later reader, which is usual, the new version
-reuses its memory; otherwise it gets a copy. `list_length_analysis.py` has moved readers first. Elements that were
+reuses its memory; otherwise it gets a copy. `list_lengths.py` has moved readers first. Elements that were
 never written are zero.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .... import dtypes
+from ....functionalize.list_lengths import MAKING, SizedSpec
 from ....ir.graph import Operation
 from ....ir.value_types import ListType, TensorType
 from ..codegen.dynamic_sizes import Size
@@ -21,7 +22,6 @@ from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from ..list_length_analysis import MAKING, SizedSpec
 from .fill import asked_shape, shape_of, uniform
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
 

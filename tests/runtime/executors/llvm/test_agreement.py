@@ -13,7 +13,7 @@ import pytest
 from agc.runtime import errors
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.executors.llvm import CompilationError
-from agc.runtime.executors.llvm.functionalize_variables import without_variables
+from agc.runtime.functionalize.variables import without_variables
 from agc.runtime.ir.graph import Graph
 from hypothesis import given, settings
 from support import programs

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir.graph import Constant, Operand, Operation
-from ...ir.value_types import AnySpec, ListType, TensorType
+from ..ir.graph import Constant, Operand, Operation
+from ..ir.value_types import AnySpec, ListType, TensorType
 
 
 class SameSpec(ListType):

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from ...ir.graph import Constant, Operand, Operation
-from ...ir.value_types import AnySpec, ListType, TensorType
-from . import list_contents_analysis
+from ..ir.graph import Constant, Operand, Operation
+from ..ir.value_types import AnySpec, ListType, TensorType
+from . import list_contents
 
 
 class SizedSpec(ListType):
@@ -88,7 +88,7 @@ def of_both(element: TensorType, one: ListType, other: ListType) -> ListType:
     """Return the type of a list that is either of two lists, with the length if both have the same."""
     if isinstance(one, SizedSpec) and isinstance(other, SizedSpec) and one.size == other.size:
         return SizedSpec(element, one.size)
-    return list_contents_analysis.of_both(one, other) or ListType(list_contents_analysis.plain(element))
+    return list_contents.of_both(one, other) or ListType(list_contents.plain(element))
 
 
 MAKING = frozenset({

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import dtypes
-from ...ir.clone import with_parts
-from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import TensorType, VariableType
-from ...kernels.random import seeds
-from ...ops.framework.op import REGISTRY
+from .. import dtypes
+from ..ir.clone import with_parts
+from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.value_types import TensorType, VariableType
+from ..kernels.random import seeds
+from ..ops.framework.op import REGISTRY
 
 STATE = TensorType(dtypes.int64, (3,))
 _HALF = (1 << 64) - 1

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...core.shapes import generalize, is_static
-from ...errors import OpError
-from ...ir.clone import are_same, with_parts
-from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ir.value_types import AnySpec, ListType, TensorType
-from ...ops.arrays.undefined_values import of_size_zero
-from ...ops.framework.op_errors import OF_COMPUTING
-from . import list_contents_analysis
+from .. import dtypes
+from ..core.shapes import generalize, is_static
+from ..errors import OpError
+from ..ir.clone import are_same, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import AnySpec, ListType, TensorType
+from ..ops.arrays.undefined_values import of_size_zero
+from ..ops.framework.op_errors import OF_COMPUTING
+from . import list_contents
 from .affine_analysis import index_of, selected_sizes
-from .constant_folding import OF_SHAPES, folded, of_shapes
-from .diagnostics import CannotCompileError, NeverRunsError, Reason
-from .list_length_analysis import of_both, readers_first, sized
+from .constants import OF_SHAPES, folded, of_shapes
+from .errors import CannotCompileError, NeverRunsError, Reason
+from .list_lengths import of_both, readers_first, sized
 
 _ROUNDS = 8
 """Maximum number of iterations to a fixed point of the list types in a loop's state."""
@@ -83,7 +83,7 @@ class _Writer:
         return [known.get(operand, operand) for operand in graph.outputs]
 
     def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
-        specs = list_contents_analysis.filled(
+        specs = list_contents.filled(
             operation, inputs, sized(operation, inputs, _inferred(operation, inputs))
         )
         if operation.type == "getitem":
@@ -99,7 +99,7 @@ class _Writer:
                 self.operations.pop()
                 values = np.array(elements, specs[0].dtype.numpy)
                 return [Constant(values.reshape(specs[0].shape))]
-        return list_contents_analysis.taken(operation, inputs, outputs)
+        return list_contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> TensorType:
         """Return the type of a slice; lengths are static if the bounds differ by a constant."""

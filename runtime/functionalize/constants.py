@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ir.value_types import AnySpec, TensorType
+from ..core.fp_errors import quietly
+from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.value_types import AnySpec, TensorType
+from ..optimize import constant_fold
 
 LARGEST_FOLDED = 4096
 """The maximum number of elements of a folded result."""
@@ -34,6 +36,7 @@ def of_shapes(
     return [Constant(np.array(found, spec.dtype.numpy))]
 
 
+@quietly
 def folded(
     operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
 ) -> list[Constant] | None:
@@ -44,19 +47,16 @@ def folded(
         return None
     if operation.type in ("assert", "raise", "custom_gradient"):
         return None
-    from ..interpreter import interpret
-
-    outputs = [Value(f"r{i}", spec) for i, spec in enumerate(specs)]
-    copy = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
-    try:
-        results = interpret(Graph("folded", [], [copy], outputs), [])
-    except Exception:  # it fails again at run time, with an error that has a location
+    outputs = tuple(Value(f"r{i}", spec) for i, spec in enumerate(specs))
+    results = constant_fold.computed(Operation(operation.op, tuple(inputs), operation.attrs, outputs))
+    if results is None:  # it fails again at run time, with an error that has a location
         return None
-    if any(np.asarray(result).dtype.kind in "OV" for result in results):
+    arrays = [np.asarray(result.value) for result in results]
+    if any(array.dtype.kind in "OV" for array in arrays):
         return None
     return [
-        Constant(np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
-        for result, spec in zip(results, specs, strict=True)
+        Constant(np.asarray(array, spec.dtype.numpy))  # type: ignore[union-attr]
+        for array, spec in zip(arrays, specs, strict=True)
     ]
 
 

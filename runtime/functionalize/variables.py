@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...core import shapes
-from ...ir.clone import with_new_results, with_parts
-from ...ir.graph import Graph, Operand, Operation, Value
-from ...ir.value_types import TensorType, VariableType
-from ...ops.framework.op import REGISTRY
-from .diagnostics import CannotCompileError, Reason
+from ..core import shapes
+from ..ir.clone import with_new_results, with_parts
+from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.value_types import TensorType, VariableType
+from ..ops.framework.op import REGISTRY
+from .errors import CannotCompileError, Reason
 
 Cells = dict[int, Operand]
 """The current values of variables, by index of the graph's input."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 from agc import runtime as tf
-from agc.runtime.executors.llvm.shape_specialization import specialized
+from agc.runtime.functionalize.shapes import specialized
 from agc.runtime.ir.graph import Constant
 
 

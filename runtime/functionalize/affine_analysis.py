@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.graph import Constant, Operand, Operation, Value
-from ...ops.arrays.getitem import _matched, filled
+from ..ir.graph import Constant, Operand, Operation, Value
+from ..ops.arrays.getitem import _matched, filled
 
 Makers = Mapping[Value, Operation]
 _Form = dict[Operand | None, int]

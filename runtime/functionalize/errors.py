@@ -1,0 +1,31 @@
+"""Errors of graphs that a compiler cannot take, with the operations that are the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..ir.graph import Operation
+
+
+class Reason(NamedTuple):
+    """The reason why an operation cannot be compiled."""
+
+    operation: Operation
+    text: str
+
+    def __str__(self) -> str:
+        place = f"{self.operation.origin}: " if self.operation.origin else ""
+        return f"{place}{self.operation.type}: {self.text}"
+
+
+class CannotCompileError(Exception):
+    """Error for a graph with operations that a compiler cannot take."""
+
+    def __init__(self, reasons: Iterable[Reason | str]) -> None:
+        self.reasons = list(dict.fromkeys(map(str, reasons)))
+        super().__init__("; ".join(self.reasons))
+
+
+class NeverRunsError(CannotCompileError):
+    """Error for input shapes that an operation rejects: the graph fails when it reaches this operation."""
