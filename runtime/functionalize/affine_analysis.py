@@ -18,6 +18,8 @@ import numpy as np
 
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ops.arrays.getitem import _matched, filled
+from ..ops.framework.op import Op
+from ..ops.math.arithmetic import add, multiply, subtract
 
 Makers = Mapping[Value, Operation]
 _Form = dict[Operand | None, int]
@@ -52,14 +54,14 @@ def _form(operand: Any, makers: Makers, forms: dict[Operand, _Form], depth: int)
 def _computed(
     maker: Operation | None, makers: Makers, forms: dict[Operand, _Form], depth: int
 ) -> _Form | None:
-    if maker is None or not depth or maker.type not in ("add", "subtract", "multiply"):
+    if maker is None or not depth or maker.op not in (add, subtract, multiply):
         return None
-    return _combined(maker.type, *(_form(part, makers, forms, depth - 1) for part in maker.inputs))
+    return _combined(maker.op, *(_form(part, makers, forms, depth - 1) for part in maker.inputs))
 
 
-def _combined(kind: str, one: _Form, other: _Form) -> _Form | None:
-    if kind != "multiply":
-        return _sum(one, other, 1 if kind == "add" else -1)
+def _combined(op: Op, one: _Form, other: _Form) -> _Form | None:
+    if op is not multiply:
+        return _sum(one, other, 1 if op is add else -1)
     for form, factor in ((one, other), (other, one)):
         if not any(number for key, number in factor.items() if key is not None):
             return {key: number * factor.get(None, 0) for key, number in form.items()}

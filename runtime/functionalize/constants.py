@@ -14,12 +14,16 @@ import numpy as np
 from ..core.fp_errors import quietly
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import AnySpec, TensorType
+from ..ops.arrays.shape_ops import rank_of, size_of
+from ..ops.framework.region_ops import CUSTOM
+from ..ops.state.print_and_assert import assert_true
+from ..ops.state.raise_op import raise_error
 from ..optimize import constant_fold
 
 LARGEST_FOLDED = 4096
 """The maximum number of elements of a folded result."""
 
-OF_SHAPES = frozenset({"size", "rank"})
+OF_SHAPES = frozenset({size_of, rank_of})
 """Operations that depend on shapes only."""
 
 
@@ -27,12 +31,12 @@ def of_shapes(
     operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
 ) -> list[Constant] | None:
     """Return the constant results of `size` and `rank` if the shape is known, else None."""
-    if operation.type not in OF_SHAPES:
+    if operation.op not in OF_SHAPES:
         return None
     spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
-    if not isinstance(spec, TensorType) or shape is None or (operation.type == "size" and None in shape):
+    if not isinstance(spec, TensorType) or shape is None or (operation.op is size_of and None in shape):
         return None
-    found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
+    found = len(shape) if operation.op is rank_of else math.prod(size or 0 for size in shape)
     return [Constant(np.array(found, spec.dtype.numpy))]
 
 
@@ -45,7 +49,7 @@ def folded(
         return None
     if not all(isinstance(spec, TensorType) and _size(spec) <= LARGEST_FOLDED for spec in specs):
         return None
-    if operation.type in ("assert", "raise", "custom_gradient"):
+    if operation.op in (assert_true, raise_error, CUSTOM):
         return None
     outputs = tuple(Value(f"r{i}", spec) for i, spec in enumerate(specs))
     results = constant_fold.computed(Operation(operation.op, tuple(inputs), operation.attrs, outputs))

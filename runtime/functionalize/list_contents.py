@@ -17,6 +17,9 @@ import numpy as np
 
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.value_types import AnySpec, ListType, TensorType
+from ..ops.lists.list_gradients import array_sum
+from ..ops.lists.nested_lists import list_keep, list_of_lists, list_take
+from ..ops.lists.tensor_list import list_append, list_new, list_pop
 
 
 class SameSpec(ListType):
@@ -44,21 +47,21 @@ class SameSpec(ListType):
         return f"array of {held}, {self.element}"
 
 
-_TAKING = frozenset({"list_pop", "list_take"})
-_EMPTY = frozenset({"list_new", "list_of_lists"})
+_TAKING = frozenset({list_pop, list_take})
+_EMPTY = frozenset({list_new, list_of_lists})
 
 
 def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]) -> Sequence[AnySpec]:
     """Return the types of an operation's results, refined by the contents of lists."""
-    if operation.type in _TAKING:
+    if operation.op in _TAKING:
         return specs
-    if operation.type in _EMPTY:
+    if operation.op in _EMPTY:
         return [SameSpec(spec.element, None) for spec in specs if isinstance(spec, ListType)]
-    if operation.type in ("list_append", "list_keep"):
+    if operation.op in (list_append, list_keep):
         held, value = inputs[0].spec, inputs[1]
         assert isinstance(held, ListType)
         return [_appended(held, value, spec) for spec in specs]
-    if operation.type == "array_sum":
+    if operation.op is array_sum:
         return [_sum(inputs[0].spec, inputs[1].spec, spec) for spec in specs]
     return [plain(spec) for spec in specs]
 
@@ -96,7 +99,7 @@ def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Ope
     Gradients take as many elements as were appended. In user code, taking an element may be an error.
     """
     held = inputs[0].spec if inputs else None
-    is_gradient = operation.type == "list_pop" and operation.origin is None
+    is_gradient = operation.op is list_pop and operation.origin is None
     if is_gradient and isinstance(held, SameSpec) and held.constant is not None:
         return [outputs[0], held.constant]
     return outputs

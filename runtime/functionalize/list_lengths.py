@@ -15,6 +15,21 @@ from collections.abc import Mapping, Sequence
 
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.value_types import AnySpec, ListType, TensorType
+from ..ops.framework.region_ops import COND, SWITCH, WHILE
+from ..ops.lists.accumulator_list import array_add
+from ..ops.lists.list_gradients import array_sum, array_without
+from ..ops.lists.nested_lists import list_keep, list_take
+from ..ops.lists.tensor_array import (
+    array_concat,
+    array_new,
+    array_scatter,
+    array_split,
+    array_stack,
+    array_unstack,
+    array_write,
+)
+from ..ops.lists.tensor_list import list_append, list_extend, list_extend_rows, list_pop, list_set
+from ..ops.reduce.bincount import occurrences
 from . import list_contents
 
 
@@ -46,7 +61,7 @@ class GrowingSpec(ListType):
     __slots__ = ()
 
 
-KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
+KEEPING = frozenset({array_write, array_without, array_unstack, array_scatter})
 """Operations with as many elements in the result as in the first operand, unless the first operand may grow."""
 
 
@@ -56,17 +71,17 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
         return specs
     first, *rest = specs
     given = inputs[0].spec if inputs else None
-    if operation.type == "array_new" and isinstance(first, ListType):
+    if operation.op is array_new and isinstance(first, ListType):
         size = inputs[0]
         if isinstance(size, Constant) and not operation.attrs["dynamic"]:
             return [SizedSpec(first.element, int(size.value))]
-    if operation.type in KEEPING and isinstance(given, SizedSpec) and isinstance(first, ListType):
+    if operation.op in KEEPING and isinstance(given, SizedSpec) and isinstance(first, ListType):
         return [SizedSpec(first.element, given.size)]
-    if operation.type == "array_split" and isinstance(first, ListType) and isinstance(inputs[2], Constant):
+    if operation.op is array_split and isinstance(first, ListType) and isinstance(inputs[2], Constant):
         sizes, whole = inputs[2].value.tolist(), inputs[1].spec
         if isinstance(whole, TensorType) and whole.shape and len(set(sizes)) == 1:
             return [SizedSpec(TensorType(whole.dtype, (int(sizes[0]), *whole.shape[1:])), len(sizes))]
-    if operation.type == "occurrences" and not operation.attrs["by_row"] and isinstance(first, TensorType):
+    if operation.op is occurrences and not operation.attrs["by_row"] and isinstance(first, TensorType):
         least, most = inputs[2:]
         if (
             isinstance(least, Constant)
@@ -74,11 +89,11 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
             and 0 <= int(most.value) <= int(least.value)
         ):
             return [TensorType(first.dtype, (int(most.value),))]
-    if operation.type == "array_concat" and isinstance(given, SizedSpec) and isinstance(first, TensorType):
+    if operation.op is array_concat and isinstance(given, SizedSpec) and isinstance(first, TensorType):
         shape = given.element.shape
         if shape and shape[0] is not None:
             return [TensorType(first.dtype, (given.size * shape[0], *shape[1:]))]
-    if operation.type == "array_stack" and isinstance(given, SizedSpec) and isinstance(first, TensorType):
+    if operation.op is array_stack and isinstance(given, SizedSpec) and isinstance(first, TensorType):
         shape = first.shape
         return [first if shape is None else TensorType(first.dtype, (given.size, *shape[1:])), *rest]
     return specs
@@ -92,8 +107,8 @@ def of_both(element: TensorType, one: ListType, other: ListType) -> ListType:
 
 
 MAKING = frozenset({
-    "array_write", "array_without", "array_unstack", "array_sum", "array_add", "list_append", "list_pop", "list_set",
-    "list_keep", "list_take", "list_extend", "list_extend_rows", "while", "cond", "switch",
+    array_write, array_without, array_unstack, array_sum, array_add, list_append, list_pop, list_set,
+    list_keep, list_take, list_extend, list_extend_rows, WHILE, COND, SWITCH,
 })  # fmt: skip
 """Operations that make new versions of the lists that they take."""
 
@@ -106,9 +121,9 @@ def readers_first(operations: list[Operation]) -> list[Operation]:
             users[operand].append(operation)
     waits: dict[Operation, list[Operation]] = {}
     for maker in operations:
-        if maker.type in MAKING:
+        if maker.op in MAKING:
             lists = [operand for operand in maker.inputs if isinstance(operand.spec, ListType)]
-            readers = {user for operand in lists for user in users[operand] if user.type not in MAKING}
+            readers = {user for operand in lists for user in users[operand] if user.op not in MAKING}
             if readers:
                 waits[maker] = [reader for reader in readers if reader not in _dependents(maker, users)]
     if not any(waits.values()):

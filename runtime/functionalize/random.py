@@ -22,7 +22,25 @@ from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType, VariableType
 from ..kernels.random import seeds
-from ..ops.framework.op import REGISTRY
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
+from ..ops.random.rng_state import stream_after, stream_behind
+from ..ops.random.stateful import (
+    random_categorical,
+    random_integers,
+    random_normal,
+    random_shuffle,
+    random_truncated_normal,
+    random_uniform,
+)
+from ..ops.random.stateless import (
+    stateless_random_integers,
+    stateless_random_normal,
+    stateless_random_truncated_normal,
+    stateless_random_uniform,
+)
+from ..ops.random.stateless_distributions import seeded_categorical, seeded_shuffle, stream_state
+from ..ops.state.variable_ops import assign_variable, read_variable
 
 STATE = TensorType(dtypes.int64, (3,))
 _HALF = (1 << 64) - 1
@@ -50,10 +68,10 @@ class StreamVariable:
 
 
 class _Drawing(NamedTuple):
-    """The functional form of a drawing operation: the kind of its stream, the stateless operation, its inputs."""
+    """The functional form of a drawing operation: the kind of its stream, its stateless operation, its inputs."""
 
     kind: Callable[[Operation], str]
-    stateless: str
+    stateless: Op | None
     inputs: Callable[[Sequence[Operand], Operand], tuple[Operand, ...]]
     keeps_dtype: bool = True
 
@@ -71,25 +89,25 @@ def _last(inputs: Sequence[Operand], state: Operand) -> tuple[Operand, ...]:
 
 
 _DRAWINGS = {
-    "random_uniform": _Drawing(_of_attribute("uniform"), "stateless_random_uniform", _after_first),
-    "random_normal": _Drawing(_of_attribute("normal"), "stateless_random_normal", _after_first),
-    "random_truncated_normal": _Drawing(
-        _of_attribute("truncated"), "stateless_random_truncated_normal", _after_first
+    random_uniform: _Drawing(_of_attribute("uniform"), stateless_random_uniform, _after_first),
+    random_normal: _Drawing(_of_attribute("normal"), stateless_random_normal, _after_first),
+    random_truncated_normal: _Drawing(
+        _of_attribute("truncated"), stateless_random_truncated_normal, _after_first
     ),
-    "random_integers": _Drawing(
+    random_integers: _Drawing(
         lambda operation: f"integers {operation.inputs[1].dtype.name}",
-        "stateless_random_integers",
+        stateless_random_integers,
         _after_first,
         keeps_dtype=False,
     ),
-    "random_shuffle": _Drawing(
+    random_shuffle: _Drawing(
         lambda operation: f"shuffle {operation.inputs[0].dtype.numpy}",
-        "seeded_shuffle",
+        seeded_shuffle,
         _after_first,
         keeps_dtype=False,
     ),
-    "random_categorical": _Drawing(_of_attribute("categorical"), "seeded_categorical", _last),
-    "stream_state": _Drawing(lambda operation: operation.attrs["kind"], "", _after_first, keeps_dtype=False),
+    random_categorical: _Drawing(_of_attribute("categorical"), seeded_categorical, _last),
+    stream_state: _Drawing(lambda operation: operation.attrs["kind"], None, _after_first, keeps_dtype=False),
 }
 
 
@@ -103,9 +121,9 @@ def with_streams(graph: Graph) -> tuple[Graph, list[StreamVariable]]:
 
 def _keys(graph: Graph) -> Iterator[Key]:
     for operation in graph.live_operations():
-        if operation.type in _DRAWINGS and _can_draw(operation):
+        if operation.op in _DRAWINGS and _can_draw(operation):
             yield _key(operation)
-        elif operation.type in ("cond", "switch", "call", "while"):
+        elif operation.op in (COND, SWITCH, CALL, WHILE):
             for region in operation.regions:
                 yield from _keys(region)
 
@@ -113,14 +131,14 @@ def _keys(graph: Graph) -> Iterator[Key]:
 def _can_draw(operation: Operation) -> bool:
     """Return whether the operation has a stateless equivalent."""
     first = operation.inputs[0]
-    if operation.type == "random_shuffle":
+    if operation.op is random_shuffle:
         return first.dtype.kind in "biufc" and getattr(first.spec, "shape", None) not in (None, ())
-    return operation.type != "random_categorical" or first.dtype.kind == "f"
+    return operation.op is not random_categorical or first.dtype.kind == "f"
 
 
 def _key(operation: Operation) -> Key:
     attrs = operation.attrs
-    return _DRAWINGS[operation.type].kind(operation), attrs["seed"], attrs["seed2"], attrs["stream"]
+    return _DRAWINGS[operation.op].kind(operation), attrs["seed"], attrs["seed2"], attrs["stream"]
 
 
 def _rewritten(graph: Graph, keys: Sequence[Key]) -> Graph:
@@ -142,20 +160,20 @@ def _rewritten(graph: Graph, keys: Sequence[Key]) -> Graph:
 def _drawn(operation: Operation, stream: Value) -> Iterator[Operation]:
     """Yield the stateless operations that draw the same numbers and advance the stream."""
 
-    def made(name: str, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
+    def made(op: Op, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
         provenance = operation.origin, operation.device
-        return Operation(REGISTRY[name], tuple(inputs), attrs, outputs, (), *provenance)
+        return Operation(op, tuple(inputs), attrs, outputs, (), *provenance)
 
-    drawing, attrs = _DRAWINGS[operation.type], operation.attrs
+    drawing, attrs = _DRAWINGS[operation.op], operation.attrs
     (drawn,) = operation.outputs
     after, assigned = Value("after", STATE), Value("assigned", STATE)
-    if operation.type == "stream_state":
-        yield made("read_variable", [stream], {}, drawn)
-        yield made("stream_after", [drawn, operation.inputs[0]], {"each": attrs["per_output"]}, after)
+    if drawing.stateless is None:
+        yield made(read_variable, [stream], {}, drawn)
+        yield made(stream_after, [drawn, operation.inputs[0]], {"each": attrs["per_output"]}, after)
     else:
         state = Value("state", STATE)
-        yield made("read_variable", [stream], {}, state)
+        yield made(read_variable, [stream], {}, state)
         kept = {"dtype": attrs["dtype"]} if drawing.keeps_dtype else {}
         yield made(drawing.stateless, drawing.inputs(operation.inputs, state), kept, drawn)
-        yield made("stream_behind", [state, drawn], {"drawing": operation.type}, after)
-    yield made("assign_variable", [stream, after], {}, assigned)
+        yield made(stream_behind, [state, drawn], {"drawing": operation.type}, after)
+    yield made(assign_variable, [stream, after], {}, assigned)

@@ -23,8 +23,13 @@ from ..errors import OpError
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import AnySpec, ListType, TensorType
-from ..ops.arrays.undefined_values import of_size_zero
+from ..ops.arrays.getitem import select
+from ..ops.arrays.undefined_values import blank, of_size_zero
+from ..ops.framework.op import Op
 from ..ops.framework.op_errors import OF_COMPUTING
+from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
+from ..ops.state.print_and_assert import assert_true, print_texts
+from ..ops.state.raise_op import raise_error
 from . import list_contents
 from .affine_analysis import index_of, selected_sizes
 from .constants import OF_SHAPES, folded, of_shapes
@@ -78,7 +83,7 @@ class _Writer:
                 self.operations.append(operation)
                 self._makers.update(dict.fromkeys(operation.outputs, operation))
                 continue
-            write = _STRUCTURES.get(operation.type, _Writer._plain)
+            write = _STRUCTURES.get(operation.op, _Writer._plain)
             known.update(zip(operation.outputs, write(self, operation, inputs), strict=True))
         return [known.get(operand, operand) for operand in graph.outputs]
 
@@ -86,7 +91,7 @@ class _Writer:
         specs = list_contents.filled(
             operation, inputs, sized(operation, inputs, _inferred(operation, inputs))
         )
-        if operation.type == "getitem":
+        if operation.op is select:
             specs = [self._sliced(operation, inputs, *specs)]
         known = of_shapes(operation, inputs, specs) or folded(operation, inputs, specs)
         if known is not None:
@@ -215,12 +220,12 @@ class _Writer:
         return None if shape is None or one.dtype is not other.dtype else TensorType(one.dtype, shape)
 
 
-_STRUCTURES: dict[str, Any] = {
-    "blank": _Writer._blank,
-    "call": _Writer._call,
-    "cond": _Writer._cond,
-    "switch": _Writer._switch,
-    "while": _Writer._while,
+_STRUCTURES: dict[Op, Any] = {
+    blank: _Writer._blank,
+    CALL: _Writer._call,
+    COND: _Writer._cond,
+    SWITCH: _Writer._switch,
+    WHILE: _Writer._while,
 }
 
 
@@ -236,7 +241,7 @@ def _says_all(operation: Operation) -> bool:
         not operation.regions
         and not all(isinstance(operand, Constant) for operand in operation.inputs)
         and operation.op.known is None
-        and operation.type not in OF_SHAPES
+        and operation.op not in OF_SHAPES
         and all(_is_settled(value) for value in operation.outputs)
     )
 
@@ -272,7 +277,7 @@ def _like(value: Value, name: str) -> Value:
 
 
 def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
-    if operation.type in ("assert", "raise", "print"):
+    if operation.op in (assert_true, raise_error, print_texts):
         return [value.spec for value in operation.outputs]
     try:
         specs = operation.op.infer(inputs, operation.attrs)

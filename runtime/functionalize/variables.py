@@ -18,7 +18,13 @@ from ..core import shapes
 from ..ir.clone import with_new_results, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType, VariableType
-from ..ops.framework.op import REGISTRY
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
+from ..ops.math.arithmetic import add, subtract
+from ..ops.random.rng_state import stream_after
+from ..ops.random.stateless_distributions import generator_state
+from ..ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable, read_variable
+from ..ops.state.variable_scatter import scatter_variable, scattered
 from .errors import CannotCompileError, Reason
 
 Cells = dict[int, Operand]
@@ -53,16 +59,16 @@ class _Writer:
         self._keys = keys
         self._cells = cells
         for operation in graph.live_operations():
-            write = _ON_VARIABLES.get(operation.type)
+            write = _ON_VARIABLES.get(operation.op)
             if write is not None:
                 write(self, operation)
-            elif operation.type == "custom_gradient":  # this graph is not differentiated any more
+            elif operation.op is CUSTOM:  # this graph is not differentiated any more
                 known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
             elif not any(isinstance(operand.spec, VariableType) for operand in operation.inputs):
                 self._add(operation, operation.inputs)
-            elif operation.type in ("cond", "switch", "call"):
+            elif operation.op in (COND, SWITCH, CALL):
                 self._branches(operation)
-            elif operation.type == "while":
+            elif operation.op is WHILE:
                 self._loop(operation)
             else:
                 raise CannotCompileError([Reason(operation, "variables are not compiled here")])
@@ -107,9 +113,9 @@ class _Writer:
                 [Reason(operation, "the shapes of variable and value are not known to be equal")]
             )
         changed = Value(operation.outputs[0].name, old.spec)
-        name = "add" if operation.type == "assign_add_variable" else "subtract"
+        op = add if operation.op is assign_add_variable else subtract
         self.operations.append(
-            Operation(REGISTRY[name], (old, new), {}, (changed,), (), operation.origin, operation.device)
+            Operation(op, (old, new), {}, (changed,), (), operation.origin, operation.device)
         )
         self._known[operation.outputs[0]] = self._cells[key] = changed
 
@@ -121,7 +127,7 @@ class _Writer:
         inputs = (old, *map(self._operand, rest))
         self.operations.append(
             Operation(
-                REGISTRY["scattered"],
+                scattered,
                 inputs,
                 operation.attrs,
                 (changed,),
@@ -144,7 +150,7 @@ class _Writer:
         moved = Value("state", old.spec)
         self.operations.append(
             Operation(
-                REGISTRY["stream_after"],
+                stream_after,
                 (old, self._operand(blocks)),
                 {"each": 1},
                 (moved,),
@@ -156,7 +162,7 @@ class _Writer:
         self._known[operation.outputs[0]], self._cells[key] = old, moved
 
     def _branches(self, operation: Operation) -> None:
-        first = 0 if operation.type == "call" else 1
+        first = 0 if operation.op is CALL else 1
         plain, keys = self._parted(operation.inputs[first:])
         written = sorted(
             {key for region in operation.regions for key in _assigned(region, first, operation, self._keys)}
@@ -244,19 +250,19 @@ def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Val
     }
     found = set()
     for inner in region.operations:
-        if inner.type in _ON_VARIABLES and inner.type != "read_variable":
+        if inner.op in _ON_VARIABLES and inner.op is not read_variable:
             found.add(own[inner.inputs[0]])  # type: ignore[index]
-        start = 1 if inner.type in ("cond", "switch") else 0
-        for each in inner.regions if inner.type != "custom_gradient" else ():
+        start = 1 if inner.op in (COND, SWITCH) else 0
+        for each in inner.regions if inner.op is not CUSTOM else ():
             found |= _assigned(each, start, inner, own)
     return found
 
 
-_ON_VARIABLES: dict[str, Callable[[_Writer, Operation], None]] = {
-    "read_variable": _Writer._read,
-    "assign_variable": _Writer._assign,
-    "assign_add_variable": _Writer._change,
-    "assign_sub_variable": _Writer._change,
-    "scatter_variable": _Writer._scatter,
-    "generator_state": _Writer._generate,
+_ON_VARIABLES: dict[Op, Callable[[_Writer, Operation], None]] = {
+    read_variable: _Writer._read,
+    assign_variable: _Writer._assign,
+    assign_add_variable: _Writer._change,
+    assign_sub_variable: _Writer._change,
+    scatter_variable: _Writer._scatter,
+    generator_state: _Writer._generate,
 }

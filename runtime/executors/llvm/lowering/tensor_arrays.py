@@ -17,6 +17,9 @@ from .... import dtypes
 from ....functionalize.list_lengths import MAKING, SizedSpec
 from ....ir.graph import Operation
 from ....ir.value_types import ListType, TensorType
+from ....ops.lists.list_gradients import array_item
+from ....ops.lists.nested_lists import list_take
+from ....ops.lists.tensor_list import list_pop
 from ..codegen.dynamic_sizes import Size
 from ..codegen.lazy_values import Buffer, Index, LazyValue, Scalar
 from ..codegen.llvm_types import Register, integer
@@ -25,7 +28,7 @@ from ..codegen.rule_registry import RefusedError, lowers
 from .fill import asked_shape, shape_of, uniform
 from .list_memory import Cells, List, Lists, One, UnallocatedArray, View, copied, made
 
-_MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
+_MOVING = MAKING - {list_pop, list_take} | {array_item}
 """Operations after which the elements of a list may have changed or moved."""
 
 
@@ -89,7 +92,7 @@ def _changes_later(region: Region, operation: Operation) -> bool:
     kind = operation.inputs[0].spec
     assert isinstance(kind, ListType)
     return any(
-        other.type in _MOVING
+        other.op in _MOVING
         and any(
             isinstance(operand.spec, ListType) and operand.spec.element == kind.element
             for operand in other.inputs
