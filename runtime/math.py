@@ -17,7 +17,7 @@ from .ops.math.comparison import (
 )
 from .ops.math.derived_math import (
     accumulate_n, cumulative_logsumexp, is_non_decreasing, is_strictly_increasing, lbeta, nextafter, polyval,
-    reciprocal_no_nan, scalar_mul, softsign, xlog1py, zero_fraction,
+    reciprocal_no_nan, scalar_mul, xlog1py, zero_fraction,
 )
 from .ops.math.elementwise import (
     abs, acos, acosh, angle, asin, asinh, atan, atanh, ceil, conj, cos, cosh, erf, erfc, exp, expm1, floor,
@@ -31,6 +31,7 @@ from .ops.math.special import (
 from .ops.nn.activations import log_softmax, softmax
 from .ops.nn.confusion_and_topk import approx_max_k, approx_min_k, confusion_matrix
 from .ops.nn.in_top_k import in_top_k
+from .ops.nn.rectifiers import softsign
 from .ops.reduce.argmax import argmax, argmin
 from .ops.reduce.bincount import bincount
 from .ops.reduce.norms import l2_normalize

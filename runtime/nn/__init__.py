@@ -5,6 +5,7 @@
 
 from ..core.missing_names import explain as _explain
 from ..ops.arrays.sort import top_k
+from ..ops.math.derived_math import zero_fraction
 from ..ops.math.elementwise import sigmoid, softplus, tanh
 from ..ops.nn.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, silu as swish
 from ..ops.nn.candidate_sampling import all_candidate_sampler, fixed_unigram_candidate_sampler
@@ -17,7 +18,7 @@ from ..ops.nn.conv_api import (
 from ..ops.nn.dilation import with_space_to_batch
 from ..ops.nn.dropout import dropout
 from ..ops.nn.embedding_lookup import embedding_lookup
-from ..ops.nn.in_top_k import compute_average_loss, in_top_k, scale_regularization_loss, zero_fraction
+from ..ops.nn.in_top_k import compute_average_loss, in_top_k, scale_regularization_loss
 from ..ops.nn.losses import (
     l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits, weighted_cross_entropy_with_logits,

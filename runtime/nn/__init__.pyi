@@ -72,7 +72,7 @@ from agc.runtime.ops.nn.activations import silu as swish
 from agc.runtime.ops.arrays.sort import top_k as top_k
 from agc.runtime.ops.nn.losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from agc.runtime.ops.reduce.moments import weighted_moments as weighted_moments
-from agc.runtime.ops.nn.in_top_k import zero_fraction as zero_fraction
+from agc.runtime.ops.math.derived_math import zero_fraction as zero_fraction
 
 def bias_add(value: Any, bias: Any, data_format: builtins.str | None = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def depth_to_space(input: Any, block_size: Any, data_format: builtins.str = ..., name: builtins.str | None = ...) -> _Tensor: ...

@@ -30,7 +30,7 @@ from ..reduce.scans import scanned, scanned_spec
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy
 from .cast import cast
 from .comparison import equal, greater, less, less_equal, not_equal
-from .elementwise import abs, conj, exp, lgamma, log
+from .elementwise import conj, exp, lgamma, log
 
 _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 
@@ -75,7 +75,7 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
     return multiply(factor, x, name)  # type: ignore[no-any-return]
 
 
-@export("math.zero_fraction")
+@export("math.zero_fraction", "nn.zero_fraction")
 def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
     """Return the fraction of elements that are zero, as a float32; NaN for an empty tensor.
 
@@ -125,18 +125,6 @@ def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
     """
     x = convert_to_tensor(x)
     return divide_no_nan(ones_like(x), x, name)  # type: ignore[no-any-return]
-
-
-@export("math.softsign")
-def softsign(features: TensorLike, name: Name = None) -> Tensor:
-    """Return `x / (1 + |x|)`.
-
-    >>> softsign([1., -3.]).numpy().tolist()
-    [0.5, -0.75]
-    """
-    features = convert_to_tensor(features)
-    require_dtype(features, FLOATS, "softsign")
-    return divide(features, 1 + abs(features), name)
 
 
 @export("math.is_non_decreasing")

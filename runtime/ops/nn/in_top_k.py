@@ -1,4 +1,4 @@
-"""Evaluation functions: in_top_k, zero_fraction and average losses.
+"""Evaluation functions: in_top_k and average losses.
 
 >>> in_top_k([1, 0], [[1., 2.], [1., 2.]], 1).numpy().tolist()
 [True, False]
@@ -16,10 +16,8 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
-from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims
 from ..arrays.shape_ops import shape as shape_of
-from ..arrays.shape_ops import size
 from ..framework.op import Input, Ints, Name, op
 from ..framework.op_families import Array, require_dtype
 from ..math.arithmetic import divide, divide_no_nan
@@ -67,18 +65,6 @@ def _(targets: Array, predictions: Array, k: Array) -> Array:
     own = np.take_along_axis(predictions, np.where(valid, targets, 0)[:, np.newaxis], 1)
     finite = np.all(np.isfinite(predictions), axis=1)
     return valid & finite & (np.sum(predictions > own, axis=1) < k)
-
-
-@export("nn.zero_fraction")
-def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
-    """Return the fraction of `value` that is zero, a float32 between 0 and 1; NaN for an empty tensor.
-
-    >>> zero_fraction([0, 1, 0, 2]).numpy().tolist()
-    0.5
-    """
-    x = convert_to_tensor(value)
-    zeros = reduce_sum(cast(x == zeros_like(x), dtypes.int64))
-    return divide(cast(zeros, dtypes.float32), cast(size(x, dtypes.int64), dtypes.float32), name)
 
 
 @export("nn.compute_average_loss")

@@ -126,7 +126,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE)
 
 
-@export("nn.softsign")
+@export("math.softsign", "nn.softsign")
 @op(traits=ELEMENTWISE, cost=6, formula=lambda m, x: x / (1 + m.abs(x)), element_operands=1)
 def softsign(features: Input, name: Name = None) -> TensorType:
     """Return `x / (1 + |x|)`.
