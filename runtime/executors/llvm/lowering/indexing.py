@@ -7,13 +7,14 @@ A computed index is checked before its use, or inside of a loop nest during its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .... import dtypes
 from ....functionalize.affine_analysis import index_of, is_moving, selected_sizes
 from ....ir.graph import Constant, Operand, Operation, Value
 from ....ops.arrays.getitem import _matched
-from ..codegen.dynamic_sizes import is_sized
+from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register
@@ -243,8 +244,9 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
         position = region.integer(indices)
         e.demand(e.b.icmp_unsigned("<", position, e.word(node.shape[axis])))
         return moved(node, shape, lambda e, indices: [*indices[:axis], position, *indices[axis:]])
-    rows, wanted = region.readable(node), region.readable(indices)
     batch = batch_rank(operation, indices)
+    _demand_checked(e, (*node.shape[batch:axis], *node.shape[axis + 1 :]), indices.shape)
+    rows, wanted = region.readable(node), region.readable(indices)
     end = axis + len(indices.shape) - batch
 
     def find(e: Emitter, index: Index) -> Element:
@@ -256,6 +258,20 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     if not node.size and shape and 0 not in shape:
         raise RefusedError("the operand is empty")
     return IndexMap(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def _demand_checked(e: Emitter, row: Shape, indices: Shape) -> None:
+    """Emit a check that rows of this shape have elements, unless there is no index.
+
+    The code checks an index while it computes an element. For rows without elements, the plan checks the indices.
+    """
+    if 0 in row and not is_sized(indices) and 0 not in indices:
+        raise RefusedError("the rows are empty")
+    for size in row:
+        if size == 0 or isinstance(size, Size):
+            has_elements = e.b.icmp_signed("!=", e.word(size), e.word(0))
+            has_no_index = e.b.icmp_signed("==", e.word(math.prod(indices)), e.word(0))
+            e.demand(e.b.or_(has_elements, has_no_index))
 
 
 def batch_rank(operation: Operation, indices: LazyValue) -> int:
@@ -279,6 +295,7 @@ def _(region: Region, operation: Operation, node: LazyValue, indices: LazyValue)
     rows, wanted = region.readable(node), region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
     batch = operation.attrs["batch_dims"]
+    _demand_checked(region.e, node.shape[batch + depth :], indices.shape[:-1])
 
     def find(e: Emitter, index: Index) -> Element:
         indices = index.coordinates(e)

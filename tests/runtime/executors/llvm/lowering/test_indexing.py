@@ -140,3 +140,38 @@ def test_part_of_a_variable_is_assigned() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)out of bounds.*test_indexing.py"):
         change(tf.constant(7), tf.constant(9.0))
     assert v.numpy().tolist() == [1.0, 9.0, 3.0, 10.0]
+
+
+def columns(mask: Any) -> Any:
+    """Return a matrix of 5 rows, whose number of columns is known at run time only."""
+    return tf.boolean_mask(tf.ones([5, 3]), mask, axis=1)
+
+
+@pytest.mark.parametrize("indices", [[7], [0], [-1], [[1, 9]], []])
+@pytest.mark.parametrize("mask", [[False, False, False], [False, True, False]])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda mask, i: tf.gather(tf.zeros([5, 0]), i),
+        lambda mask, i: tf.gather(tf.zeros([0, 4]), i, axis=1),
+        lambda mask, i: tf.gather(columns(mask), i),
+        lambda mask, i: tf.gather_nd(columns(mask), i[..., None]),
+        lambda mask, i: tf.gather(tf.boolean_mask(tf.ones([3, 4]), mask), i, axis=1),
+    ],
+)
+def test_indices_of_rows_without_elements_are_checked(
+    program: Any, mask: list[bool], indices: Any, given_up: list[str]
+) -> None:
+    """Native code raises an error for the same indices as the interpreter, also if no element is computed."""
+
+    def shape(run: Any) -> Any:
+        try:
+            return tuple(run(tf.constant(mask), tf.constant(indices, tf.int32)).shape)
+        except tf.errors.InvalidArgumentError:
+            return "out of range"
+
+    expected = shape(program)
+    assert shape(tf.function(program, jit_compile=True)) == expected
+    if given_up:  # the plan runs indices that are in range, too, if no element of the result can check them
+        assert 0 in expected and indices
+        given_up.clear()
