@@ -1,10 +1,9 @@
-"""DeclaredFacts about an operation that its declaration records, and that passes and executors query.
+"""Facts about an operation that its declaration records, and that passes and executors query.
 
-sinc = unary("sinc", np.sinc, FLOATS, "`sin(pi x) / (pi x)`.", "[0.]", "[1.0]",
-             traits=CHEAP, cost=20, scalar={"f": "sin({0}) / {0} if {0} else 1.0"})
+negative = unary("negative", operator.neg, ..., traits=CHEAP, scalar={"if": "-{0}"})
 
-sinc.traits & ELEMENTWISE           is true: `unary` adds it, since the kernel is a ufunc
-sinc.scalar_expression("f")         is the expression on Python numbers
+negative.has(CHEAP)                 gradients of loops compute it again instead of saving its result
+negative.scalar["f"]                is the expression on Python's floats
 """
 
 from __future__ import annotations

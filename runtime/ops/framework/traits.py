@@ -35,7 +35,7 @@ class Trait(enum.Flag):
     """A TOTAL operation accepts operands of any shape."""
 
     INTEGER_ERRORS = enum.auto()
-    """A TOTAL operation raises an error for some integers."""
+    """The operation is TOTAL for floats only: it raises an error for some integers."""
 
     CHEAP = enum.auto()
     """Computing the result again costs no more than storing and loading it (rematerialization)."""

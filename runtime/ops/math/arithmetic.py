@@ -240,6 +240,10 @@ pow = binary(
     out={"f": ("np.power({0}, {1}, out={o})",)},
     export=("math.pow", "pow"),
 )
+_LARGER = {
+    "iu": "{0} if {0} >= {1} else {1}",
+    "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
+}
 maximum = binary(
     "maximum",
     np.maximum,
@@ -248,17 +252,15 @@ maximum = binary(
     "[1, 5], 3",
     "[3, 5]",
     traits=CHEAP | BANDWIDTH_BOUND,
-    scalar={
-        "iu": "{0} if {0} >= {1} else {1}",
-        "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
-    },
-    numpy_scalar={
-        "iu": "{0} if {0} >= {1} else {1}",
-        "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
-    },
+    scalar=_LARGER,
+    numpy_scalar=_LARGER,
     interval=intervals.maximum,
     export=("math.maximum", "maximum"),
 )
+_SMALLER = {
+    "iu": "{0} if {0} <= {1} else {1}",
+    "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
+}
 minimum = binary(
     "minimum",
     np.minimum,
@@ -267,14 +269,8 @@ minimum = binary(
     "[1, 5], 3",
     "[1, 3]",
     traits=CHEAP | BANDWIDTH_BOUND,
-    scalar={
-        "iu": "{0} if {0} <= {1} else {1}",
-        "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
-    },
-    numpy_scalar={
-        "iu": "{0} if {0} <= {1} else {1}",
-        "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
-    },
+    scalar=_SMALLER,
+    numpy_scalar=_SMALLER,
     interval=intervals.minimum,
     export=("math.minimum", "minimum"),
 )
