@@ -15,7 +15,7 @@ from typing import Any
 
 from . import transpile
 from .conversion import loader
-from .conversion.converter import function_behind
+from .conversion.converter import underlying_function
 from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES
@@ -31,7 +31,7 @@ def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = N
     if isinstance(f, type):
         definition = source.find_class(f)
         return printed(transpile.convert_definition(definition, features=features), whole=False)
-    function = function_behind(f)
+    function = underlying_function(f)
     definition = source.find(function)
     context = loader.live_context(function, definition, features)
     with deep_trees(definition.filename):

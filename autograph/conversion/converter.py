@@ -89,7 +89,7 @@ class Converter:
         inner = unwrapped(f)
         if inner is not None:
             return self.convert(inner)
-        function = function_behind(f)
+        function = underlying_function(f)
         return MethodType(self.convert(function), f.__self__ if isinstance(f, MethodType) else f)
 
     def adopt(self, code: CodeType) -> CodeType:
@@ -271,7 +271,7 @@ def is_native(f: Any) -> bool:
     return not isinstance(call, (FunctionType, property)) and not _is_runtimes(call)
 
 
-def function_behind(f: Any) -> FunctionType:
+def underlying_function(f: Any) -> FunctionType:
     """Return the Python function that runs when `f` is called; raise ConversionError if there is none."""
     while not isinstance(f, FunctionType):
         if isinstance(f, (MethodType, staticmethod, classmethod)):

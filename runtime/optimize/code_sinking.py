@@ -66,7 +66,7 @@ class _Homes:
         self.guests: dict[Operation, list[list[Operation]]] = {}
         self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: stays outside
         self._effects = 0
-        self._effects_behind: dict[Operation, int] = {}
+        self._effects_after: dict[Operation, int] = {}
         branches = [operation for operation in graph.operations if is_branch(operation)]
         given = set().union(*[operation.inputs[1:] for operation in branches])
         if any(not given.isdisjoint(operation.outputs) for operation in graph.operations):
@@ -81,7 +81,7 @@ class _Homes:
             for operand in operation.inputs:
                 self._read(operand, home)
             return
-        self._effects_behind[operation] = self._effects
+        self._effects_after[operation] = self._effects
         self._effects += operation.stateful
         if is_branch(operation):
             self._branches(operation)
@@ -109,7 +109,7 @@ class _Homes:
         home = homes.pop() if len(homes) == 1 else None
         if home is None or not all(type(value.spec) is TensorType for value in operation.outputs):
             return None
-        no_effects = self._effects - home[0].stateful == self._effects_behind[home[0]]
+        no_effects = self._effects - home[0].stateful == self._effects_after[home[0]]
         return home if no_effects or is_speculatable(operation) else None
 
 

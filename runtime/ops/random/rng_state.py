@@ -24,10 +24,10 @@ STATES = frozenset({dtypes.int64})
 _HALF = (1 << 64) - 1
 
 
-def blocks_behind(drawing: str, shape: tuple[int, ...]) -> int:
+def blocks_after(drawing: str, shape: tuple[int, ...]) -> int:
     """Return the number of blocks of random bits that an operation reserves for a result of this shape.
 
-    >>> blocks_behind("random_uniform", (3,)), blocks_behind("random_shuffle", (9,))
+    >>> blocks_after("random_uniform", (3,)), blocks_after("random_shuffle", (9,))
     (768, 2)
     """
     if drawing == "random_shuffle":
@@ -56,7 +56,7 @@ def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -
 
 @stream_behind.kernel
 def _(state: Array, drawn: Array, drawing: str) -> Array:
-    return _moved(state, blocks_behind(drawing, np.shape(drawn)))
+    return _moved(state, blocks_after(drawing, np.shape(drawn)))
 
 
 stream_behind.no_gradient("the state of a random stream is discrete")

@@ -36,9 +36,9 @@ def unless_interrupted(e: Emitter, work: float, round_number: Register | None = 
     number = e.word(0) if round_number is None else round_number
     often = max(int(PATIENCE // max(work, 1)), 1) if round_number is not None else 1
     mask = e.word((1 << (often.bit_length() - 1)) - 1)
-    ask, checked, inside, after = map(e.block, ("ask", "asked", "inside", "behind"))
-    e.b.cbranch(e.b.icmp_unsigned("==", e.b.and_(number, mask), mask), ask, checked)
-    e.b.position_at_end(ask)
+    check, checked, inside, after = map(e.block, ("check", "checked", "inside", "after"))
+    e.b.cbranch(e.b.icmp_unsigned("==", e.b.and_(number, mask), mask), check, checked)
+    e.b.position_at_end(check)
     flag = e.b.load(stopped, typ=integer(8))
     silent, now = e.block("silent"), e.block("now")
     e.b.cbranch(e.b.icmp_unsigned("==", flag, integer(8)(0)), now, silent)

@@ -67,7 +67,7 @@ class PoolField(IntEnum):
 
 _YIELDS = 200
 _LOOKS = 1500 + _YIELDS
-"""How often a thread polls for work before it sleeps.
+"""The number of polls for work before a thread sleeps.
 
 It spins for about 30 µs, since the next loop mostly comes sooner. Then it yields its processor between polls
 for 100 µs.
@@ -77,7 +77,7 @@ _PIECES = 8
 """Parts for each thread, if there are enough iterations."""
 
 _PAUSES = 2000
-"""How often a caller polls for completion before it sleeps."""
+"""The number of polls for completion before a caller sleeps."""
 
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),

@@ -106,7 +106,7 @@ def _joined(
     inputs: Sequence[LazyValue],
 ) -> list[LazyValue]:
     e = region.e
-    after = e.block("behind")
+    after = e.block("after")
     meetings: list[MergePoint | list_phi.Meeting | dynamic_phi.Meeting] = []
     lowered: list[tuple[object, Region, list[LazyValue]]] = []
     for block, graph in zip(blocks, graphs, strict=True):

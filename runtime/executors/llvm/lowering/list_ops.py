@@ -39,7 +39,7 @@ def times(e: Emitter, count: Register) -> Iterator[Register]:
     """Emit a loop with a dynamic trip count; yield the induction variable."""
     slot = e.slot(integer(64))
     e.b.store(e.word(0), slot)
-    head, body, after = e.block("head"), e.block("round"), e.block("behind")
+    head, body, after = e.block("head"), e.block("iteration"), e.block("after")
     e.b.branch(head)
     with e.into(head):
         number = e.b.load(slot, typ=integer(64))

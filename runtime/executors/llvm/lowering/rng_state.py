@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ....ops.random.rng_state import blocks_behind
+from ....ops.random.rng_state import blocks_after
 from ..codegen.lazy_values import Buffer, Index, LazyValue
 from ..codegen.llvm_types import Register
 from ..codegen.region_lowering import Region
@@ -30,7 +30,7 @@ def _moved(region: Region, state: LazyValue, blocks: Register) -> LazyValue:
 
 @lowers("stream_behind")
 def _(region: Region, operation: Operation, state: LazyValue, drawn: LazyValue) -> LazyValue:
-    return _moved(region, state, region.e.word(blocks_behind(operation.attrs["drawing"], drawn.shape)))
+    return _moved(region, state, region.e.word(blocks_after(operation.attrs["drawing"], drawn.shape)))
 
 
 @lowers("stream_after")

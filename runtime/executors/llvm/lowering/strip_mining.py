@@ -117,7 +117,7 @@ def run_in_blocks(
             if register is not None:
                 register.write(e, start.value)  # type: ignore[attr-defined]
         e.b.store(e.word(0), rounds)
-        head, inside, after = e.block("test"), e.block("body"), e.block("behind")
+        head, inside, after = e.block("test"), e.block("body"), e.block("after")
         e.b.branch(head)
         with region.inside(), e.repeatedly(), e.into(head):
             now: list[LazyValue] = [

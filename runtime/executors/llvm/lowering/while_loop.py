@@ -113,7 +113,7 @@ def _(region: Region, operation: Operation, *nodes: LazyValue) -> list[LazyValue
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
-    head, inside, after = e.block("test"), e.block("body"), e.block("behind")
+    head, inside, after = e.block("test"), e.block("body"), e.block("after")
     e.b.branch(head)
     with region.inside(), e.repeatedly(), e.into(head):
         now = [register.read(e) for register in state]

@@ -117,7 +117,7 @@ def _plans(function: Any, left: set[Any]) -> list[tuple[VectorPlan, int, int]]:
                 plan = _planned(block)
                 if plan is not None:
                     found.append(plan)
-    used = _used_behind(function, {plan.block for plan, _, _ in found})
+    used = _used_after(function, {plan.block for plan, _, _ in found})
     return [each for each in found if each[0].block not in used]
 
 
@@ -134,7 +134,7 @@ def _is_work(name: str) -> bool:
     return name.startswith("agc_") and name != "agc_interrupted"
 
 
-def _used_behind(function: Any, loops: set[Any]) -> set[Any]:
+def _used_after(function: Any, loops: set[Any]) -> set[Any]:
     """Return the blocks among `loops` that define values used in other blocks."""
     return {
         parent
