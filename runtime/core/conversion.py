@@ -295,6 +295,8 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
             raise MeetsCompositeError(item)
         if not isinstance(item, (str, bytes)):
             raise _no_string(array, item)
+        if isinstance(item, str) and (builder := current()) is not None:
+            builder.shown.check_data(item)
         out[index] = item.encode() if isinstance(item, str) else bytes(item)
     return out
 

@@ -9,6 +9,7 @@ Users see one class, `Tensor`. `ops.overloads` installs its operators; this modu
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -183,6 +184,7 @@ class Tensor:
         def __xor__(self, other: Any) -> Tensor: ...
         def __rxor__(self, other: Any) -> Tensor: ...
         def __neg__(self) -> Tensor: ...
+        def __pos__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
@@ -559,7 +561,10 @@ class SymbolicTensor(Tensor):
         shown = self._builder.shown
         shape = "" if self.shape.rank is None else f"shape={self.shape}, "
         text = f'Tensor("{shown.name(self._value)}", {shape}dtype={self.dtype.name})'
-        return shown.text(f"{text}:{spec}" if spec else text, self, f":{spec}" if spec else "")
+        if not spec:
+            return shown.text(text, self, "")
+        user = sys._getframe(1)
+        return shown.text(f"{text}:{spec}", self, f":{spec}", f"{user.f_code.co_filename}:{user.f_lineno}")
 
 
 class KnownTensor(SymbolicTensor):

@@ -29,6 +29,7 @@ class TensorPlaceholders:
         self._names: dict[Value, str] = {}
         self._taken: set[str] = set()
         self._mentions: dict[str, Mention] = {}
+        self._formatted: dict[str, str] = {}
 
     def name(self, value: Value) -> str:
         """Return the name of a value, unique among the values of this trace that were shown."""
@@ -41,10 +42,23 @@ class TensorPlaceholders:
             self._names[value] = name
         return f"{self._names[value]}:0"
 
-    def text(self, text: str, tensor: Any, form: str) -> str:
-        """Record that `text` shows a tensor, and return `text`."""
+    def text(self, text: str, tensor: Any, form: str, where: str = "") -> str:
+        """Record that `text` shows a tensor, formatted on the line `where`, and return `text`."""
         self._mentions[text] = Mention(tensor, form)
+        if where:
+            self._formatted.setdefault(text, where)
         return text
+
+    def check_data(self, message: str) -> None:
+        """Raise TypeError if a text that becomes a tensor contains a formatted tensor: it lacks the value."""
+        for text, where in self._formatted.items():
+            if text in message:
+                mention = self._mentions[text]
+                raise TypeError(
+                    f"unsupported format string passed to SymbolicTensor.__format__: {where} formats a traced "
+                    f"tensor ({mention.tensor.dtype.name}) with {mention.form[1:]!r}, and the text becomes a tensor. "
+                    "Use tf.strings.as_string(x, precision=2, width=8) there; print, assert and raise take the text."
+                )
 
     def split(self, message: str) -> tuple[list[str], list[Mention]]:
         """Return the pieces of text in a message, and the mentions of tensors between them."""

@@ -84,6 +84,13 @@ def _plain(operation: Binary) -> Callable[[Any, Any], Any]:
     return method
 
 
+def _positive(x: Any) -> Any:
+    """Return the same numbers; TypeError for dtypes without numbers, as in Python and NumPy."""
+    if x.dtype.is_numeric:
+        return convert_to_tensor(x)
+    raise TypeError(f"bad operand type for unary +: a tensor of {x.dtype.name}")
+
+
 def _round(self: Any, ndigits: Any = None) -> Any:
     """Round to the nearest integer, halves to even; the result is an int, as in Python."""
     tensor = convert_to_tensor(self)
@@ -125,6 +132,7 @@ _COMPARISONS: dict[str, Binary] = {
 }
 _UNARY: dict[str, Callable[[Any], Any]] = {
     "neg": elementwise.negative,
+    "pos": _positive,
     "abs": elementwise.abs,
     "invert": lambda x: (comparison.logical_not if x.dtype.is_bool else bits.invert)(x),
 }

@@ -219,6 +219,17 @@ def test_tensors_in_messages_are_written_as_in_eager_code():
     assert outcome(tf.function(f), tf.constant([1.5, 2.0]), tf.constant("ü"))[1] == "[1.5 2. ] 1.50 ü 'ü'"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [lambda x: f"{x:>4}", lambda x: f"a {x:.2f}", lambda x: "{:>4}".format(x), lambda x: format(x, ">4")],
+)
+def test_a_formatted_tensor_is_no_data(text):
+    with pytest.raises(
+        TypeError, match=r"__format__: .*test_exceptions.py:\d+ formats a traced tensor \(int32\)"
+    ):
+        tf.function(text)(tf.constant(3))
+
+
 def test_exceptions_keep_attributes_cause_and_notes():
     @tf.function
     def f(x):

@@ -123,3 +123,13 @@ def test_the_fast_path_and_the_slow_path_agree() -> None:
             tf.constant([1, 2]) + tf.constant([1, 2, 3])
         with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
             tf.constant([1]) // 0
+
+
+@pytest.mark.parametrize("mode", [lambda f: f, tf.function])
+def test_plus_returns_the_same_numbers(mode: Callable[[Any], Any]) -> None:
+    plus = mode(lambda x: +x)
+    assert plus(tf.constant([1.5], tf.float64)).numpy().tolist() == [1.5]
+    assert plus(tf.Variable(2)).numpy() == 2
+    for other in (True, "a"):
+        with pytest.raises(TypeError, match=r"bad operand type for unary \+"):
+            plus(tf.constant(other))
