@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
@@ -21,8 +22,11 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd
+from ..ops.framework.composite_dispatch import name_of
 from ..ops.framework.static_values import of_tensor
+from ..ops.math.arithmetic import clip_by_value
 from ..ops.math.cast import cast
+from ..ops.math.derived_math import scalar_mul
 from ..ops.math.elementwise import negative
 
 
@@ -35,8 +39,11 @@ class IndexedSlices(CompositeTensor):
         indices: a vector of integers, one for each row; rows with equal indices add up.
         dense_shape: the shape of the whole tensor, a vector of integers; required for conversion to a tensor.
 
-    Operations take the equivalent dense tensor; `-slices` and `tf.math.scalar_mul` return IndexedSlices.
+    Operations take the equivalent dense tensor; `-slices`, `tf.cast`, `tf.math.scalar_mul` and `tf.clip_by_value`
+    return IndexedSlices.
     """
+
+    _is_rows = True
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape
@@ -93,6 +100,10 @@ class IndexedSlices(CompositeTensor):
 
     def _with_differentiated(self, derivatives: Any) -> IndexedSlices:
         return IndexedSlices(derivatives, self._indices, self._dense_shape)
+
+    @staticmethod
+    def _operation(operation: Any) -> Any:
+        return _OPERATIONS.get(name_of(operation))
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
@@ -169,6 +180,22 @@ def as_dense(slices: IndexedSlices, dtype: dtypes.DType | None = None) -> Tensor
     shape = cast(slices.dense_shape, indices.dtype)
     dense: Tensor = scatter_nd(expand_dims(indices, -1), slices.values, shape)
     return dense
+
+
+def _multiplied(scalar: Any, slices: IndexedSlices, name: str | None = None) -> IndexedSlices:
+    return slices._with_differentiated(scalar_mul(scalar, slices.values, name))
+
+
+def _on_rows(function: Callable[..., Any]) -> Callable[..., IndexedSlices]:
+    """Return `function` of the rows, which are its first argument."""
+    return lambda slices, *rest: slices._with_differentiated(function(slices.values, *rest))
+
+
+_OPERATIONS = {
+    "cast": _on_rows(cast),
+    "clip_by_value": _on_rows(clip_by_value),
+    "scalar_mul": _multiplied,
+}
 
 
 register_conversion(IndexedSlices, as_dense)

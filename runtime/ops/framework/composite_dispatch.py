@@ -42,6 +42,12 @@ def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> An
     return found(*values)
 
 
+def meet_rows(value: Any) -> None:
+    """Raise MeetsCompositeError for IndexedSlices, for which most operations take the dense tensor."""
+    if getattr(value, "_is_rows", False):
+        raise MeetsCompositeError(value)
+
+
 def element_operands(operation: Any) -> int:
     """Return how many leading arguments of an elementwise operation are elements; 0 for other operations."""
     return getattr(operation, "element_operands", 0)

@@ -26,7 +26,7 @@ from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import fitted
 from ..framework import composite_dispatch, intervals
-from ..framework.composite_dispatch import dispatching_composites
+from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Inputs, Name, Same, op
 from ..framework.op_families import (
     CURVED,
@@ -528,6 +528,7 @@ def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name:
     >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
     [2, 5, 7]
     """
+    meet_rows(t)
     t = convert_to_tensor(t)
     clipped = _clip(t, clip_value_min, clip_value_max, name)
     clipped.shape.assert_is_compatible_with(t.shape)

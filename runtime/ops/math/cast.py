@@ -38,6 +38,7 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     """
     wanted = dtypes.as_dtype(dtype)
     try:
+        composite_dispatch.meet_rows(x)
         x = x if is_tensor_like(x) else convert_to_tensor(x)
         return convert_to_tensor(x) if x.dtype is wanted else cast_op(x, wanted, name)
     except MeetsCompositeError as met:

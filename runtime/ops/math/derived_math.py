@@ -22,6 +22,7 @@ from ..arrays.gather_where import where
 from ..arrays.reshape import fitted, reshape
 from ..arrays.shape_ops import size
 from ..framework.attribute_parsers import Axis
+from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
 from ..framework.traits import ELEMENTWISE
@@ -62,12 +63,14 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
 
 
 @export("math.scalar_mul", "scalar_mul")
+@dispatching_composites("scalar_mul")
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: Name = None) -> Tensor:
     """Multiply `x` by a scalar; ValueError if `scalar` is not a scalar.
 
     >>> scalar_mul(2, [1., 3.]).numpy().tolist()
     [2.0, 6.0]
     """
+    meet_rows(x)
     x = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, x.dtype)
     if factor.shape.rank not in (None, 0):

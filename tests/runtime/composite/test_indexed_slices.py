@@ -88,3 +88,24 @@ def test_input_signature():
     assert values(rows()).numpy().tolist() == [[1, 2]]
     with pytest.raises(TypeError, match="does not fit"):
         values(tf.constant(1.0))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("shape", [(4, 1), None])
+def test_operations_that_keep_the_rows(traced, shape):
+    def repeated():
+        dense = None if shape is None else tf.constant(shape)
+        return tf.IndexedSlices(tf.constant([[1.0], [2.0], [3.0]]), tf.constant([1, 1, 2]), dense)
+
+    for call, expected in (
+        (lambda rows: tf.cast(rows, tf.float64), [1, 2, 3]),
+        (lambda rows: tf.cast(rows, tf.float32), [1, 2, 3]),
+        (lambda rows: tf.math.scalar_mul(2.0, rows), [2, 4, 6]),
+        (lambda rows: tf.clip_by_value(rows, 0.0, 2.0), [1, 2, 2]),
+    ):
+        result = tf.function(lambda call=call: call(repeated()))() if traced else call(repeated())
+        assert isinstance(result, tf.IndexedSlices)
+        assert result.values.numpy().ravel().tolist() == expected
+        assert result.indices.numpy().tolist() == [1, 1, 2]
+        assert (result.dense_shape is None) == (shape is None)
+    assert tf.cast(repeated(), tf.float16).dtype is tf.float16
