@@ -9,8 +9,9 @@ import numpy as np
 
 from ... import dtypes
 from ...core import late_binding, shapes
-from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
+from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.export import export
+from ...core.fp_errors import quietly
 from ...core.tensor import EagerTensor
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
@@ -59,28 +60,37 @@ def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: N
             raise TypeError(f"range() does not count in {kind.name}")
     if any(bound.value is None for bound in (start, limit, delta)):
         return TensorType(dtype, (None,))
-    return TensorType(dtype, (_range_length(*(bound.value.item() for bound in (start, limit, delta))),))
+    return TensorType(dtype, (_range_length(*_bounds(dtype, start.value, limit.value, delta.value)),))
 
 
+def _bounds(dtype: dtypes.DType, *bounds: Array) -> list[Any]:
+    """Return the bounds as numbers of `dtype`, whose rounding counts: 1 / 0.1 is 10 in float32."""
+    kind = int if dtype.is_integer else dtype.as_numpy_dtype
+    return [kind(bound.item()) for bound in bounds]
+
+
+@quietly
 def _range_length(start: Any, limit: Any, delta: Any) -> int:
     if delta == 0:
         raise ValueError(f"Requires delta != 0: {delta}")
-    if (limit - start) * (1 if delta > 0 else -1) < 0:
+    if not (start <= limit if delta > 0 else start >= limit):
         relation = "start <= limit when delta > 0" if delta > 0 else "start >= limit when delta < 0"
         raise ValueError(f"Requires {relation}: {start}/{limit}")
-    if isinstance(start + limit + delta, int):
+    if isinstance(start, int):
         return int(-((start - limit) // delta))
-    return math.ceil(float(abs((limit - start) / delta)))
+    steps = float(abs((limit - start) / delta))
+    if not steps < 2**63:
+        raise ValueError(f"Requires ((limit - start) / delta) < 2**63: {start}/{limit}/{delta}")
+    return math.ceil(steps)
 
 
 @number_range.kernel
 def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
-    first, step = start.item(), delta.item()
-    count = _range_length(first, limit.item(), step)
+    first, last, step = _bounds(dtype, start, limit, delta)
+    count = _range_length(first, last, step)
     if dtype.is_integer:
-        return np.arange(int(first), int(first) + count * int(step), int(step), dtype=dtype.numpy)
-    kind = dtype.as_numpy_dtype
-    return kind(first) + np.arange(count, dtype=dtype.numpy) * kind(step)
+        return np.arange(first, first + count * step, step, dtype=dtype.numpy)
+    return first + np.arange(count, dtype=dtype.numpy) * step  # type: ignore[no-any-return]
 
 
 number_range.no_gradient("as in TensorFlow: the length of the result depends on the bounds")
@@ -90,12 +100,16 @@ number_range.no_gradient("as in TensorFlow: the length of the result depends on 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """Return `num` evenly spaced numbers from `start` to `stop`, both included, along a new `axis`.
 
+    With an integer `start` they are float64. Raises InvalidArgumentError for a negative `num`.
+
     >>> linspace(0., 1., 3)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0. , 0.5, 1. ], dtype=float32)>
     """
     first = convert_to_tensor(start)
-    if first.dtype.is_integer and not is_tensor_like(start):
-        first = EagerTensor(to_array(start).astype(np.float64))
+    if first.dtype.is_integer:
+        if is_tensor_like(stop):
+            stop = late_binding.cast(stop, dtypes.float64)
+        first = late_binding.cast(first, dtypes.float64)
     return evenly_spaced(first, stop, num, axis, name)
 
 
@@ -107,8 +121,8 @@ def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
     count = integer(num)
-    if count is not None and count < 1:
-        raise ValueError(f"Requires num > 0: {count}")
+    if count is not None and count < 0:
+        raise ValueError(f"Requires num >= 0: {count}")
     shape = shapes.broadcast(start.shape, stop.shape)
     if shape is None:
         return TensorType(start.dtype, None)
@@ -118,10 +132,10 @@ def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name
 
 @evenly_spaced.kernel
 def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
-    count = int(num)
+    count = checked_size(num, "num")
     first, last = np.broadcast_arrays(start, stop)
-    if count == 1:
-        return np.expand_dims(first, axis)
+    if count < 2:
+        return np.repeat(np.expand_dims(first, axis), count, axis)
     step = (last - first) / first.dtype.type(count - 1)
     steps = np.arange(count - 1, dtype=first.dtype).reshape(-1, *(1,) * first.ndim)
     inner = first + step * steps

@@ -150,7 +150,7 @@ def _(region: Region, operation: Operation, start: LazyValue, stop: LazyValue, c
         number = coordinates.pop(axis)
         position = Index.of(ends, coordinates)
         low, high = (end.at(e, position.within(e, end.shape)) for end in (first, last))
-        if not steps:
+        if steps < 1:
             return low
         step = e.b.fdiv(e.b.fsub(high, low), constant(dtype, steps))
         inner = e.b.fadd(low, e.b.fmul(step, e.b.uitofp(number, register_type(dtype))))

@@ -99,6 +99,25 @@ def test_range_refuses_invalid_steps(arguments: Any, message: str) -> None:
         tf.range(*arguments)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_length_of_a_range_is_computed_in_its_dtype(dtype: str) -> None:
+    assert tf.range(0.1, 1.1, 0.1, dtype=dtype).shape == [10]
+    assert tf.range(0, 0.9, 0.3, dtype=dtype).shape == [3]
+    for executor in ("plan", "interpret", "automatic"):
+        late = tf.function(lambda limit: tf.range(0.1, limit, 0.1, dtype), experimental_executor=executor)
+        assert late(tf.constant(1.1, dtype)).shape == [10]
+
+
+def test_range_truncates_float_tensors_for_an_integer_dtype() -> None:
+    assert same(tf.range(tf.constant(0), tf.constant(5.5), dtype=tf.int32), [0, 1, 2, 3, 4], tf.int32)
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf")])
+def test_range_refuses_a_limit_that_is_not_finite(limit: float) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Requires"):
+        tf.range(limit)
+
+
 def test_range_of_a_traced_limit_has_an_unknown_length() -> None:
     seen = []
 
@@ -115,6 +134,21 @@ def test_linspace_ends_exactly_at_its_end() -> None:
     assert same(tf.linspace(0, 10, 5), [0, 2.5, 5, 7.5, 10], tf.float64)
     assert tf.linspace(0.1, 0.9, 7).numpy()[-1] == np.float32(0.9)
     assert tf.linspace([0.0, 1.0], [10.0, 11.0], 3, axis=-1).numpy().tolist() == [[0, 5, 10], [1, 6, 11]]
+
+
+@pytest.mark.parametrize("executor", ["plan", "interpret", "automatic"])
+def test_linspace_without_numbers(executor: str) -> None:
+    assert same(tf.linspace(0.0, 1.0, 0), [], tf.float32)
+    assert tf.linspace([0.0, 1.0], [1.0, 2.0], 0, axis=1).shape == [2, 0]
+    late = tf.function(lambda n: tf.linspace(0.0, 1.0, n), experimental_executor=executor)
+    assert late(tf.constant(0)).shape == [0]
+    assert tf.function(lambda: tf.linspace(0.0, 1.0, 0), experimental_executor=executor)().shape == [0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-1"):
+        late(tf.constant(-1))
+
+
+def test_linspace_between_integer_tensors() -> None:
+    assert same(tf.linspace(tf.constant(0), tf.constant(1), 3), [0, 0.5, 1], tf.float64)
 
 
 def test_one_hot() -> None:
