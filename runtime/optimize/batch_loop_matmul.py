@@ -28,7 +28,7 @@ from ..ops.arrays.getitem import select
 from ..ops.arrays.reshape import reshape
 from ..ops.framework import narrow_floats
 from ..ops.framework.region_ops import WHILE
-from ..ops.linalg.matmul import matmul
+from ..ops.linalg.matmul import matmul_op
 from .induction_variables import induction_steps, integer
 from .options import Options
 from .rewriter import Rewriter, rewrite_all
@@ -59,7 +59,7 @@ def _batched(loop: Operation, walk: Rewriter) -> None:
     operations = list(body.operations)
     found: list[Value] = []
     for position, product in enumerate(operations):
-        row = rows.get(product.inputs[0]) if product.op is matmul else None
+        row = rows.get(product.inputs[0]) if product.op is matmul_op else None
         if row is None or product.inputs[1] not in given or row.inputs[0] not in given:
             continue
         if _goes_through(row, counters, rounds) and _is_worth_it(product):

@@ -17,7 +17,7 @@ from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation
 from ..ops.arrays.reshape import permute_axes
 from ..ops.framework.op import Op
-from ..ops.linalg.matmul import einsum_op, matmul, tensordot_op
+from ..ops.linalg.matmul import einsum_op, matmul_op, tensordot_op
 from .data_movement import axes
 from .options import Options
 from .rewriter import Found, Rewriter, Rule, rewrite_all
@@ -93,4 +93,4 @@ def _transposed(operand: Operand, walk: Rewriter) -> tuple[Operand | None, tuple
     return (None, ()) if order is None or spec is None else (maker.inputs[0], order)
 
 
-RULES: dict[Op, Rule] = {matmul: _matmul, einsum_op: _einsum, tensordot_op: _tensordot}
+RULES: dict[Op, Rule] = {matmul_op: _matmul, einsum_op: _einsum, tensordot_op: _tensordot}

@@ -23,7 +23,7 @@ import numpy as np
 from ...core.shapes import is_static
 from ...ir.graph import Graph, Operation
 from ...ops.framework import narrow_floats
-from ...ops.linalg.matmul import matmul
+from ...ops.linalg.matmul import matmul_op
 from .parallel_sort import beside
 from .peephole import product
 
@@ -54,7 +54,7 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 def is_big(operation: Operation) -> bool:
     """Return whether the operation is a product of two matrices that is known to be worth several threads."""
     return (
-        operation.op is matmul
+        operation.op is matmul_op
         and BIG < _multiplications(operation) < math.inf
         and product(operation) is not None
         and not narrow_floats.is_used_by(operation)

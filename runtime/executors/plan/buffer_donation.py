@@ -26,7 +26,7 @@ from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
 from ...ops.framework.traits import FRESH_RESULT, MAY_ALIAS
-from ...ops.linalg.matmul import matmul
+from ...ops.linalg.matmul import matmul_op
 from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable
 from .fusion.elementwise_templates import formula
 from .peephole import product
@@ -79,7 +79,7 @@ def written(operation: Operation) -> str | None:
         return None
     if updates(operation):
         return f"update_into({{0}}, np.{_UPDATES[operation.op]}, {{1}}, {{o}})"
-    if operation.op is matmul:
+    if operation.op is matmul_op:
         operands = None if narrow_floats.is_used_by(operation) else product(operation)
         return None if operands is None else f"np.matmul({operands.replace(' @', ',')}, out={{o}})"
     if not works_on_elements(operation):
@@ -174,7 +174,7 @@ class BufferOwnership:
                 self._take_one(operation)
 
     def _take_one(self, operation: Operation) -> None:
-        if operation.op is matmul:
+        if operation.op is matmul_op:
             return
         (value,) = operation.outputs
         if updates(operation):

@@ -19,7 +19,7 @@ from ...ops.arrays.gather_where import take
 from ...ops.arrays.getitem import HOLE, parsed, select
 from ...ops.arrays.reshape import sum_to
 from ...ops.framework.op import Op
-from ...ops.linalg.matmul import matmul
+from ...ops.linalg.matmul import matmul_op
 from ...ops.math.cast import cast_op
 from ...ops.state.variable_ops import read_variable
 from .escaping import literal
@@ -128,7 +128,7 @@ def picks_element(operation: Operation) -> bool:
 _RULES: dict[Op, Callable[[Operation], str | None]] = {
     take: _element,
     select: _indexing,
-    matmul: product,
+    matmul_op: product,
     sum_to: _sum,
     read_variable: _read,
     cast_op: _cast,

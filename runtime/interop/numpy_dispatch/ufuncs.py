@@ -18,7 +18,7 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...ops.arrays.creation import ones_like, zeros_like
 from ...ops.arrays.gather_where import where
-from ...ops.linalg.matmul import matmul
+from ...ops.linalg.matmul import matmul_op
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math.cast import cast, identity
 from ...ops.math.hypot_logaddexp import hypotenuse, log_of_sum
@@ -94,7 +94,7 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.invert: lambda x: ~x,
     np.left_shift: bitwise.left_shift,
     np.right_shift: bitwise.right_shift,
-    np.matmul: matmul,
+    np.matmul: matmul_op,
 }
 
 

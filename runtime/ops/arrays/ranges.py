@@ -90,7 +90,7 @@ def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
     count = _range_length(first, last, step)
     if dtype.is_integer:
         return np.arange(first, first + count * step, step, dtype=dtype.numpy)
-    return first + np.arange(count, dtype=dtype.numpy) * step  # type: ignore[no-any-return]
+    return first + np.arange(count, dtype=dtype.numpy) * step
 
 
 number_range.no_gradient("as in TensorFlow: the length of the result depends on the bounds")

@@ -19,7 +19,7 @@ import numpy as np
 from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
-from ..linalg.matmul import matmul
+from ..linalg.matmul import matmul_op
 from ..math import arithmetic, cast, comparison, elementwise
 from ..math import bitwise as bits
 
@@ -116,7 +116,7 @@ _ARITHMETIC: dict[str, Binary] = {
     "floordiv": arithmetic.floordiv,
     "mod": arithmetic.floormod,
     "pow": arithmetic.pow,
-    "matmul": matmul,
+    "matmul": matmul_op,
     "divmod": lambda x, y: (arithmetic.floordiv(x, y), arithmetic.floormod(x, y)),
     "and": _by_dtype(comparison.logical_and, bits.bitwise_and),
     "or": _by_dtype(comparison.logical_or, bits.bitwise_or),

@@ -287,7 +287,7 @@ def lstsq(
     matrix = convert_to_tensor(matrix)
     rhs = convert_to_tensor(rhs, matrix.dtype)
     if not fast:
-        return matmul(pinv(matrix), rhs, name=name)  # type: ignore[no-any-return]
+        return matmul(pinv(matrix), rhs, name=name)
     rows, columns = _sides(matrix)
     tall = rows >= columns
     gramian = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
@@ -297,7 +297,7 @@ def lstsq(
     factor = cholesky(gramian)
     if tall:
         return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True), name)
-    return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)  # type: ignore[no-any-return]
+    return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)
 
 
 def _sides(matrix: Tensor) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
@@ -30,6 +30,7 @@ from ..framework.op import Inputs, Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
 from ..framework.traits import FRESH_RESULT, TOTAL
+from ..math.cast import cast
 from ..math.elementwise import conj
 from .einsum import contracted, multiplications, parsed
 
@@ -66,8 +67,47 @@ def _multiplications(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any])
 
 
 @export("linalg.matmul", "matmul")
-@op(traits=TOTAL | FRESH_RESULT, multiplications=_multiplications)
 def matmul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: Name = None,
+) -> Tensor:
+    """Return the product of matrices, which are the last two axes; the batch axes before them broadcast.
+
+    With `output_type=tf.int32`, the factors are int8 or uint8. `a_is_sparse`, `b_is_sparse`, `grad_a` and `grad_b`
+    are hints without effect. Raises InvalidArgumentError for sizes or dtypes that do not fit.
+
+    >>> matmul([[1, 2]], [[3, 4]], transpose_b=True).numpy().tolist()
+    [[11]]
+    """
+    if output_type is not None:
+        a, b = (_widened(factor, dtypes.as_dtype(output_type)) for factor in (a, b))
+    return matmul_op(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, name)  # type: ignore[no-any-return]
+
+
+def _widened(factor: TensorLike, wanted: dtypes.DType) -> Tensor:
+    """Return a factor in the dtype of the product."""
+    factor = convert_to_tensor(factor)
+    if factor.dtype is wanted:
+        return factor  # type: ignore[no-any-return]
+    if wanted is not dtypes.int32 or factor.dtype not in (dtypes.int8, dtypes.uint8):
+        raise errors.InvalidArgumentError(
+            f"matmul, argument `output_type`: a factor of {factor.dtype.name} gives no product of {wanted.name}"
+        )
+    return cast(factor, wanted)
+
+
+@op(name="matmul", traits=TOTAL | FRESH_RESULT, multiplications=_multiplications)
+def matmul_op(
     a: Same,
     b: Same,
     transpose_a: bool = False,
@@ -76,9 +116,9 @@ def matmul(
     adjoint_b: bool = False,
     name: Name = None,
 ) -> TensorType:
-    """Return the product of matrices, which are the last two axes; the batch axes before them broadcast.
+    """Compute `matmul`.
 
-    >>> matmul([[1, 2]], [[3, 4]], transpose_b=True).numpy().tolist()
+    >>> matmul_op([[1, 2]], [[3], [4]]).numpy().tolist()
     [[11]]
     """
     require_dtype(a, NUMERIC, "matmul")
@@ -91,7 +131,7 @@ def matmul(
     return TensorType(a.dtype, matrix_product(left, right))
 
 
-@matmul.kernel
+@matmul_op.kernel
 def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool) -> Array:
     if a.ndim < 2 or b.ndim < 2:
         raise errors.InvalidArgumentError(f"matmul takes matrices, not shapes {a.shape} and {b.shape}")
@@ -102,7 +142,7 @@ def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
     return (np.conj(a) if adjoint_a else a) @ (np.conj(b) if adjoint_b else b)
 
 
-@matmul.gradient
+@matmul_op.gradient
 def _(
     dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool
 ) -> Any:
@@ -129,7 +169,7 @@ def _(
     return to_a, to_b
 
 
-@matmul.batching
+@matmul_op.batching
 def _(batch: Batch) -> Any:
     ranks = [argument.rank for argument in batch.arguments]
     return None if any(rank is None or rank < 2 for rank in ranks) else batching.elementwise(batch)
@@ -137,8 +177,8 @@ def _(batch: Batch) -> Any:
 
 def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
     if a.dtype.is_complex:
-        return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
-    return matmul(a, b, transpose_a=adjoint_a, transpose_b=adjoint_b)
+        return matmul_op(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+    return matmul_op(a, b, transpose_a=adjoint_a, transpose_b=adjoint_b)
 
 
 @export("linalg.matvec")
@@ -333,8 +373,10 @@ def _(
 
 
 @export("linalg.einsum", "einsum")
-def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, name: Name = None, optimize: Any = "greedy") -> Tensor:
     """Return a sum of products in Einstein notation: labels that are not after `->` are summed over.
+
+    `optimize` is ignored: the order of the products follows from the sizes.
 
     >>> einsum("ij,jk->ik", [[1, 2]], [[3], [4]]).numpy().tolist()
     [[11]]

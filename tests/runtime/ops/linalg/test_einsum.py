@@ -45,3 +45,8 @@ def test_small_sums_and_integers_are_left_to_numpy():
     assert einsum._steps("ij,jk->ik", ((2, 3), (3, 4))) is None
     large = np.arange(90_000).reshape(300, 300) % 7
     assert np.array_equal(tf.einsum("ij,jk->ik", large, large), large @ large)
+
+
+@pytest.mark.parametrize("optimize", ["greedy", "optimal", None, False])
+def test_the_order_of_products_is_not_chosen_by_the_caller(optimize):
+    assert tf.einsum("ij->ji", tf.ones((1, 2)), optimize=optimize).shape == (2, 1)

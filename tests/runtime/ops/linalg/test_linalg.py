@@ -143,3 +143,28 @@ def test_norms_of_matrices() -> None:
     for order, numpys in (("fro", "fro"), ("euclidean", "fro"), (1, 1), (2, 2), (np.inf, np.inf)):
         close(tf.norm(a, order, axis=(-2, -1)), np.linalg.norm(a, numpys, axis=(-2, -1)))
         assert tf.norm(a, order, axis=[0, 2], keepdims=True).shape.as_list() == [1, 3, 1]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_products_of_bytes_in_int32(traced: bool) -> None:
+    def product(a: Any, b: Any) -> Any:
+        return tf.matmul(a, b, transpose_b=True, output_type="int32")
+
+    call = tf.function(product) if traced else product
+    signed = tf.constant([[100, 100]], tf.int8)
+    unsigned = tf.constant([[200, 1]], tf.uint8)
+    for other, expected in ((signed, 20_000), (unsigned, 20_100)):
+        result = call(signed, other)
+        assert result.dtype is tf.int32
+        assert result.numpy() == [[expected]]
+    assert tf.matmul([[1.0]], [[2.0]], output_type=tf.float32).numpy() == [[2]]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="a factor of float32 gives no product of float16"
+    ):
+        tf.matmul([[1.0]], [[2.0]], output_type=tf.float16)
+
+
+def test_hints_of_sparse_factors_have_no_effect() -> None:
+    a = tf.constant([[1.0, 0.0]])
+    assert tf.matmul(a, a, False, True, False, False, True, True, None).numpy() == [[1]]
+    assert tf.matmul(a, a, transpose_b=True, a_is_sparse=True, grad_a=True).numpy() == [[1]]
