@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from .. import nest
+from .. import errors, nest
 from ..composite import components
 from ..control_flow import state_leaves
 from ..control_flow.exceptions import RegionNeverReturns
@@ -236,7 +236,8 @@ class ConcreteFunction:
             raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
         spec = TensorType(tensor.dtype, tensor.shape.dims)
         if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
-            raise TypeError(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
+            kind = TypeError if spec.dtype is traced.dtype else WrongDtypeError
+            raise kind(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
         return tensor
 
     def call_flat(self, inputs: Sequence[Any]) -> Any:
@@ -294,6 +295,10 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
+
+
+class WrongDtypeError(errors.InvalidArgumentError, TypeError):
+    """Error: a tensor of another dtype than the traced one. TensorFlow raises either class, by the way of the call."""
 
 
 def _as_spec(leaf: Any) -> Any:

@@ -199,6 +199,9 @@ class TestConcreteFunctions:
             TypeError, match=r"`x` is float32\[3\], but the graph was traced for float32\[2\]"
         ):
             concrete(tf.zeros([3]))
+        for kind in (TypeError, tf.errors.InvalidArgumentError):
+            with pytest.raises(kind, match=r"`x` is int32\[2\], but the graph was traced for float32\[2\]"):
+                concrete(tf.zeros([2], tf.int32))
 
     def test_pretty_printed_signatures(self):
         @tf.function
