@@ -1,7 +1,8 @@
-"""The policy of conversion: user code is converted, libraries are not.
+"""The policy of conversion: user code is converted, and so is the library code that a traced function calls.
 
     a script, a package, a notebook cell, `exec`, a zip, an editable install     converted
-    the standard library, site-packages, agc, C functions                        left alone
+    site-packages                                        converted while a trace calls it, not when imported
+    the standard library, agc, C functions, the packages in `LEFT_ALONE`         left alone
     what `do_not_convert` marks, what has been converted already                 left alone
     a package that `AGC_CONVERT` or `AGC_DO_NOT_CONVERT` names                   as that says
 
@@ -28,6 +29,12 @@ _originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 
 _OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
 
+LEFT_ALONE = frozenset({
+    "absl", "hypothesis", "ipdb", "IPython", "ipykernel", "jax", "jaxlib", "keras", "matplotlib", "mock", "numpy",
+    "pandas", "PIL", "pkg_resources", "pluggy", "pytest", "_pytest", "scipy", "setuptools", "sklearn", "sympy",
+    "tensorflow", "tensorflow_datasets", "tensorflow_probability", "tf_keras", "torch", "tqdm",
+})  # fmt: skip
+"""Installed packages that a trace does not convert: TensorFlow's list, and large ones that compute with NumPy."""
 
 # package → whether it is converted, in spite of where its files are
 _switched: dict[str, bool] = {}
@@ -79,11 +86,24 @@ def bases_of(cls: type) -> tuple[type, ...]:
 
 
 def is_library_file(filename: str, module: Any = None) -> bool:
-    """Return whether a file belongs to Python, to an installed package or to agc.
+    """Return whether a file is left alone, also when a traced function calls its code.
 
     >>> is_library_file(os.__file__), is_library_file("/home/me/train.py"), is_library_file("<stdin>")
     (True, False, False)
     """
+    return is_installed_file(filename, module) and not is_convertible(filename, module)
+
+
+def is_convertible(filename: str, module: Any) -> bool:
+    """Return whether a file is one of an installed package that is converted while a traced function calls it."""
+    if _switched_to(module) is not None or is_own_file(filename) or not _is_in_site_packages(filename):
+        return False
+    top = _top(module)
+    return bool(top) and top not in LEFT_ALONE and top != "__main__"
+
+
+def is_installed_file(filename: str, module: Any = None) -> bool:
+    """Return whether a file belongs to Python, to an installed package or to agc."""
     switched = _switched_to(module)
     if switched is not None and not is_own_file(filename):
         return not switched
@@ -97,11 +117,13 @@ def is_library_file(filename: str, module: Any = None) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_installed(filename: str) -> bool:
-    path = os.path.abspath(filename)
-    parts = path.split(os.sep)
-    if "site-packages" in parts or "dist-packages" in parts:
-        return True
-    return path.startswith(_standard_library())
+    return _is_in_site_packages(filename) or os.path.abspath(filename).startswith(_standard_library())
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_in_site_packages(filename: str) -> bool:
+    parts = os.path.abspath(filename).split(os.sep)
+    return "site-packages" in parts or "dist-packages" in parts
 
 
 @functools.cache
@@ -123,7 +145,7 @@ def _is_library_module_name(name: Any) -> bool:
     module = sys.modules.get(name) if isinstance(name, str) else None
     file = getattr(module, "__file__", None)
     if file is not None:
-        return is_own_file(file) or _is_installed(file)
+        return is_own_file(file) or (_is_installed(file) and not is_convertible(file, name))
     # Libraries run generated code in modules that they make up: collections calls one `namedtuple_Point`.
     return isinstance(name, str) and name.startswith("namedtuple_")
 
@@ -145,7 +167,7 @@ def is_library_module(module: ModuleType) -> bool:
     if switched is not None:
         return not switched or (file is not None and is_own_file(file))
     if file is not None:
-        return is_own_file(file) or _is_installed(file)
+        return is_own_file(file) or (_is_installed(file) and not is_convertible(file, name))
     if name == "__main__":
         return False
     # Without a file: built in, frozen, or a namespace package.
@@ -186,7 +208,7 @@ def _is_installed_top(top: str) -> bool:
         return False
     if spec is None or spec.origin is None:
         return False
-    return _is_installed(spec.origin)
+    return _is_installed(spec.origin) and not is_convertible(spec.origin, top)
 
 
 def _top(name: Any) -> str:

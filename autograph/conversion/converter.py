@@ -3,7 +3,7 @@
     f(x)   ==>   ag__.converted(f)(x)
 
 The type of the callable selects a handler: one lookup. A user function is converted on its first call, once
-for each code object. Library code, classes and C functions are called as they are.
+for each code object, and a library's in a trace only. Classes and C functions are called as they are.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Converter:
             handler = untraced(self._verdict, own)
             self._verdicts[own.__code__] = handler
         result = handler(f)
-        if _is_permanent(f):
+        if handler != self._library_function and _is_permanent(f):
             if len(self._permanent) > 10_000:
                 self._permanent.clear()
             self._permanent[f] = result, f.__code__, f.__defaults__, f.__kwdefaults__
@@ -174,6 +174,8 @@ class Converter:
             return unchanged
         from ..syntax import source
 
+        if policy.is_convertible(f.__code__.co_filename, f.__globals__.get("__name__")):
+            return self._library_function
         if source.exists(f):
             return self._load(f).function
         # Code without source, such as the generated methods of a dataclass. Without control flow it has
@@ -183,6 +185,22 @@ class Converter:
             if source.has_control_flow(f.__code__)
             else unchanged
         )
+
+    def _library_function(self, f: FunctionType) -> FunctionType:
+        """Return the converted form of an installed package's function during a trace; `f` itself otherwise.
+
+        Code that cannot be converted is left alone; an error says so if it needs a traced tensor's value.
+        """
+        from ..syntax import source
+
+        if not self._in_place.depth or not source.exists(f):
+            return f
+        try:
+            return self._load(f).function(f)
+        except ConversionError as error:
+            LISTING.note(f.__code__, "left alone", error.diagnostic.title)
+            self._in_place.refused[f.__code__] = error
+            return f
 
     def _why_left(self, f: FunctionType) -> str:
         if policy.is_excluded(f.__code__):

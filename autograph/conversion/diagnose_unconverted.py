@@ -51,7 +51,7 @@ def _reason(
     if policy.is_library_file(code.co_filename, module):
         package = str(module).partition(".")[0]
         return (
-            f"it belongs to `{package}`, and libraries are not converted",
+            f"it belongs to `{package}`, and this library is not converted",
             f"{_ELSEWHERE} instead, or convert the package: AGC_CONVERT={package} in the environment",
         )
     error = refused.get(code)

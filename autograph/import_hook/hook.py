@@ -56,7 +56,7 @@ class ImportHook:
         # `tokenize.py`.
         if spec.name.partition(".")[0] in sys.stdlib_module_names:
             return False
-        return not policy.is_library_file(spec.origin, spec.name)
+        return not policy.is_installed_file(spec.origin, spec.name)
 
     def invalidate_caches(self) -> None:
         """Do nothing: the hook has no cache, but importlib calls this method of every finder."""

@@ -315,12 +315,14 @@ def test_another_version_of_the_compiler_converts_again(site, monkeypatch):
 
 
 def test_a_module_that_becomes_user_code_is_converted(site, monkeypatch):
-    (site / "other.py").write_text("import click\n\n\ndef f(x):\n    return click.style(x) if x else None\n")
+    (site / "other.py").write_text(
+        "import hypothesis\n\n\ndef f(x):\n    return hypothesis.given(x) if x else None\n"
+    )
     seen = conversions(monkeypatch)
     imports("other")
     imports("other")
     assert seen == ["other.py"]
-    (site / "click.py").write_text("")  # now the import would find this one
+    (site / "hypothesis.py").write_text("")  # now the import would find this one
     imports("other")
     assert seen == ["other.py"] * 2
 
