@@ -59,6 +59,8 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     """
     if dtype is dtypes.float16:
         return (bits & 0x3FF | 0x3C00).astype(np.uint16).view(np.float16) - np.float16(1)
+    if dtype is dtypes.bfloat16:
+        return (bits & 0x7F | 0x3F80).astype(np.uint16).view(dtype.numpy) - dtype.numpy.type(1)
     if dtype is dtypes.float32:
         numbers = (bits & _MANTISSA | _ONE).view(np.float32)
         numbers -= np.float32(1)

@@ -26,7 +26,7 @@ from ..framework.traits import DRAWS_RANDOM
 
 Array = Any
 
-_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
+_FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 _ACCEPTED = (*_FLOATS, dtypes.int32, dtypes.int64)
 
 

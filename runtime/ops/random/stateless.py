@@ -25,7 +25,7 @@ from ..framework.traits import TOTAL
 Array = Any
 
 _WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
-_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
+_FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
 @export("random.stateless_uniform")

@@ -249,3 +249,35 @@ def test_calls_without_seeds_share_their_graph() -> None:
     outer = tf.function(lambda: (inner(), inner())).get_concrete_function()
     first, second = (operation.regions[0] for operation in outer.graph.operations)
     assert first is second
+
+
+# TensorFlow's numbers for the seed [1, 2].
+NARROW = {
+    ("float16", "uniform"): [0.54296875, 0.2353515625, 0.060546875],
+    ("bfloat16", "uniform"): [0.34375, 0.8828125, 0.484375],
+    ("float16", "normal"): [0.5439453125, 0.2073974609375, 0.07354736328125],
+    ("bfloat16", "normal"): [0.54296875, 0.20703125, 0.07373046875],
+    ("float16", "truncated_normal"): [0.5439453125, 0.2073974609375, 0.07354736328125],
+    ("bfloat16", "truncated_normal"): [0.54296875, 0.20703125, 0.07373046875],
+}
+
+
+@pytest.mark.parametrize("executor", [None, "plan", "interpret", "automatic"])
+@pytest.mark.parametrize(("dtype", "distribution"), NARROW)
+def test_numbers_of_16_bits(dtype: str, distribution: str, executor: str | None) -> None:
+    def draw() -> Any:
+        return getattr(tf.random, f"stateless_{distribution}")([3], [1, 2], dtype=dtype)
+
+    call = tf.function(draw, experimental_executor=executor) if executor else draw
+    drawn = call()
+    assert drawn.dtype == tf.as_dtype(dtype)
+    assert tf.cast(drawn, tf.float64).numpy().tolist() == NARROW[dtype, distribution]
+
+
+def test_stateful_numbers_of_16_bits() -> None:
+    tf.random.set_seed(5)
+    assert tf.cast(tf.random.uniform([3], dtype="bfloat16"), float).numpy().tolist() == [
+        0.296875, 0.8046875, 0.25,
+    ]  # fmt: skip
+    tf.random.set_seed(5)
+    assert tf.cast(tf.nn.dropout(tf.ones(5, "bfloat16"), 0.5), float).numpy().tolist() == [0, 2, 0, 0, 0]
