@@ -148,13 +148,10 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
-    for _, kind, conversion in _conversions:
-        if kind is list:
-            try:
-                return conversion(values, dtype)
-            except RecursionError as error:
-                raise late_binding.cyclic_nests.told(error, values) from None
-    raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
+    try:
+        return late_binding.concat_split.stack_nest(values, dtype)  # type: ignore[no-any-return]
+    except RecursionError as error:
+        raise late_binding.cyclic_nests.told(error, values) from None
 
 
 def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
@@ -170,7 +167,7 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
         return _demanded(array, value) if array.dtype == _SINGLE else array
     if array.dtype == dtype.numpy:
         return array
-    if not _fits(array, dtype, isinstance(value, bool)):
+    if not _fits(array, dtype):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_floating or dtype.is_complex:
         return rounded(value, dtype.numpy)  # from `value`: `array` is already rounded to float32
@@ -219,7 +216,7 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
     own = dtypes.as_dtype(array.dtype)
     if dtype is None or own is dtype:
         return np.array(array, own.numpy)  # a copy: the caller may write to the original later
-    if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
+    if dtype is dtypes.string or (own.is_complex and not dtype.is_complex):
         raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
         raise _unfit(array, dtype)
@@ -316,13 +313,13 @@ def _unsupported(value: Any) -> ValueError:
     )
 
 
-def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:
+def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType) -> bool:
     """Return whether Python numbers may take `dtype`: a richer kind, or an integer dtype that holds them."""
     kind = array.dtype.kind
     if not array.size:
         return True
     if kind == "b":
-        return is_bool and dtype.is_numeric
+        return dtype.is_numeric
     if kind in "iu" and dtype.is_integer:
         return bool(dtype.min <= array.min() and array.max() <= dtype.max)
     rank = "iufc".find(kind)

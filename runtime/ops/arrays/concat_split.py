@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, nest
-from ...core import shapes
+from ...core import late_binding, shapes
 from ...core.conversion import (
     convert_to_tensor,
     holds_tensor,
@@ -194,16 +194,39 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
     return unpack(dy, len(values), axis)
 
 
-def _stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
-    """Convert a list that contains tensors: every tensor in it must have the dtype of the first."""
+def stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
+    """Convert a list that contains tensors to `dtype`; without it, all must have the dtype of the first.
+
+    >>> stack_nest([convert_to_tensor(1), 2], dtypes.float32).numpy().tolist()
+    [1.0, 2.0]
+    """
     if not holds_tensor(values):
         return EagerTensor(to_array(list(values), dtype))
-    if dtype is None:
-        dtype = next(leaf.dtype for leaf in nest.flatten(values) if is_tensor_like(leaf))
-    return pack([value if is_tensor_like(value) else convert_to_tensor(value, dtype) for value in values])
+    if dtype is not None:
+        return _packed(values, dtype, True)
+    return _packed(values, next(leaf.dtype for leaf in nest.flatten(values) if is_tensor_like(leaf)), False)
 
 
-register_conversion(list, _stack_nest)
+def _packed(values: Any, dtype: dtypes.DType, casts: bool) -> Any:
+    return pack([_element(value, dtype, casts) for value in values])
+
+
+def _element(value: Any, dtype: dtypes.DType, casts: bool) -> Any:
+    """Return an element of a list as a tensor; a cast that drops a fraction or an imaginary part is refused."""
+    if is_tensor_like(value):
+        own = value.dtype
+        if not casts or own is dtype:
+            return value
+        drops = (own.kind in "fc" and dtype.kind not in "fc") or own.is_complex > dtype.is_complex
+        if drops or dtypes.string in (own, dtype):
+            return convert_to_tensor(convert_to_tensor(value), dtype)  # raises ValueError
+        return late_binding.cast(value, dtype)
+    if isinstance(value, (list, tuple)) and holds_tensor(value):
+        return _packed(value, dtype, casts)
+    return convert_to_tensor(value, dtype)
+
+
+register_conversion(list, stack_nest)
 
 
 @export("unstack")
