@@ -8,11 +8,9 @@ from typing import Any
 from .. import dtypes
 from ..ops.arrays import ranges, shape_ops
 from ..ops.math import arithmetic
-from ..ops.math.cast import cast
 from ..ops.nn.embedding_lookup import embedding_lookup
 from ..ops.strings.strings import join as string_join
-from ..sparse.dense_conversion import to_dense
-from ..sparse.reductions import bincount as sparse_bincount
+from ..sparse.reductions import dense_bincount
 from .broadcasting import with_common_rows
 from .dynamic_shape import DynamicRaggedShape
 from .mapping import check_same_rows, map_flat_values
@@ -33,16 +31,6 @@ def rank(input: Any, name: str | None = None) -> Any:
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return the shape with its row partitions."""
     return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
-
-
-def bincount(
-    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
-    name: str | None = None, axis: int | None = None, binary_output: bool = False,
-) -> Any:  # fmt: skip
-    """Count each number, in all rows together or in each row (`axis=-1`)."""
-    kind = dtype if weights is None else weights.dtype
-    counts = sparse_bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
-    return cast(to_dense(counts), kind)
 
 
 def lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
@@ -86,7 +74,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "shape": shape,
     "add_n": add_n,
     "embedding_lookup": lookup,
-    "bincount": bincount,
+    "bincount": dense_bincount,
     "one_hot": one_hot,
     "string_join": join,
 }

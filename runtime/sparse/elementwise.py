@@ -22,6 +22,7 @@ from ..ops.math import arithmetic, cast, elementwise
 from ..ops.math.comparison import equal, greater_equal, not_equal
 from ..ops.reduce.reductions import reduce_all, reduce_any, reduce_prod
 from .checks import expect, sparse_only
+from .reductions import dense_bincount
 from .tensor import SparseTensor
 
 
@@ -239,7 +240,9 @@ _ZERO_STAYS = (
 )  # fmt: skip
 
 
-_OTHERS: dict[str, Callable[..., Any]] = {"divide": _divided, "shape": _shape, "size": _size, "rank": _rank}
+_OTHERS: dict[str, Callable[..., Any]] = {
+    "bincount": dense_bincount, "divide": _divided, "shape": _shape, "size": _size, "rank": _rank
+}  # fmt: skip
 
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:

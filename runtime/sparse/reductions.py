@@ -20,13 +20,14 @@ from ..ops.arrays.shape_ops import size as size_of
 from ..ops.arrays.sparse_indices import distinct_coordinates
 from ..ops.arrays.tile_and_pad import repeat
 from ..ops.framework.attribute_parsers import read_axes
-from ..ops.math.arithmetic import divide_no_nan, maximum
+from ..ops.math.arithmetic import divide_no_nan, maximum, minimum
 from ..ops.math.cast import cast
 from ..ops.math.comparison import greater_equal, less, less_equal, logical_and
 from ..ops.math.elementwise import sqrt
 from ..ops.reduce.reductions import reduce_all
 from ..ops.reduce.reductions import reduce_max as largest_of
 from .checks import expect, sparse_only
+from .dense_conversion import to_dense
 from .tensor import SparseTensor
 
 
@@ -127,6 +128,22 @@ def bincount(
     counts = scatter_nd(expand_dims(group, 1), flat, expand_dims(shape_of(coordinates)[0], 0))
     counts = ones_like(counts) if binary_output else counts
     return SparseTensor(coordinates, counts, stack([width] if row is None else [rows, width]))
+
+
+def dense_bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None, axis: int | None = None, binary_output: bool = False,
+) -> Any:  # fmt: skip
+    """Count each number of a sparse or ragged tensor, in all rows together or in each row (`axis=-1`).
+
+    >>> dense_bincount(SparseTensor([[0, 1]], [2], [1, 3])).numpy().tolist()
+    [0, 0, 1]
+    """
+    kind = dtype if weights is None else weights.dtype
+    if minlength is not None and maxlength is not None:
+        minlength = minimum(minlength, maxlength)
+    counts = bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
+    return cast(to_dense(counts), kind)
 
 
 def _numbers(values: Any, by_row: bool) -> tuple[Any, Any, Any]:

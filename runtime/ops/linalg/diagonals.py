@@ -21,7 +21,7 @@ from ..arrays.creation import zeros_like
 from ..framework import batching
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
-from ..framework.op_families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, require_dtype
+from ..framework.op_families import BOOLS, EVERY, NUMERIC, REAL, Array, require_dtype
 from ..framework.traits import TOTAL
 from ..math.elementwise import conj
 from ..reduce.reductions import reduce_sum
@@ -216,7 +216,7 @@ def cross(a: Same, b: Same, name: Name = None) -> TensorType:
     >>> cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]
     """
-    require_dtype(a, SIGNED | FLOATS, "cross")
+    require_dtype(a, REAL, "cross")
     shape = shapes.merge(_of_rank(a, 1, "cross"), _of_rank(b, 1, "cross"))
     if shape is not None and shape[-1] not in (None, 3):
         raise ValueError(f"cross: the last dimension of {shapes.show(shape)} must be 3")

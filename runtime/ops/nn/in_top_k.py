@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
@@ -26,17 +26,29 @@ from ..reduce.reductions import reduce_sum
 
 
 @export("math.in_top_k", "nn.in_top_k")
-@op
-def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> TensorType:
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: Name = None) -> Tensor:
     """Return for each row whether fewer than `k` predictions are larger than that of the target.
 
     Args:
         targets: int32 or int64, [batch]; the result is False for a number that is no class.
-        predictions: float32, [batch, classes]; the result is False for a row that is not finite.
+        predictions: float32 (arrays and lists become that), [batch, classes]; the result is False for a row that is
+            not finite.
         k: a scalar.
 
     >>> in_top_k([1, 2], [[1., 2., 3.], [1., 2., 3.]], 2).numpy().tolist()
     [True, True]
+    """
+    if not is_tensor_like(predictions):
+        predictions = convert_to_tensor(predictions, dtypes.float32)
+    return in_top_k_op(targets, predictions, k, name)  # type: ignore[no-any-return]
+
+
+@op(name="in_top_k")
+def in_top_k_op(targets: Input, predictions: Input, k: Ints, name: Name = None) -> TensorType:
+    """Compute `in_top_k`.
+
+    >>> in_top_k_op([1], [[1., 2., 3.]], 1).numpy().tolist()
+    [False]
     """
     require_dtype(targets, frozenset({dtypes.int32, dtypes.int64}), "in_top_k, `targets`")
     require_dtype(predictions, frozenset({dtypes.float32}), "in_top_k, `predictions`")
@@ -52,7 +64,7 @@ def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> 
     return TensorType(dtypes.bool_, targets.shape or (None,))
 
 
-@in_top_k.kernel
+@in_top_k_op.kernel
 def _(targets: Array, predictions: Array, k: Array) -> Array:
     if len(targets) != len(predictions):
         raise errors.InvalidArgumentError(

@@ -186,6 +186,13 @@ def test_numbers_about_predictions() -> None:
     close(tf.nn.scale_regularization_loss([1.0, 3.0]), 4.0)
 
 
+def test_in_top_k_takes_arrays_of_any_numbers() -> None:
+    for scores in (np.array([[1.0, 2.0]]), np.array([[1, 2]]), [[1, 2]]):
+        assert tf.math.in_top_k([0], scores, 1).numpy().tolist() == [False]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float64"):
+        tf.math.in_top_k([0], tf.constant([[1.0, 2.0]], tf.float64), 1)
+
+
 def test_dilation_and_erosion() -> None:
     from agc.runtime.ops.nn import morphology
 

@@ -181,3 +181,35 @@ def test_sparse_tensors_change_shape_in_loops_and_branches():
     assert concrete.structured_outputs == tf.SparseTensorSpec([None, None], tf.float32)
     assert concrete(S.eye(2), tf.constant(True)).shape == [2, 4]
     assert concrete(S.eye(2), tf.constant(False)).shape == [2, 2]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_numbers_of_a_sparse_tensor_are_counted(traced):
+    numbers = tf.sparse.from_dense([[0, 1], [2, 0]])
+    weights = tf.SparseTensor(numbers.indices, [0.5, 2.0], numbers.dense_shape)
+    for options, expected in (
+        ({}, [0, 1, 1]),
+        ({"minlength": 5}, [0, 1, 1, 0, 0]),
+        ({"minlength": 4, "maxlength": 2}, [0, 1]),
+        ({"axis": -1, "dtype": tf.float64}, [[0, 1, 0], [0, 0, 1]]),
+        ({"axis": -1, "binary_output": True, "minlength": 4}, [[0, 1, 0, 0], [0, 0, 1, 0]]),
+        ({"weights": weights}, [0, 0.5, 2]),
+        ({"weights": weights, "axis": -1}, [[0, 0.5, 0], [0, 0, 2]]),
+    ):
+
+        def count(numbers, options=options):
+            return tf.math.bincount(numbers, **options)
+
+        result = (tf.function(count) if traced else count)(numbers)
+        assert result.numpy().tolist() == expected
+        assert result.dtype is options.get(
+            "dtype", tf.float32 if weights is options.get("weights") else tf.int32
+        )
+    assert tf.math.bincount(tf.sparse.from_dense([[0], [0]]), axis=-1).shape == [2, 0]
+
+
+def test_the_sizes_of_a_sparse_tensor_become_int64():
+    size = tf.constant(3)
+    assert tf.SparseTensor([[0, 0]], [1.0], (size, 4)).dense_shape.dtype is tf.int64
+    traced = tf.function(lambda x: tf.SparseTensor([[0, 0]], [1.0], (tf.shape(x)[0], 4)).dense_shape)
+    assert traced(tf.zeros(3)).numpy().tolist() == [3, 4]

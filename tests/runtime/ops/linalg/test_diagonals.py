@@ -107,3 +107,11 @@ def test_refusals(call: Any) -> None:
         call()
     with pytest.raises(ValueError):
         tf.function(call)()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "bfloat16", "float16"])
+def test_cross_products_of_any_real_dtype(dtype):
+    a, b = tf.cast([1, 2, 3], dtype), tf.cast([1, 2, 4], dtype)
+    expected = np.array([2, -1, 0], np.int64).astype(tf.as_dtype(dtype).as_numpy_dtype)
+    for call in (tf.linalg.cross, tf.function(tf.linalg.cross)):
+        assert call(a, b).numpy().tolist() == expected.tolist()
