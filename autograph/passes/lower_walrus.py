@@ -13,6 +13,14 @@ An operand of `and` or `or` that assigns becomes a block, which a backend can st
                                       if test:
                                           use(y)
 
+A conditional expression that is all of a statement's value becomes an `if`, if one of its values assigns:
+
+    y = (z := x) if x > 0 else 0      ==>     if x > 0:
+                                                  value = z := x
+                                              else:
+                                                  value = 0
+                                              y = value
+
 Other tests of an `if` stay: they are evaluated before the block, in the same function.
 """
 
@@ -22,13 +30,19 @@ from typing import Any
 
 import gast
 
-from ..analysis.binding_time import BindingTimes
+from ..analysis.binding_time import BindingTimes, static
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
 from .base import FunctionPass
 
 TEST = Template("$name = $test")
 LOAD = Template("$name")
+CHOICE = Template("""
+    if $test:
+        $then
+    else:
+        $orelse
+""")
 TRUTH = Template("not not $value")
 AND = Template("""
     if $name:
@@ -56,7 +70,7 @@ class LowerWalrus(FunctionPass):
 
     def statement(self, statement: Any, staging: BindingTimes) -> Statements:
         if not is_compound(statement):
-            return [statement]
+            return self.walk(self.chosen(statement), staging) if chooses(statement) else [statement]
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
         if type(new) not in (gast.If, gast.While) or statement not in staging:
             return [new]
@@ -68,6 +82,24 @@ class LowerWalrus(FunctionPass):
         if isinstance(new, gast.While):
             new = evolve(new, body=new.body + list(map(copied, evaluate)))
         return [*evaluate, new]
+
+    def chosen(self, statement: Any) -> Statements:
+        """Return statements that choose the value of a statement, and then run it with that value."""
+        choice = statement.value
+        name = self.names.fresh("value")
+        then, orelse = (TEST(part, name=name, test=part) for part in (choice.body, choice.orelse))
+        chosen = CHOICE(choice, test=choice.test, then=then, orelse=orelse)
+        return [*chosen, evolve(statement, value=LOAD.expression(choice, name=name))]
+
+
+def chooses(statement: Any) -> bool:
+    """Return whether the value of a statement is a conditional expression that assigns on one path only."""
+    choice = statement.value if isinstance(statement, (gast.Assign, gast.Return, gast.Expr)) else None
+    return (
+        isinstance(choice, gast.IfExp)
+        and not static(choice.test)
+        and contains([choice.body, choice.orelse], gast.NamedExpr)
+    )
 
 
 def assigns_late(test: Any) -> bool:

@@ -376,6 +376,16 @@ def test_walrus_after_and_and_in_loop_tests():
     agrees(f, (0, 9), (3, 99), (7, 5), (20, 99))
 
 
+def test_walrus_in_the_values_of_a_conditional_expression():
+    def f(x):
+        z = x
+        y = (z := x * 2) if x > 0 else 0
+        k = (z := z + 1) if y > 9 else (x if x > 2 else (z := z - 1) * 2)
+        return (k, z, y) if x > 5 else (y := k + 1, z, x)
+
+    agrees(f, (0,), (3,), (7,), (-4,))
+
+
 def test_a_loop_test_with_an_effect_and_a_number():
     calls = tf.Variable(0)
 
