@@ -102,3 +102,46 @@ class TestConcreteFunctionsOfMethods:
         assert concrete(linear, tf.ones([1, 3])).numpy().tolist() == [[3.0, 3.0]]
         with pytest.raises(TypeError, match="missing a required argument: 'x'"):
             concrete()
+
+
+CALLS = {
+    "plainly": lambda inner: lambda x: inner(x),
+    "in a branch": lambda inner: lambda x: tf.cond(tf.reduce_sum(x) > -100.0, lambda: inner(x), lambda: x),
+    "in a loop": lambda inner: (
+        lambda x: tf.while_loop(lambda i, y: i < 1, lambda i, y: (i + 1, inner(y)), (0, x))[1]
+    ),
+    "in a third function": lambda inner: tf.function(lambda x: inner(x)),
+}
+
+
+def in_init_scope():
+    with tf.init_scope():
+        return tf.Variable(lambda: tf.random.normal([2]) * 0.0)
+
+
+VALUES = {
+    "a value": lambda: tf.Variable(tf.zeros([2])),
+    "a function": lambda: tf.Variable(lambda: tf.zeros([2])),
+    "random numbers": lambda: tf.Variable(lambda: tf.random.normal([2]) * 0.0),
+    "stateless random numbers": lambda: tf.Variable(lambda: tf.random.stateless_uniform([2], [1, 2]) * 0.0),
+    "init_scope": in_init_scope,
+}
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_a_function_called_by_another_creates_its_variables_once(value, call, jit_compile):
+    made = []
+
+    @tf.function(jit_compile=jit_compile)
+    def inner(x):
+        if not made:
+            made.append(value())
+        made[0].assign_add(tf.ones([2]))
+        return made[0] + x
+
+    outer = tf.function(call(inner))
+    results = [outer(tf.ones([2])).numpy().tolist() for _ in range(2)]
+    assert results == [[2.0, 2.0], [3.0, 3.0]]
+    assert len(made) == 1 and made[0].numpy().tolist() == [2.0, 2.0]
