@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from ..staging import Maybe, State, Undefined
+from ..staging import Maybe, State, Undefined, backend_of
 from .aliasing import alias_state
 from .aliasing.alias_state import AliasState, Held
 from .aliasing.loop_entry import LoopEntryAliases
 from .aliasing.may_alias import AliasScope
 from .leaked_tracers import is_lost
-from .locations import Location, calls_setter, location
+from .locations import Attribute, Location, calls_setter, location
 from .value_identity import NOTHING
 
 
@@ -49,8 +49,8 @@ class Watch(Protocol):
         """
         ...
 
-    def left(self, target: Location, was_there: bool) -> None:
-        """Check the same for the code after the block."""
+    def left(self, target: Location, was_there: bool) -> bool:
+        """Check the same for the code after the block; return whether it uses the value that a loop assigns."""
         ...
 
 
@@ -166,11 +166,29 @@ class CarriedState:
         """Set the locations to the backend's results; return the other results."""
         cut = len(results) - len(self.locations)
         results = self.aliases.settle(results)
-        for target, was_there in self._unsettled(results[cut:]):
-            self.watch.left(target, was_there)
-        self.write(results[cut:])
+        used = [
+            id(target)
+            for target, was_there in self._unsettled(results[cut:])
+            if self.watch.left(target, was_there)
+        ]
+        values = zip(self.locations, results[cut:], strict=True)
+        self.write(
+            tuple(assigned(target, value) if id(target) in used else value for target, value in values)
+        )
         self.aliases.tell()
         return results[:cut]
+
+
+def assigned(target: Location, value: Maybe) -> Any:
+    """Return the value that a loop assigns to a location; the graph raises an error if the loop has not done so."""
+
+    is_attribute = isinstance(target, Attribute) or getattr(target, "kind", "") == "."
+    kind = AttributeError if is_attribute else KeyError
+    text = (
+        f"{target.name} is used after a loop that assigns it first and has not run: assign it before the loop"
+    )
+    backend_of(value.defined).check(value.defined, lambda: kind(text))
+    return value.value
 
 
 class _Run:

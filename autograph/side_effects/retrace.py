@@ -325,10 +325,15 @@ class SideEffectTracker:
         if self.reach.asks_for(target, is_over=False):
             raise presence(target, was_there)
 
-    def left(self, target: Location, was_there: bool) -> None:
-        """Raise an error if code uses `target` after the block, where it may have no value."""
-        if self.reach.uses_later(target) or self.reach.asks_for(target, is_over=True):
+    def left(self, target: Location, was_there: bool) -> bool:
+        """Return whether code uses `target` after a loop, which must then have given it a value.
+
+        Raise an error if the code may test for the value, or uses it after a conditional.
+        """
+        is_used, is_asked = self.reach.uses_later(target), self.reach.asks_for(target, is_over=True)
+        if is_asked or (is_used and (self._is_choice or was_there)):
             raise presence(target, was_there)
+        return is_used
 
     def warn(self) -> None:
         """Warn of uses of process state that happen once, during tracing."""

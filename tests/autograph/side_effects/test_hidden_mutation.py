@@ -705,6 +705,49 @@ class TestContainers:
         refused(g, "AGC291", "`d['a']` is deleted on one path through a block")
         refused(h, "AGC291", "`counts['x']`")
 
+    def test_a_loop_may_assign_a_key_or_attribute_first(self):
+        class Box:
+            def put(self, value):
+                self.content = value
+
+        def filled(d, n):
+            for i in tf.range(n):
+                d["a"] = i
+
+        def f(n):
+            d, box, other, i = {}, Box(), Box(), 0
+            filled(d, n)
+            while i < n:
+                other.content = i * 2
+                box.put(i)
+                i += 1
+            d["a"] += 1
+            return d, box.content, other.content
+
+        for count in (1, 3):
+            found, own, other = tf.function(f)(tf.constant(count))
+            assert (int(found["a"]), int(own), int(other)) == (count, count - 1, 2 * count - 2)
+
+        def g(n):
+            box = Box()
+            for i in tf.range(n):
+                box.put(i)
+            return box.content
+
+        for function, kind in ((f, KeyError), (g, AttributeError)):
+            for executor in ("plan", "interpret"):
+                traced = tf.function(function, experimental_executor=executor)
+                with pytest.raises(kind, match="is used after a loop that assigns it first and has not run"):
+                    traced(tf.constant(0))
+
+        def unused(n):
+            box = Box()
+            for i in tf.range(n):
+                box.put(i)
+            return n
+
+        assert tf.function(unused)(tf.constant(0)).numpy() == 0
+
     def test_a_key_that_a_loop_removes(self):
         def f(n):
             d, i = {"a": 1}, 0
