@@ -23,6 +23,7 @@ from ..core.variable import Variable as _Variable
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
 from ..ops.arrays import placeholder as placeholders
+from ..sparse.tensor import SparseTensor as _SparseTensor
 from .namespaces import member
 from .sessions.graph_builder import (
     GLOBAL_VARIABLES,
@@ -124,6 +125,24 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     return placeholders.placeholder(
         _dtypes.as_dtype(dtype), _shapes.as_dims(shape), name=name or "Placeholder"
     )
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """Return a sparse tensor whose coordinates, values and shape are fed to `Session.run`.
+
+    Raises RuntimeError in eager mode.
+    """
+    _demand_graph("sparse_placeholder")
+    dims, name = _shapes.as_dims(shape), name or "SparsePlaceholder"
+    rank = None if dims is None else len(dims)
+    parts = (
+        ("indices", _dtypes.int64, [None, rank]),
+        ("values", dtype, [None]),
+        ("shape", _dtypes.int64, [rank]),
+    )
+    sparse = _SparseTensor(*(placeholder(kind, sizes, f"{name}/{part}") for part, kind, sizes in parts))
+    sparse.set_shape(shape)
+    return sparse
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
@@ -246,6 +265,6 @@ __all__ = [
     "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
     "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
     "is_variable_initialized", "local_variables", "local_variables_initializer", "no_op", "placeholder",
-    "placeholder_with_default", "reset_default_graph", "set_random_seed", "tables_initializer", "to_double", "to_float",
-    "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
+    "placeholder_with_default", "reset_default_graph", "set_random_seed", "sparse_placeholder", "tables_initializer",
+    "to_double", "to_float", "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
 ]  # fmt: skip

@@ -321,7 +321,9 @@ def _packed(fetches: Any, values: list[Any]) -> Any:
 def _pairs(target: Any, given: Any) -> list[tuple[Any, Any]]:
     """Return the tensors of a feed_dict key and their values: several for a tuple or a composite tensor."""
     if nest.is_composite(target):
-        return list(zip(components.flatten(target), components.flatten(given), strict=True))
+        wanted = components.flatten(target)
+        is_split = isinstance(given, tuple) and len(given) == len(wanted)
+        return list(zip(wanted, given if is_split else components.flatten(given), strict=True))
     if isinstance(target, (tuple, list)):
         return list(zip(nest.flatten(target), nest.flatten(given), strict=True))
     return [(target, given)]

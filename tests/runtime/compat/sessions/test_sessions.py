@@ -395,3 +395,20 @@ def test_importing_compat_v1_under_other_names():
     assert v1.random_uniform is tf.random.uniform
     with pytest.raises(AttributeError, match="no attribute 'nothing_like_it'"):
         _ = v1.nothing_like_it
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [2, None], [None, None]])
+def test_sparse_placeholders_are_fed(shape):
+    parts = ([[0, 1], [1, 2]], [1.0, 2.0], [2, 3])
+    eager = tf.SparseTensor(*parts)
+    with tf.Graph().as_default():
+        x = tf.compat.v1.sparse_placeholder(tf.float32, shape, name="x")
+        assert x.shape.as_list() == shape
+        assert x.values.name == "x/values:0"
+        dense = tf.sparse.to_dense(x)
+        with tf.compat.v1.Session() as session:
+            for value in (parts, eager):
+                assert session.run(dense, {x: value}).tolist() == [[0, 1, 0], [0, 0, 2]]
+        assert tf.compat.v1.sparse_placeholder(tf.int64).shape.rank is None
+    with pytest.raises(RuntimeError, match="not compatible with eager"):
+        tf.compat.v1.sparse_placeholder(tf.float32)
