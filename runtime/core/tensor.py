@@ -39,7 +39,7 @@ class Tensor:
     dtypes are never promoted; Python numbers take the tensor's dtype.
     """
 
-    __slots__ = ("__weakref__", "_part_of")
+    __slots__ = ("__dict__", "__weakref__", "_part_of")
 
     _part_of: Any  # for the result of `v[key]`: the variable and the key
 

@@ -8,6 +8,8 @@ A function may make a variable only while it is traced for the first time (`Buil
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +33,8 @@ from .variable_enums import (
     chosen_synchronization,
 )
 from .variable_scatter import PartialUpdates
+
+_numbers = itertools.count()
 
 
 class _NoValue:
@@ -134,6 +138,23 @@ class Variable(PartialUpdates):
     @property
     def dtype(self) -> dtypes.DType:
         return self.content_spec.dtype
+
+    @property
+    def handle(self) -> VariableHandle:
+        """The reference to the variable that TensorFlow's own operations take; one object for each variable."""
+        return self._identity[0]
+
+    @property
+    def _unique_id(self) -> str:
+        return self._identity[1]
+
+    @property
+    def _shared_name(self) -> str:
+        return self.short_name
+
+    @functools.cached_property
+    def _identity(self) -> tuple[VariableHandle, str]:
+        return VariableHandle(self), f"{self.short_name}_{next(_numbers)}"
 
     @property
     def shape(self) -> shapes.TensorShape:
@@ -435,6 +456,21 @@ class Variable(PartialUpdates):
         return f"<tf.Variable '{self.name}'{known}, numpy={value_text(self._array)}>"
 
 
+class VariableHandle:
+    """A reference to a variable: a scalar of dtype `tf.resource`, without a value.
+
+    >>> v = Variable(1.0)
+    >>> v.handle.dtype, v.handle.variable is v
+    (tf.resource, True)
+    """
+
+    dtype = dtypes.resource
+    shape = shapes.TensorShape([])
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+
+
 class Assigned(Variable):
     """Another handle to a variable, returned by assignments. Each use reads the current value."""
 
@@ -457,6 +493,10 @@ class Assigned(Variable):
     @property
     def name(self) -> str:
         return "UnreadVariable"
+
+    @property
+    def _identity(self) -> tuple[VariableHandle, str]:
+        return self._variable._identity
 
     def value(self) -> Tensor:
         return self._variable.value()  # so that a gradient tape records the read

@@ -167,3 +167,29 @@ def test_an_eager_tensor_has_no_graph_attributes(attribute):
         AttributeError, match=rf"Tensor\.{attribute} is undefined when eager execution is enabled"
     ):
         getattr(tensor, attribute)
+
+
+def test_a_tensor_has_attributes_of_its_user() -> None:
+    x = tf.constant(1.0)
+    x._keras_logits = 2
+    x.notes = [3]
+    assert (x._keras_logits, x.notes, vars(x)) == (2, [3], {"_keras_logits": 2, "notes": [3]})
+    assert not hasattr(tf.identity(x), "notes")
+    assert not hasattr(tf.constant(1.0), "notes")
+    del x.notes
+    assert not hasattr(x, "notes")
+    for name in ("shape", "dtype", "name", "device"):
+        with pytest.raises(AttributeError):
+            setattr(x, name, 1)
+
+
+def test_a_traced_tensor_has_attributes_of_its_user() -> None:
+    @tf.function
+    def f(x: tf.Tensor) -> tf.Tensor:
+        x.history = (1, 2)
+        y = x + 1.0
+        y.mask = x > 0.0
+        return tf.where(y.mask, y, float(len(x.history)))
+
+    assert f(tf.constant([1.0, -1.0])).numpy().tolist() == [2, 2]
+    assert f(tf.constant([3.0, -1.0])).numpy().tolist() == [4, 2]

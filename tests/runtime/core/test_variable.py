@@ -377,3 +377,16 @@ class TestScatter:
             tf.function(lambda i: v.scatter_add(tf.IndexedSlices([2.0], [i])))(tf.constant(9))
         with pytest.raises(tf.errors.InvalidArgumentError, match="scatter_max does not take"):
             tf.Variable([1j]).scatter_max(tf.IndexedSlices([1j], [0]))
+
+
+def test_a_variable_has_an_identity() -> None:
+    v, w = tf.Variable([1.0], name="kernel"), tf.Variable([1.0], name="kernel")
+    assert v.handle is v.handle
+    assert v.handle is not w.handle
+    assert (v.handle.dtype, v.handle.shape, v.handle.variable is v) == (tf.resource, [], True)
+    assert v._unique_id == v._unique_id != w._unique_id
+    assert v._unique_id.startswith("kernel_")
+    assert v._shared_name == "kernel"
+    assigned = v.assign([2.0])
+    assert (assigned.handle, assigned._unique_id) == (v.handle, v._unique_id)
+    assert copy.deepcopy(v).handle is not v.handle
