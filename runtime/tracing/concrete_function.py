@@ -35,6 +35,7 @@ from .trace_type import TraceType
 
 if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef
+    from .function_type import FunctionType
 
 
 _MOST_ENTRIES = 64
@@ -47,8 +48,8 @@ concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
 class ConcreteFunction:
     """A graph with the structure of the arguments and results that it was traced with.
 
-    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `output_shapes`, `output_dtypes`,
-    `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
+    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `function_type`, `output_shapes`,
+    `output_dtypes`, `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
     """
 
     def __copy__(self) -> Self:
@@ -132,6 +133,20 @@ class ConcreteFunction:
         """The results: TensorSpecs for the outputs of the graph, Python values elsewhere."""
         specs = self._output_specs()
         return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The signature of the graph; its annotations are the types of the arguments and results."""
+        from .function_type import FunctionType  # rarely used, so imported late
+
+        known = {name: value for name, value in self.arguments.items() if name != self.receiver}
+        arguments = {name: nest.map_structure(_alive, value) for name, value in known.items()}
+        return FunctionType.of(self._parameters.signature, arguments, self.structured_outputs)
+
+    @property
+    def inference_fn(self) -> Self:
+        """The graph without its gradient, which is this function: gradients are made when they are needed."""
+        return self
 
     @property
     def output_shapes(self) -> Any:

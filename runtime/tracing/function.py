@@ -66,6 +66,16 @@ class Function(CallSlot, Generic[P, R]):
         signature = self._calls.signature
         return None if signature is None else signature.specs
 
+    @property
+    def function_type(self) -> inspect.Signature:
+        """The signature of the Python function; its annotations are the specs of an `input_signature`."""
+        from .function_type import FunctionType  # rarely used, so imported late
+
+        plain = inspect.signature(self.python_function)
+        specs = iter(self.input_signature or ())
+        parameters = [p.replace(annotation=next(specs, p.empty)) for p in plain.parameters.values()]
+        return FunctionType(parameters)
+
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the concrete function for arguments like these; TensorSpecs may replace tensors.
 

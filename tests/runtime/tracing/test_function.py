@@ -203,6 +203,24 @@ class TestConcreteFunctions:
             with pytest.raises(kind, match=r"`x` is int32\[2\], but the graph was traced for float32\[2\]"):
                 concrete(tf.zeros([2], tf.int32))
 
+    def test_function_type_has_the_types_of_arguments_and_results(self):
+        class Net:
+            @tf.function
+            def scaled(self, x, /, by=2, *, names=None):
+                return {"y": (x * by, None)}
+
+        spec = tf.TensorSpec([None], tf.float32)
+        traced = Net().scaled.get_concrete_function(spec, by=tf.constant(2.0))
+        found = traced.function_type
+        assert str(found) == (
+            f"(x: {spec}, /, by: {tf.TensorSpec([], tf.float32)}, *, names: None) -> {{'y': ({spec}, None)}}"
+        )
+        assert (found.flat_inputs, found.flat_outputs) == ([spec, tf.TensorSpec([], tf.float32)], [spec])
+        assert traced.inference_fn.function_type == found
+        assert repr(found).splitlines()[1] == f"  x (POSITIONAL_ONLY): {spec}"
+        plain = tf.function(lambda x, y=3: x, input_signature=[spec]).function_type
+        assert (str(plain), plain.output) == (f"(x: {spec}, y=3)", None)
+
     def test_pretty_printed_signatures(self):
         @tf.function
         def pair(x, scale):
