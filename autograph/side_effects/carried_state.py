@@ -7,6 +7,7 @@ after the block      self.y = the backend's result
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -18,6 +19,15 @@ from .aliasing.may_alias import AliasScope
 from .leaked_tracers import is_lost
 from .locations import Attribute, Location, calls_setter, location
 from .value_identity import NOTHING
+
+
+class _Tracing(threading.local):
+    """The number of loop functions of the thread that are being traced, one inside the other."""
+
+    loops = 0
+
+
+_tracing = _Tracing()
 
 
 class Watch(Protocol):
@@ -49,8 +59,11 @@ class Watch(Protocol):
         """
         ...
 
-    def left(self, target: Location, was_there: bool) -> bool:
-        """Check the same for the code after the block; return whether it uses the value that a loop assigns."""
+    def left(self, target: Location, was_there: bool, is_inner: bool) -> bool:
+        """Check the same for the code after the block; return whether it uses the value that a loop assigns.
+
+        `is_inner` says that the block is part of a loop, in which another iteration may have assigned it.
+        """
         ...
 
 
@@ -169,7 +182,7 @@ class CarriedState:
         used = [
             id(target)
             for target, was_there in self._unsettled(results[cut:])
-            if self.watch.left(target, was_there)
+            if self.watch.left(target, was_there, is_inner=_tracing.loops > 0)
         ]
         values = zip(self.locations, results[cut:], strict=True)
         self.write(
@@ -217,12 +230,14 @@ class _Run:
             self.were = self.carried.read()
             self.scope.open()
             self.came = self.carried.aliases.came(values)
+            _tracing.loops += not self.carried.is_choice
         except BaseException:
             self._put_back()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        _tracing.loops -= not self.carried.is_choice
         try:
             if kind is None:
                 self.scope.check()

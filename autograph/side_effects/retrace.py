@@ -325,13 +325,13 @@ class SideEffectTracker:
         if self.reach.asks_for(target, is_over=False):
             raise presence(target, was_there)
 
-    def left(self, target: Location, was_there: bool) -> bool:
+    def left(self, target: Location, was_there: bool, is_inner: bool) -> bool:
         """Return whether code uses `target` after a loop, which must then have given it a value.
 
-        Raise an error if the code may test for the value, or uses it after a conditional.
+        Raise an error if the code may test for the value, or uses it after a conditional or inner loop.
         """
         is_used, is_asked = self.reach.uses_later(target), self.reach.asks_for(target, is_over=True)
-        if is_asked or (is_used and (self._is_choice or was_there)):
+        if is_asked or (is_used and (self._is_choice or was_there or is_inner)):
             raise presence(target, was_there)
         return is_used
 

@@ -740,6 +740,15 @@ class TestContainers:
                 with pytest.raises(kind, match="is used after a loop that assigns it first and has not run"):
                     traced(tf.constant(0))
 
+        def nested(n):
+            d = {}
+            for i in tf.range(n):
+                for j in tf.range(i):
+                    d["a"] = i + j
+            return d["a"]
+
+        refused(nested, "AGC291", "`d['a']` gets its first value in a block")
+
         def unused(n):
             box = Box()
             for i in tf.range(n):
