@@ -30,9 +30,9 @@ _originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 _OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
 
 LEFT_ALONE = frozenset({
-    "absl", "hypothesis", "ipdb", "IPython", "ipykernel", "jax", "jaxlib", "keras", "matplotlib", "mock", "numpy",
-    "pandas", "PIL", "pkg_resources", "pluggy", "pytest", "_pytest", "scipy", "setuptools", "sklearn", "sympy",
-    "tensorflow", "tensorflow_datasets", "tensorflow_probability", "tf_keras", "torch", "tqdm",
+    "absl", "execnet", "hypothesis", "ipdb", "IPython", "ipykernel", "jax", "jaxlib", "keras", "matplotlib", "mock",
+    "numpy", "pandas", "PIL", "pkg_resources", "pluggy", "pytest", "_pytest", "scipy", "setuptools", "sklearn",
+    "sympy", "tensorflow", "tensorflow_datasets", "tensorflow_probability", "tf_keras", "torch", "tqdm", "xdist",
 })  # fmt: skip
 """Installed packages that a trace does not convert: TensorFlow's list, and large ones that compute with NumPy."""
 

@@ -262,6 +262,17 @@ class LaterUses:
             if not mention.assigns and mention.code not in done
         )
 
+    def tests_later(self, location: Location) -> bool:
+        """Return whether later code may do more with a location than read it by its name or key."""
+        if self.may_ask_later(location):
+            return True
+        is_attribute = isinstance(location, Attribute) or getattr(location, "kind", "") == "."
+        return not is_attribute and any(
+            not mention.indexes and bytecode_effects.comes_after(code, mention, position)
+            for code, position in self.around
+            for mention in bytecode_effects.mentions(code, _container(location))
+        )
+
     def may_ask_later(self, location: Location) -> bool:
         """Return whether code may read a location without naming it, or through an alias."""
         if isinstance(location, Attribute) or getattr(location, "kind", "") == ".":

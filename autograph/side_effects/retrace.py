@@ -330,8 +330,9 @@ class SideEffectTracker:
 
         Raise an error if the code may test for the value, or uses it after a conditional or inner loop.
         """
-        is_used, is_asked = self.reach.uses_later(target), self.reach.asks_for(target, is_over=True)
-        if is_asked or (is_used and (self._is_choice or was_there or is_inner)):
+        is_used = self.reach.uses_later(target)
+        is_certain = not (self._is_choice or was_there or is_inner or self.reach.tests_later(target))
+        if (is_used and not is_certain) or self.reach.asks_for(target, is_over=True):
             raise presence(target, was_there)
         return is_used
 

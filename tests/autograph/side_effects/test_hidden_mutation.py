@@ -722,11 +722,11 @@ class TestContainers:
                 box.put(i)
                 i += 1
             d["a"] += 1
-            return d, box.content, other.content
+            return d["a"], box.content, other.content
 
         for count in (1, 3):
             found, own, other = tf.function(f)(tf.constant(count))
-            assert (int(found["a"]), int(own), int(other)) == (count, count - 1, 2 * count - 2)
+            assert (int(found), int(own), int(other)) == (count, count - 1, 2 * count - 2)
 
         def g(n):
             box = Box()
