@@ -24,9 +24,10 @@ from ..arrays.concat_split import join
 from ..arrays.creation import ones_like
 from ..arrays.gather_where import choose, gather
 from ..arrays.ranges import range as numbers
-from ..arrays.reshape import expand_dims, reshape
+from ..arrays.reshape import expand_dims, reshape, transpose
 from ..arrays.shape_ops import rank as rank_of
 from ..arrays.shape_ops import shape as shape_of
+from ..linalg.diagonals import band_part
 from ..math.arithmetic import floormod
 from ..math.cast import cast
 from ..math.comparison import equal, greater
@@ -137,6 +138,43 @@ def _joined(operation: Op, parts: Any, axis: Any, given: Mapping[str, Any]) -> A
     return axes_back(flat, axis, choose(is_joined, shape_of(flat)[-1], shape_of(first)))
 
 
+def _gathered(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    flat, indices = axes_last(x, axis), convert_to_tensor(given["indices"])
+    return _moved_back(operation(flat, indices, -1), rank_of(x), axis, rank_of(indices))
+
+
+def _split(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    parts = operation(axes_last(x, axis), **{**given, "axis": -1})
+    return [_moved_back(part, rank_of(x), axis, 1) for part in parts]
+
+
+def _moved_back(result: Any, rank: Any, axis: Any, count: Any) -> Any:
+    """Move the last `count` axes of a result, which replace one of `rank` axes, back to its position."""
+    before = floormod(cast(axis, rank.dtype), rank)
+    perm = join([numbers(before), numbers(rank - 1, rank - 1 + count), numbers(before, rank - 1)], 0)
+    return transpose(result, perm)
+
+
+@op
+def band_within(input: Input, num_lower: Ints, num_upper: Ints, name: Name = None) -> TensorType:
+    """Return `linalg.band_part` for traced bounds.
+
+    >>> band_within([[1, 2], [3, 4]], 0, -1).numpy().tolist()
+    [[1, 2], [0, 4]]
+    """
+    return band_part.infer([input], {"num_lower": -1, "num_upper": -1})  # type: ignore[no-any-return]
+
+
+@band_within.kernel
+def _(input: Array, num_lower: Array, num_upper: Array) -> Array:
+    return band_part.compute(input, int(num_lower), int(num_upper))  # type: ignore[no-any-return]
+
+
+@band_within.gradient
+def _(dy: Any, y: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
+    return band_within(dy, num_lower, num_upper), None, None
+
+
 _REDUCTIONS = (
     "reduce_sum", "reduce_prod", "reduce_mean", "reduce_max", "reduce_min", "reduce_all", "reduce_any",
     "reduce_logsumexp", "reduce_euclidean_norm", "reduce_variance", "reduce_std", "count_nonzero",
@@ -147,17 +185,23 @@ _WAYS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("argmax", "argmin"), _found),
     "expand_dims": _expanded,
     "concat": _joined,
+    "gather": _gathered,
+    **dict.fromkeys(("split", "split_sizes"), _split),
     **dict.fromkeys(("cumsum", "cumprod", "cumulative_logsumexp"), _scanned),
 }
 
 
 def takes(operation: Op, given: Mapping[str, Any]) -> bool:
     """Return whether the operation is called with a traced axis and supports that."""
-    return operation.name in _WAYS and holds_tensor(given["axis"])
+    if operation.name == "band_part":
+        return holds_tensor([given["num_lower"], given["num_upper"]])
+    return operation.name in _WAYS and holds_tensor(given["axis"]) and not given.get("batch_dims")
 
 
 def along(operation: Op, given: Mapping[str, Any]) -> Any:
-    """Compute the operation along a traced axis."""
+    """Compute the operation along a traced axis, or within traced bounds."""
+    if operation.name == "band_part":
+        return band_within(**given)
     (x, *_), axes = given.values(), convert_to_tensor(given["axis"])
     rest = {name: value for name, value in given.items() if name not in (operation.parameters[0], "name")}
     return _WAYS[operation.name](operation, x, axes, rest)

@@ -31,6 +31,11 @@ CALLS = {
     "l2_normalize": tf.math.l2_normalize,
     "expand_dims": tf.expand_dims,
     "concat": lambda x, axis: tf.concat([x, 2.0 * x], axis),
+    "gather": lambda x, axis: tf.gather(x, [1, 0, 1], axis=axis),
+    "gather a scalar": lambda x, axis: tf.gather(x, 1, axis=axis),
+    "gather a matrix": lambda x, axis: tf.gather(x, [[1, 0], [0, 1]], axis=axis),
+    "split": lambda x, axis: tf.concat(tf.split(x[:, :, :2], 2, axis), 0),
+    "split sizes": lambda x, axis: tf.split(x, [1, -1], axis)[1],
 }
 
 
@@ -63,7 +68,8 @@ def test_python_numbers_among_the_axes() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["reduce_sum", "reduce_mean", "reduce_max", "reduce_prod", "cumsum", "keepdims"]
+    "name",
+    ["reduce_sum", "reduce_mean", "reduce_max", "reduce_prod", "cumsum", "keepdims", "gather", "split"],
 )
 def test_gradients(name: str) -> None:
     @tf.function
@@ -71,11 +77,37 @@ def test_gradients(name: str) -> None:
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = tf.reduce_sum(tf.square(CALLS[name](x, axis)))
-        return tape.gradient(y, x)
+        return tf.convert_to_tensor(tape.gradient(y, x))
 
     for axis in (0, -1):
         expected = gradient(X, axis).numpy()
         assert gradient(X, tf.constant(axis)).numpy() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("bounds", [(0, -1), (-1, 0), (1, 1), (0, 0), (-1, -1), (2, 0)])
+def test_traced_bounds_of_a_band(bounds: Any) -> None:
+    def gradient(x: Any, lower: Any, upper: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.linalg.band_part(x, lower, upper)
+        return y, tape.gradient(y, x, y)
+
+    expected = gradient(X, *bounds)
+    for dtype in (tf.int32, tf.int64):
+        found = tf.function(gradient)(X, *(tf.constant(bound, dtype) for bound in bounds))
+        assert [each.numpy().tolist() for each in found] == [each.numpy().tolist() for each in expected]
+
+
+def test_traced_bounds_that_are_too_large() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="num_lower must be negative or at most"):
+        tf.function(tf.linalg.band_part)(X, tf.constant(5), tf.constant(0))
+
+
+@pytest.mark.parametrize("name", ["gather", "split sizes"])
+def test_axes_of_slices_out_of_range(name: str) -> None:
+    for axis in (3, -4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range for a tensor of rank 3"):
+            tf.function(CALLS[name])(X, tf.constant(axis))
 
 
 def test_static_shapes_with_dynamic_axes() -> None:
