@@ -167,7 +167,7 @@ def band_within(input: Input, num_lower: Ints, num_upper: Ints, name: Name = Non
 
 @band_within.kernel
 def _(input: Array, num_lower: Array, num_upper: Array) -> Array:
-    return band_part.compute(input, int(num_lower), int(num_upper))  # type: ignore[no-any-return]
+    return band_part.compute(input, int(num_lower), int(num_upper))
 
 
 @band_within.gradient
