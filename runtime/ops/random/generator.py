@@ -117,6 +117,10 @@ class Generator:
             raise ValueError(f"Shapes {value.shape} and [{size}] are incompatible")
         self._state = Variable(value, dtype=dtypes.int64, trainable=False, name="StateVar")
 
+    def __children__(self) -> dict[str, Variable]:
+        """Return the state under its name in checkpoints."""
+        return {"_state_var": self._state}
+
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
         """Return a generator with this initial state."""

@@ -298,3 +298,21 @@ def test_all_dtypes_are_saved(tmp_path):
     for name, variable in variables.items():
         assert np.array_equal(others[name].numpy(), variable.numpy())
         assert others[name].dtype is variable.dtype
+
+
+def test_a_generator_goes_on_from_its_saved_state(tmp_path):
+    module = tf.Module()
+    module.noise = tf.random.Generator.from_seed(5)
+    module.noise.normal([3])
+    path = tf.train.Checkpoint(module=module, o=tf.random.Generator.from_seed(1)).save(tmp_path / "ckpt")
+    expected = module.noise.normal([4]).numpy()
+    assert ("o/_state_var/.ATTRIBUTES/VARIABLE_VALUE", [3]) in tf.train.list_variables(path)
+    assert module.variables == ()
+
+    other, late = tf.Module(), tf.random.Generator.from_seed(9)
+    checkpoint = tf.train.Checkpoint(module=other, o=late)
+    status = checkpoint.restore(path)
+    other.noise = tf.random.Generator.from_seed(7)
+    status.assert_consumed()
+    assert late.state.numpy().tolist() == [1, 0, 0]
+    assert np.array_equal(other.noise.normal([4]).numpy(), expected)
