@@ -34,6 +34,7 @@ Examples:
   agc run train.py --epochs 3           a program with its arguments
   agc run -m package.tool --verbose     a module, found as `python -m` finds it
   agc run --eager train.py              tf.function runs its functions as plain Python
+  agc run --as-tensorflow train.py      `import tensorflow` gives agc.runtime
   agc run --conversions train.py        converted functions, and why others were not
   agc run --profile train.py            the time of operations and lines
   agc run collatz.py::collatz 27        a function with one tensor, int32
@@ -103,6 +104,7 @@ class RunCommand(click.Command):
 @click.option("--profile", is_flag=True, help="At the end, list the time of operations and lines on stderr.")
 @click.option("--profile-trace", metavar="PATH", help="Also write the profile as a trace for Perfetto.")
 @click.option("--profile-page", metavar="PATH", help="Also write the profile as a page with a flame graph.")
+@click.option("--as-tensorflow", is_flag=True, help="Let `import tensorflow` give agc.runtime.")
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
 def command(
     target: str,
@@ -116,8 +118,13 @@ def command(
     profile: bool,
     profile_trace: str | None,
     profile_page: str | None,
+    as_tensorflow: bool,
     eager: bool,
 ) -> Callable[[], int]:
+    if as_tensorflow:
+        from agc.runtime import install_as_tensorflow
+
+        install_as_tensorflow()
     if after is not None:
         check_pass(after, graph)
     start = starting(target, args, by_name, named, graph, eager, after, native)

@@ -52,6 +52,7 @@ NAMESPACES = (
     "experimental",
     "keras",
     "data",
+    "distribute",
     "image",
     "io",
     "linalg",

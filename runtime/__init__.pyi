@@ -17,6 +17,7 @@ from agc.runtime.composite.indexed_slices import IndexedSlices as IndexedSlices
 from agc.runtime.composite.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from agc.runtime.core.module import Module as Module
 from agc.runtime.ir.graph import Operation as Operation
+from agc.runtime.data.dataset_spec import OptionalSpec as OptionalSpec
 from agc.runtime.ragged.tensor import RaggedTensor as RaggedTensor
 from agc.runtime.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
 from agc.runtime.sparse.tensor import SparseTensor as SparseTensor
@@ -57,6 +58,7 @@ from agc.runtime.autodiff.custom_gradient import custom_gradient as custom_gradi
 from agc.runtime import data as data
 from agc.runtime import debugging as debugging
 from agc.runtime.core.devices import device as device
+from agc.runtime import distribute as distribute
 from agc.runtime.ops.math.arithmetic import divide as divide
 from agc.runtime import dtypes as dtypes
 from agc.runtime.ops.arrays.dynamic_partition import dynamic_stitch as dynamic_stitch
@@ -87,6 +89,7 @@ from agc.runtime import image as image
 from agc.runtime.control_flow.tracing_context import init_scope as init_scope
 from agc.runtime.keras import initializers as initializers
 from agc.runtime.control_flow.tracing_context import inside_function as inside_function
+from agc.runtime.interop.tensorflow.alias import install_as_tensorflow as install_as_tensorflow
 from agc.runtime import io as io
 from agc.runtime import ir as ir
 from agc.runtime.ops.signal.fftnd import irfftnd as irfftnd

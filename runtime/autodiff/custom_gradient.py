@@ -22,7 +22,7 @@ from agc.autograph import api
 
 from .. import nest
 from ..control_flow.regions import close_regions
-from ..core.conversion import convert_to_tensor
+from ..core.conversion import convert_to_tensor, variable_of
 from ..core.export import export
 from ..core.tensor import EagerTensor, Reference, Tensor
 from ..core.variable import Variable
@@ -127,6 +127,7 @@ def _called(
 
 
 def _tensor(x: Any) -> Any:
+    x = variable_of(x)
     return x.value() if isinstance(x, Variable) else x
 
 

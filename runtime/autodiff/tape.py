@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import nest
 from ..core import late_binding
-from ..core.conversion import convert_to_tensor
+from ..core.conversion import convert_to_tensor, variable_of
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
@@ -438,8 +438,8 @@ def _as_gradient(dy: Any, y: Any) -> Any:
 
 
 def _tensor_in(x: Any) -> Any:
-    """Return the differentiable tensor of a ragged, sparse or other composite tensor; return others unchanged."""
-    return x._differentiated if nest.is_composite(x) else x
+    """Return the differentiable tensor or variable of a composite tensor or of an object that acts as a variable."""
+    return x._differentiated if nest.is_composite(x) else variable_of(x)
 
 
 def _like_source(source: Any, grad: Any) -> Any:

@@ -29,9 +29,9 @@ def key_of(x: Any) -> Key:
 
 
 def carries_gradient(x: Any) -> bool:
-    """Return whether the elements are of a continuous dtype."""
+    """Return whether the elements are of a continuous dtype, or may be: an optional may hold any tensor."""
     if isinstance(x, Tensor):
-        return is_continuous(x.dtype)
+        return is_continuous(x.dtype) or x.dtype is dtypes.variant
     return spec_carries_gradient(x.spec)
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import dtypes
 from ..core.shapes import is_static
-from ..ir.graph import Operation
+from ..ir.graph import Graph, Operation
 from ..ir.value_types import AnySpec, VariableType
 from ..ops.arrays.shape_ops import shape
 from ..ops.lists.list_gradients import array_item
@@ -90,12 +91,32 @@ def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -
     sought = [
         spec_carries_gradient(value.spec) and (i < count or wanted[i]) for i, value in enumerate(body.inputs)
     ]
+    _seek_optionals(body, sought, wanted)
     while True:
         reversal = GraphVjp(body, moving, sought, lambda grad, i: dense(grad) if i < count else grad)
         found = [old or new for old, new in zip(moving, reversal.has_gradient[:count], strict=True)]
         if found == moving:
             return reversal, moving
         moving = found
+
+
+def _seek_optionals(body: Graph, sought: list[bool], wanted: Sequence[bool]) -> None:
+    """Set the flags of the inputs of dtype variant that hold values which depend on others that are sought.
+
+    A state of dtype variant depends on them if its first value does, or that of some iteration.
+    """
+    places = [
+        i for i, value in enumerate(body.inputs) if getattr(value.spec, "dtype", None) is dtypes.variant
+    ]
+    for i in places:
+        sought[i] = wanted[i]
+    for _ in places:
+        active = {value for value, seek in zip(body.inputs, sought, strict=True) if seek}
+        for operation in body.operations:
+            if not active.isdisjoint(operation.inputs):
+                active.update(operation.outputs)
+        for i in places:
+            sought[i] |= i < len(body.outputs) and body.outputs[i] in active
 
 
 def _count_and_save(record: GraphRecord, reversal: GraphVjp, saving: ResidualPlan) -> list[Any]:

@@ -134,9 +134,21 @@ def holds_tensor(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
+def variable_of(x: Any) -> Any:
+    """Return the variable of an object that acts as one; return others unchanged."""
+    return x.handle.variable if acts_as_variable(x) else x
+
+
+def acts_as_variable(x: Any) -> bool:
+    """Return whether an object has TensorFlow's mark of classes that wrap a variable, as Keras's variables do."""
+    return getattr(type(x), "_should_act_as_resource_variable", False) is True
+
+
 @export("is_tensor")
 def is_tensor(x: Any) -> bool:
-    """Return whether `x` is a Tensor, a Variable or a composite tensor."""
+    """Return whether `x` is a Tensor, a Variable, an object that acts as a variable, or a composite tensor."""
+    if acts_as_variable(x):
+        return True
     if hasattr(type(x), "__components__"):
         return bool(x._is_native)
     return is_tensor_like(x) and hasattr(x, "get_shape")

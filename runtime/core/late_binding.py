@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..control_flow.control_dependencies import control_dependencies
     from ..data import dataset as data_dataset
     from ..data import iterator as data_iterator
+    from ..data import optional as data_optional
     from ..data import rejection_resample, sample_from_datasets, save_load
     from ..executors.llvm.lowering import strip_mining
     from ..experimental.dlpack import CPU, exported
@@ -82,6 +83,7 @@ MODULES = {
     "cyclic_nests": "control_flow.cyclic_nests",
     "data_dataset": "data.dataset",
     "data_iterator": "data.iterator",
+    "data_optional": "data.optional",
     "dynamic_axes": "ops.framework.dynamic_axes",
     "flame_graph": "profiler.flame_graph",
     "gather_where": "ops.arrays.gather_where",
@@ -145,6 +147,7 @@ __all__ = [
     "cyclic_nests",
     "data_dataset",
     "data_iterator",
+    "data_optional",
     "declare",
     "dynamic_axes",
     "exported",

@@ -1,4 +1,4 @@
-"""Specs of datasets and iterators, as elements and as arguments of functions.
+"""Specs of datasets, iterators and optionals, as elements and as arguments of functions.
 
 >>> from agc.runtime import TensorSpec, int32
 >>> DatasetSpec(TensorSpec([], int32))
@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import dtypes
 from ..core import late_binding, shapes
+from ..core.export import export
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from .element_spec import generalized
@@ -83,3 +84,31 @@ class IteratorSpec(_ElementSpec):
 
     def __repr__(self) -> str:
         return f"IteratorSpec({self.element_spec!r},)"
+
+
+@export("OptionalSpec")
+class OptionalSpec(_ElementSpec):
+    """The spec of an optional with a value of `element_spec`; None if that is not known.
+
+    >>> OptionalSpec(TensorSpec([], dtypes.int32))
+    OptionalSpec(TensorSpec(shape=(), dtype=tf.int32, name=None),)
+    """
+
+    __slots__ = ()
+
+    @property
+    def value_type(self) -> type:
+        return late_binding.data_optional.Optional
+
+    @classmethod
+    def from_value(cls, value: Any) -> OptionalSpec:
+        """Return the spec of an optional."""
+        return cls(value.element_spec)
+
+    def _from_components(self, components: Any) -> Any:
+        return late_binding.data_optional.Optional(components, self.element_spec)
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        """Return the spec that covers this one and the others; an unknown `element_spec` fits all of them."""
+        known = [spec for spec in (self, *others) if getattr(spec, "element_spec", self) is not None]
+        return super(OptionalSpec, known[0]).most_specific_common_supertype(known[1:]) if known else self

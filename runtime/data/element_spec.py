@@ -163,7 +163,12 @@ def _blank(spec: Any) -> Any:
 
 def fitted(row: Row, spec: Any, what: str) -> Row:
     """Return the row if its leaves match the spec; InvalidArgumentError otherwise."""
-    for position, (leaf, wanted) in enumerate(zip(row, leaf_specs(spec), strict=True)):
+    return fitted_leaves(row, leaf_specs(spec), what)
+
+
+def fitted_leaves(row: Row, types: Sequence[TensorType], what: str) -> Row:
+    """Return the row if its leaves have these types; InvalidArgumentError otherwise."""
+    for position, (leaf, wanted) in enumerate(zip(row, types, strict=True)):
         if dtypes.of_array(leaf) is not wanted.dtype or not shapes.compatible(wanted.shape, leaf.shape):
             found = TensorType(dtypes.of_array(leaf), leaf.shape)
             raise errors.InvalidArgumentError(f"{what}: component {position} is {found}, expected {wanted}")

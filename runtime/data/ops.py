@@ -18,8 +18,8 @@ from .. import dtypes, errors
 from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object, Specs
 from ..ops.framework.op import Input, Name, Tensors, op
-from ..ops.framework.traits import CALLS_PYTHON
-from .element_spec import boxed, unboxed
+from ..ops.framework.traits import CALLS_PYTHON, IDEMPOTENT, KEEPS_VARIABLES
+from .element_spec import boxed, fitted_leaves, unboxed
 from .iterator_state import Walk
 
 VARIANT = TensorType(dtypes.variant, ())
@@ -91,6 +91,9 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
     return tuple(unboxed(iterator).current)
 
 
+iterator_current.no_gradient("the elements of a dataset are constants")
+
+
 @op(stateful=True, traits=CALLS_PYTHON)
 def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
     """Return the leaves of the next element. Raises OutOfRangeError when there is none."""
@@ -103,6 +106,68 @@ def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
     if not walk.advance():
         raise errors.OutOfRangeError("End of sequence")
     return tuple(walk.current)
+
+
+iterator_next.no_gradient("the elements of a dataset are constants")
+
+
+@op(stateful=True, traits=CALLS_PYTHON)
+def iterator_next_as_optional(iterator: Input, name: Name = None) -> TensorType:
+    """Return the leaves of the next element as an optional, which is empty when there is none."""
+    return VARIANT
+
+
+@iterator_next_as_optional.kernel
+def _(iterator: Any) -> Any:
+    walk = unboxed(iterator)
+    return boxed(tuple(walk.current) if walk.advance() else None)
+
+
+@op
+def optional_from_value(values: Tensors, name: Name = None) -> TensorType:
+    """Return an optional with these leaves."""
+    return VARIANT
+
+
+@optional_from_value.kernel
+def _(values: list[Any]) -> Any:
+    return boxed(tuple(values))
+
+
+@op
+def optional_none(name: Name = None) -> TensorType:
+    """Return an optional without a value."""
+    return VARIANT
+
+
+@optional_none.kernel
+def _() -> Any:
+    return boxed(None)
+
+
+@op
+def optional_has_value(optional: Input, name: Name = None) -> TensorType:
+    """Return whether an optional has a value."""
+    return TensorType(dtypes.bool_, ())
+
+
+@optional_has_value.kernel
+def _(optional: Any) -> Any:
+    return np.bool_(unboxed(optional) is not None)
+
+
+@op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
+def optional_get_value(optional: Input, specs: Specs, name: Name = None) -> tuple[TensorType, ...]:
+    """Return the leaves of an optional's value. Raises InvalidArgumentError when there is none."""
+    return specs
+
+
+@optional_get_value.kernel
+def _(optional: Any, specs: Specs) -> tuple[Any, ...]:
+    leaves = unboxed(optional)
+    if leaves is None:
+        raise errors.InvalidArgumentError("The given optional does not have a value.")
+    return tuple(fitted_leaves(leaves, specs, "the value of an optional"))
 
 
 @op

@@ -1,92 +1,85 @@
 """`Optional`: an element that may be missing, as a value.
 
->>> from agc.runtime import constant
->>> Optional.from_value(constant(3)).get_value().numpy(), Optional.empty(None).has_value().numpy()
-(np.int32(3), np.False_)
+In graphs it is one tensor of dtype variant, so a loop can carry one before the spec of its value is known.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import errors
-from ..control_flow import state_leaves
-from ..control_flow.builtin_errors import raise_unless
-from ..control_flow.functional_api import cond
-from ..core.conversion import convert_to_tensor
+from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
+from ..core.type_spec import CompositeTensor
 from ..ir.builder import current
 from . import ops
-from .element_spec import leaf_specs, made, normalized, spec_of
+from .dataset_spec import OptionalSpec
+from .element_spec import boxed, leaf_specs, leaves_of, made, normalized, spec_of
 
 if TYPE_CHECKING:
     from .iterator import Iterator
 
 
-class Optional:
-    """An element, or nothing; see `Iterator.get_next_as_optional`."""
+@export("experimental.Optional")
+class Optional(CompositeTensor):
+    """An element, or nothing; `Iterator.get_next_as_optional` returns one, and so do `from_value` and `empty`.
 
-    def __init__(self, has_value: Any, value: Any, element_spec: Any) -> None:
-        self._there = has_value
+    >>> from agc.runtime import constant
+    >>> Optional.from_value(constant(3)).get_value().numpy(), Optional.empty(None).has_value().numpy()
+    (np.int32(3), np.False_)
+    """
+
+    def __init__(self, variant: Any, element_spec: Any, value: Any = None) -> None:
+        self._variant = variant  # None for a known value
+        self._element_spec = element_spec
         self._value = value
-        self._spec = element_spec
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """Return an optional with this value."""
+        """Return an optional with this value, a tensor or a nest of tensors."""
         element = normalized(value)
-        return Optional(convert_to_tensor(True), element, spec_of(element))
+        return Optional(None, spec_of(element), element)
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """Return an optional without a value."""
-        blank = None if element_spec is None else _blank(element_spec)
-        return Optional(convert_to_tensor(False), blank, element_spec)
+        """Return an optional without a value; `element_spec` is None if the spec is not known."""
+        return Optional(ops.optional_none(), element_spec)
 
     @property
     def element_spec(self) -> Any:
-        """The spec of the value."""
-        return self._spec
+        """The spec of the value; None if it is not known."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._element_spec)
+
+    def handle(self) -> Tensor:
+        """Return the tensor of dtype variant that represents the optional."""
+        made = self._variant is None
+        return ops.optional_from_value(leaves_of(self._value)) if made else self._variant  # type: ignore[no-any-return]
 
     def has_value(self, name: str | None = None) -> Tensor:
         """Return whether there is a value: a scalar bool."""
-        return self._there  # type: ignore[no-any-return]
+        return ops.optional_has_value(self.handle())  # type: ignore[no-any-return]
 
     def get_value(self, name: str | None = None) -> Any:
-        """Return the value. Raises InvalidArgumentError when there is none."""
-        missing = errors.InvalidArgumentError("The given optional does not have a value.")
-        if isinstance(self._there, EagerTensor):
-            if not self._there:
-                raise missing
-        else:
-            raise_unless(self._there, missing)
-        return self._value
+        """Return the value. Raises InvalidArgumentError when there is none, ValueError when its spec is not known."""
+        if self._variant is None:
+            return self._value
+        if self._element_spec is None and not isinstance(self._variant, EagerTensor):
+            raise ValueError("the spec of this optional's value is not known: give it to Optional.empty")
+        specs = tuple(leaf_specs(self._element_spec or ()))
+        return made(self._element_spec, ops.optional_get_value(self._variant, specs))
 
-    def __nest__(self) -> list[tuple[Any, Any]]:
-        return [("there", self._there), ("value", self._value)]
-
-    def __rebuilt__(self, parts: list[Any]) -> Optional:
-        return Optional(parts[0], parts[1], self._spec)
-
-
-def _blank(spec: Any) -> Any:
-    return made(spec, [state_leaves.zeros(leaf) for leaf in leaf_specs(spec)])
+    def __repr__(self) -> str:
+        return f"<Optional element_spec={self._element_spec!r}>"
 
 
 def taken(iterator: Iterator) -> Optional:
     """Return the next element of an iterator, or an empty optional."""
-    spec = iterator.element_spec
-    if current() is None and iterator._walk is not None:
-        has_value = iterator._walk.advance()
-        return (
-            Optional.from_value(iterator._pack(iterator._walk.current)) if has_value else Optional.empty(spec)
+    walk = iterator._walk
+    if current() is None and walk is not None:
+        return Optional(
+            EagerTensor(boxed(tuple(walk.current) if walk.advance() else None)), iterator.element_spec
         )
-    handle = iterator.handle()
-    has_value = ops.iterator_advance(handle)
-    specs = tuple(leaf_specs(spec))
-    found = cond(
-        has_value,
-        lambda: tuple(ops.iterator_current(handle, specs)),
-        lambda: tuple(state_leaves.zeros(leaf) for leaf in specs),
-    )
-    return Optional(has_value, iterator.packed(found), spec)
+    return Optional(ops.iterator_next_as_optional(iterator.handle()), iterator.element_spec)

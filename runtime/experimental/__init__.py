@@ -9,14 +9,15 @@ from ..composite.extension_dispatch import (
     unregister_dispatch_for,
 )
 from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
+from ..data.optional import Optional
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.row_partition import RowPartition
 from . import dlpack
 
 __all__ = [
-    "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "RowPartition", "dispatch_for_api",
-    "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis", "dlpack",
-    "unregister_dispatch_for",
+    "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional", "RowPartition",
+    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis",
+    "dlpack", "unregister_dispatch_for",
 ]
 
 _explain(__name__)

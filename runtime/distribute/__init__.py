@@ -1,0 +1,30 @@
+"""The module `tf.distribute` for one process and one CPU: every strategy has one replica.
+
+>>> import agc.runtime as tf
+>>> strategy = tf.distribute.MirroredStrategy()
+>>> strategy.num_replicas_in_sync
+1
+>>> strategy.run(lambda x: x + 1, args=(2,))
+3
+"""
+# Namespace distribute: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
+
+from ..core.missing_names import explain as _explain
+from .context import ReplicaContext
+from .reduce_op import ReduceOp
+from .strategy import (
+    DistributedDataset, DistributedIterator, DistributedValues, InputContext, MirroredStrategy,
+    MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy, StrategyExtended,
+    TPUStrategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
+)
+
+__all__ = [
+    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "MirroredStrategy",
+    "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
+    "ReplicaContext", "Strategy", "StrategyExtended", "TPUStrategy", "get_replica_context", "get_strategy",
+    "has_strategy", "in_cross_replica_context",
+]
+
+_explain(__name__)

@@ -1,0 +1,247 @@
+"""Strategies of one replica on the CPU: programs for `tf.distribute` run unchanged, with `num_replicas_in_sync` 1."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from agc.autograph import api
+
+from .. import errors, nest
+from ..core.export import export
+from ..data.dataset import Dataset
+from ..ir.builder import current
+from ..ops.reduce.reductions import reduce_mean, reduce_sum
+from .context import ReplicaContext, entered, innermost
+from .reduce_op import ReduceOp
+
+
+@export("distribute.InputContext")
+class InputContext:
+    """The argument of a function for `distribute_datasets_from_function`: one pipeline, for one replica."""
+
+    def __init__(
+        self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """Return the batch size of one replica. Raises ValueError if the replicas do not divide the global one."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"The global batch size {global_batch_size} is not divisible by {self.num_replicas_in_sync} replicas"
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+@export("distribute.StrategyExtended")
+class StrategyExtended:
+    """Members of strategies that optimizers and libraries use; here every variable is on the one device."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        group: bool = True,
+    ) -> Any:
+        """Return `fn(var, *args, **kwargs)`."""
+        return fn(var, *args, **(kwargs or {}))
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """Return the sum or mean over the replicas: the value of the only one."""
+        ReduceOp.of(reduce_op)
+        return value
+
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
+    ) -> list[Any]:
+        """Return `reduce_to` of each pair of a value and its destinations."""
+        return [self.reduce_to(reduce_op, value, target) for value, target in value_destination_pairs]
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> contextlib.AbstractContextManager[None]:
+        """Return a context that changes nothing."""
+        return contextlib.nullcontext()
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Return True: all strategies share the device of the variable."""
+        return True
+
+    def value_container(self, value: Any) -> Any:
+        """Return the value: it is its own container."""
+        return value
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        return ReplicaContext(self._strategy).devices
+
+    worker_devices = parameter_devices
+
+
+@export("distribute.Strategy")
+class Strategy:
+    """A strategy with one replica, on the CPU."""
+
+    def __init__(self, extended: Any = None) -> None:
+        self.extended = extended or StrategyExtended(self)
+
+    num_replicas_in_sync = 1
+    cluster_resolver = None
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Make this the current strategy in the block."""
+        with entered(self, None):
+            yield self
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: Any = None,
+    ) -> Any:
+        """Return `fn(*args, **kwargs)`, called in the one replica."""
+        called = fn if current() is None else api.convert(fn)
+        with entered(self, get_replica_context() or ReplicaContext(self)):
+            return called(*args, **(kwargs or {}))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """Return the sum or mean over replicas, and over an axis of each tensor if `axis` is not None."""
+        reduced = reduce_sum if ReduceOp.of(reduce_op) is ReduceOp.SUM else reduce_mean
+        return value if axis is None else nest.map_structure(lambda x: reduced(x, axis), value)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Return the values of the replicas joined along an axis: those of the only one."""
+        return value
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of the replicas in a tuple."""
+        return (value,)
+
+    def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Dataset:
+        """Return the dataset: the only replica gets whole batches."""
+        return dataset
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Dataset], options: Any = None
+    ) -> Dataset:
+        """Return `dataset_fn(InputContext())`."""
+        return dataset_fn(InputContext())
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        """Return the value of the only replica: `value_fn` of its `ValueContext`."""
+        return value_fn(InputContext())
+
+
+DEFAULT = Strategy()
+
+
+@export("distribute.get_strategy")
+def get_strategy() -> Strategy:
+    """Return the strategy whose scope or replica this is; outside of all, one for one device."""
+    place = innermost()
+    return DEFAULT if place is None else place.strategy
+
+
+@export("distribute.has_strategy")
+def has_strategy() -> bool:
+    """Return whether this is in a strategy that the program made."""
+    return get_strategy() is not DEFAULT
+
+
+@export("distribute.get_replica_context")
+def get_replica_context() -> ReplicaContext | None:
+    """Return the context of this replica; None in a strategy's scope outside of `run`."""
+    place = innermost()
+    return ReplicaContext(DEFAULT) if place is None else place.replica
+
+
+@export("distribute.in_cross_replica_context")
+def in_cross_replica_context() -> bool:
+    """Return whether this is in a strategy's scope and outside of `run`."""
+    return get_replica_context() is None
+
+
+@export("distribute.OneDeviceStrategy")
+class OneDeviceStrategy(Strategy):
+    """A strategy for one device, a CPU. Raises ValueError for another device."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        _check(device)
+
+
+@export("distribute.MirroredStrategy")
+class MirroredStrategy(Strategy):
+    """A strategy that mirrors variables on the devices, of which there is one.
+
+    Raises UnimplementedError for several devices, ValueError for a device that is not a CPU.
+    """
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        super().__init__()
+        for device in devices or ():
+            _check(device)
+        if devices is not None and len(devices) > 1:
+            raise errors.UnimplementedError(
+                f"MirroredStrategy of {len(devices)} devices: agc has one CPU, so leave `devices` out."
+            )
+
+
+def _check(device: str) -> None:
+    if "CPU" not in str(device).upper():
+        raise ValueError(f"Device {device!r} does not exist: agc has one CPU, '/cpu:0'.")
+
+
+def _refuse(name: str) -> Callable[..., NoReturn]:
+    def refused(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.UnimplementedError(
+            f"tf.distribute.{name} needs several machines or accelerators, which agc does not use. "
+            "tf.distribute.MirroredStrategy() runs on one CPU."
+        )
+
+    return refused
+
+
+@export("distribute.MultiWorkerMirroredStrategy")
+class MultiWorkerMirroredStrategy(Strategy):
+    """A strategy of several machines: its constructor raises UnimplementedError."""
+
+    __init__ = _refuse("MultiWorkerMirroredStrategy")
+
+
+@export("distribute.TPUStrategy")
+class TPUStrategy(Strategy):
+    """A strategy of TPUs: its constructor raises UnimplementedError."""
+
+    __init__ = _refuse("TPUStrategy")
+
+
+@export("distribute.ParameterServerStrategy")
+class ParameterServerStrategy(Strategy):
+    """A strategy of parameter servers: its constructor raises UnimplementedError."""
+
+    __init__ = _refuse("ParameterServerStrategy")
+
+
+@export("distribute.DistributedValues")
+class DistributedValues:
+    """Values of several replicas. None exist here: programs test whether a value is one."""
+
+
+@export("distribute.DistributedDataset")
+class DistributedDataset:
+    """A dataset of several replicas. None exist here: programs test whether a dataset is one."""
+
+
+@export("distribute.DistributedIterator")
+class DistributedIterator:
+    """An iterator of several replicas. None exist here: programs test whether an iterator is one."""

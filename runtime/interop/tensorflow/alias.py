@@ -1,0 +1,77 @@
+"""The runtime as `tensorflow` for a whole process: programs that cannot be edited run as they are.
+
+install_as_tensorflow()
+import tensorflow as tf                        ==>    tf.function is agc.runtime.function
+from tensorflow.keras import layers            ==>    agc.runtime.keras.layers
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from ...core.export import export
+from . import facade
+from .keras_import import PUBLIC, AliasLoader, is_installed, prepare
+
+
+@export("install_as_tensorflow")
+def install_as_tensorflow() -> None:
+    """Make `import tensorflow` give this runtime, in all modules that are imported from now on.
+
+    `tensorflow.keras` and `keras` are then the package Keras, which computes with this runtime; without that package,
+    `tensorflow.keras` is `agc.runtime.keras`. A second call does nothing. Raises ImportError if TensorFlow itself is
+    imported already.
+
+    A program that cannot be edited then runs as it is (in a process of its own here, since all modules are concerned):
+
+    >>> import subprocess, sys
+    >>> program = "import tensorflow as tf; print(tf.reduce_sum([1, 2]).numpy())"
+    >>> start = "import agc.runtime as tf; tf.install_as_tensorflow();"
+    >>> subprocess.check_output([sys.executable, "-c", start + program], text=True)
+    '3\\n'
+    """
+    loaded = sys.modules.get(facade.NAME)
+    if loaded is not None and not isinstance(loaded, facade.Facade):
+        raise ImportError(
+            "TensorFlow itself is imported already, so agc cannot take its name. Call install_as_tensorflow() first."
+        )
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+
+
+class _TensorFlowFinder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "keras" and is_installed():
+            prepare()  # and let the finder of Keras find it
+        top, _, rest = fullname.partition(".")
+        if top != facade.NAME:
+            return None
+        if rest == "keras" or rest.startswith("keras."):
+            return ModuleSpec(fullname, AliasLoader(keras_name() + rest.removeprefix("keras")))
+        facade.import_part(fullname)
+        return ModuleSpec(fullname, _PartLoader())
+
+
+def keras_name() -> str:
+    """Return the name of the module that is `tensorflow.keras`."""
+    if not is_installed():
+        return "agc.runtime.keras"
+    prepare()
+    return PUBLIC
+
+
+class _PartLoader(AliasLoader):
+    def __init__(self) -> None:
+        super().__init__(facade.NAME)
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = facade.import_part(module.__name__)
+
+
+_FINDER = _TensorFlowFinder()

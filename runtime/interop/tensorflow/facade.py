@@ -1,0 +1,75 @@
+"""The module `tensorflow`: the public names of the runtime, and TensorFlow's internal names from a table.
+
+import_part("tensorflow.python.eager.context")    ==>    a module with `context`, `async_wait` …
+import_part("tensorflow.nn")                      ==>    agc.runtime.nn
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from .internal_names import INTERNAL_NAMES
+
+NAME = "tensorflow"
+
+
+class Facade(ModuleType):
+    """A module whose names are those of a table, and then those of a module of the runtime."""
+
+    def __init__(self, path: str, target: Any) -> None:
+        super().__init__(".".join(filter(None, (NAME, path))), getattr(target, "__doc__", None))
+        self.__path__: list[str] = []
+        self._path = path
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        inner = ".".join(filter(None, (self._path, name)))
+        definition = INTERNAL_NAMES.get(self._path, {}).get(name)
+        if definition is not None:
+            module, _, own = definition.partition(":")
+            value = getattr(importlib.import_module(f"agc.runtime.{module}"), own)
+        elif not self._path and name in _OF_KERAS:
+            value = importlib.import_module(f"{NAME}.keras" + ("" if name == "keras" else f".{name}"))
+        elif any(f"{path}.".startswith(f"{inner}.") for path in INTERNAL_NAMES):
+            value = Facade(inner, getattr(self._target, name, None))
+        elif self._target is None or name in _OF_MODULES:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+        else:
+            return getattr(self._target, name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._target), *INTERNAL_NAMES.get(self._path, ())})
+
+
+_OF_KERAS = {"keras", "initializers", "losses", "metrics", "optimizers"}
+_OF_MODULES = {"__file__", "__spec__", "__all__"}
+
+
+@functools.cache
+def tensorflow() -> ModuleType:
+    """Return the module `tensorflow`, always the same one."""
+    return Facade(
+        "", sys.modules["agc.runtime"]
+    )  # an import of the package that contains this module is a circle
+
+
+def import_part(name: str) -> Any:
+    """Return the module `tensorflow` or `tensorflow.a.b`.
+
+    Raises ModuleNotFoundError for a part that does not exist.
+    """
+    found: Any = tensorflow()
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+        if found is None:
+            raise ModuleNotFoundError(
+                f"No module named {name!r}: agc.runtime, which takes the place of TensorFlow, has no such part",
+                name=name,
+            )
+    return found

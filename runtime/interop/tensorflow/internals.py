@@ -1,0 +1,122 @@
+"""Functions and classes for TensorFlow's internal names; see the table in `internal_names`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...control_flow.functional_api import cond
+from ...control_flow.tracing_context import get_static_value
+from ...core.conversion import convert_to_tensor, is_tensor
+from ...core.tensor import Tensor
+from ...core.variable import Variable
+from ...ir.builder import current, eagerly
+from ...ops.arrays.concat_split import stack
+from ...ops.arrays.creation import constant
+from ...ops.arrays.ranges import range
+from ...ops.arrays.scatter import tensor_scatter_nd_update
+from ...ops.arrays.shape_ops import shape
+from ...ops.arrays.tile_and_pad import meshgrid
+from ...ops.math.arithmetic import clip_by_value
+from ...ops.math.cast import cast
+
+
+class _TensorMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        is_ours = cls is TensorType and isinstance(instance, (Tensor, Variable))
+        return is_ours or super().__instancecheck__(instance)
+
+
+class TensorType(metaclass=_TensorMeta):
+    """The base class of Keras's variables; tensors and variables of the runtime are instances too."""
+
+
+class Context:
+    """The state of eager execution, of which Keras clears a cache that does not exist here."""
+
+    def executing_eagerly(self) -> bool:
+        """Return whether operations are executed at once."""
+        return current() is None
+
+    def clear_kernel_cache(self) -> None:
+        """Do nothing: the caches of the runtime belong to functions and are freed with them."""
+
+
+def async_wait() -> None:
+    """Do nothing: eager operations are finished when they return."""
+
+
+def reset_context() -> None:
+    """Do nothing: there is no state of devices."""
+
+
+def enabled() -> bool:
+    """Return True: the runtime behaves as TensorFlow 2."""
+    return True
+
+
+def is_op_determinism_enabled() -> bool:
+    """Return False: `tf.config.experimental.enable_op_determinism` changes nothing on one CPU."""
+    return False
+
+
+def strategy_supports_no_merge_call() -> bool:
+    """Return True: replicas run one after another, so that an update needs no merged call."""
+    return True
+
+
+def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return `fn(strategy, *args, **kwargs)`."""
+    return fn(strategy, *args, **kwargs)
+
+
+def unwrap(function: Any) -> tuple[list[Any], Any]:
+    """Return no decorators, and the function below them."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return [], function
+
+
+@contextlib.contextmanager
+def eager_mode() -> Iterator[None]:
+    """Execute the operations of the block at once, also while a function is traced."""
+    with eagerly():
+        yield
+
+
+def smart_cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: Any = None) -> Any:
+    """Return the result of one of two functions: at once if `pred` is known, otherwise by `tf.cond`."""
+    known = get_static_value(pred) if is_tensor(pred) else pred
+    if known is None:
+        return cond(pred, true_fn, false_fn)
+    return true_fn() if known else false_fn()
+
+
+def dynamic_update_slice(input: Any, updates: Any, start_indices: Any) -> Tensor:
+    """Return `input` with the block `updates` written at `start_indices`, moved so that it fits.
+
+    Raises ValueError if the rank of `input` is unknown.
+    """
+    target = convert_to_tensor(input)
+    block: Tensor = cast(updates, target.dtype)
+    rank = target.shape.rank
+    if rank is None:
+        raise ValueError("dynamic_update_slice needs a tensor of known rank")
+    if rank == 0:
+        return block
+    start = _int_vector(start_indices)
+    size = shape(block)
+    start = clip_by_value(start, 0, shape(target) - size)
+    axes = [range(size[axis]) + start[axis] for axis in np.arange(rank)]
+    result: Tensor = tensor_scatter_nd_update(target, stack(meshgrid(*axes, indexing="ij"), -1), block)
+    result.set_shape(target.shape)
+    return result
+
+
+def _int_vector(values: Any) -> Any:
+    if isinstance(values, Sequence):
+        return stack([cast(value, "int32") for value in values])
+    return cast(values if is_tensor(values) else constant(values), "int32")

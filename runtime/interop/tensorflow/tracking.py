@@ -1,0 +1,112 @@
+"""`Trackable` and its kin: base classes of Keras's objects, whose attributes are children in checkpoints."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from agc.autograph import api
+
+from ...ir.builder import current
+
+_NAMES = "_self_unconditional_dependency_names"
+_TRACKING = "_self_setattr_tracking"
+
+
+class Trackable:
+    """An object with children by name, which checkpoints and saved models follow."""
+
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        names = vars(self).setdefault(_NAMES, {})
+        if not overwrite and names.get(name, trackable) is not trackable:
+            raise ValueError(
+                f"Called Trackable._track_trackable() with name={name!r}, but a Trackable with this name is "
+                "already declared as a dependency. Names must be unique (or overwrite=True)."
+            )
+        names[name] = trackable
+        return trackable
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        return dict(vars(self).get(_NAMES, {}))
+
+    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
+        return self._trackable_children().get(name)
+
+    def _maybe_initialize_trackable(self) -> None:
+        pass
+
+    def __children__(self) -> dict[str, Any]:
+        """Return the attributes and, for a variable of Keras, the variable that holds its value."""
+        if getattr(self, "_should_act_as_resource_variable", False):
+            return {"_value": getattr(self, "_value", None)}
+        return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
+
+
+_NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", _NAMES}
+
+
+_CONVERTED = ("call", "train_step", "test_step", "predict_step")
+
+
+class AutoTrackable(Trackable):
+    """An object whose attributes are its children as soon as they are set.
+
+    Methods in which a layer or model computes are converted while a function is traced, so that they may contain
+    control flow on tensors. Those of Keras itself need no conversion.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.partition(".")[0] != "keras":
+            for name in _CONVERTED:
+                method = vars(cls).get(name)
+                if inspect.isfunction(method):
+                    setattr(cls, name, _converted_in_graphs(method))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, _TRACKING, True) and isinstance(value, Trackable):
+            self._track_trackable(value, name=name, overwrite=True)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        vars(self).get(_NAMES, {}).pop(name, None)
+        super().__delattr__(name)
+
+
+class TrackableResource(Trackable):
+    """An object with a resource of its own, such as a lookup table."""
+
+
+def _converted_in_graphs(method: Callable[..., Any]) -> Callable[..., Any]:
+    converted = api.convert(method)
+
+    @functools.wraps(method)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return (method if current() is None else converted)(*args, **kwargs)
+
+    return called
+
+
+def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method so that attributes that it sets are not tracked."""
+
+    @functools.wraps(method)
+    def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = getattr(self, _TRACKING, True)
+        object.__setattr__(self, _TRACKING, False)
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            object.__setattr__(self, _TRACKING, before)
+
+    return untracked
+
+
+class ListWrapper(list[Any]):
+    """TensorFlow's tracked list, by which Keras recognizes lists; the runtime makes none."""
+
+
+class DictWrapper(dict[Any, Any]):
+    """TensorFlow's tracked dict, by which Keras recognizes dicts; the runtime makes none."""

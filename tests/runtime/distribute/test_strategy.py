@@ -1,0 +1,78 @@
+"""`tf.distribute` in one process: one replica, with the contexts and errors of TensorFlow."""
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+distribute = tf.distribute
+STRATEGIES = {
+    "default": distribute.get_strategy,
+    "mirrored": distribute.MirroredStrategy,
+    "one device": lambda: distribute.OneDeviceStrategy("/cpu:0"),
+}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_training_step_runs_in_the_replica(name):
+    strategy = STRATEGIES[name]()
+    with strategy.scope():
+        v = tf.Variable(2.0)
+
+    @tf.function
+    def step(batch):
+        def replica(x):
+            context = distribute.get_replica_context()
+            if tf.reduce_sum(x) > 100.0:
+                x = -x
+            v.assign_add(context.all_reduce("sum", tf.reduce_mean(x)))
+            return tf.reduce_sum(x)
+
+        return strategy.reduce(distribute.ReduceOp.SUM, strategy.run(replica, args=(batch,)), axis=None)
+
+    data = strategy.experimental_distribute_dataset(
+        tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0]).batch(2)
+    )
+    assert [float(step(batch)) for batch in data] == [3.0, 7.0]
+    assert float(v) == 2.0 + 1.5 + 3.5
+
+
+def test_contexts_are_those_of_tensorflow():
+    strategy = distribute.MirroredStrategy()
+    seen = []
+
+    def look():
+        seen.append((distribute.has_strategy(), distribute.in_cross_replica_context()))
+
+    look()
+    with strategy.scope():
+        look()
+        strategy.run(look)
+        strategy.run(lambda: distribute.get_replica_context().merge_call(lambda _: look()))
+        assert distribute.get_strategy() is strategy
+    assert seen == [(False, False), (True, True), (True, False), (True, True)]
+    assert distribute.get_replica_context().num_replicas_in_sync == 1
+
+
+def test_an_axis_is_reduced():
+    strategy = distribute.get_strategy()
+    np.testing.assert_array_equal(strategy.reduce("MEAN", tf.constant([[1.0, 3.0]]), axis=1), [2.0])
+    with pytest.raises(ValueError, match="SUM or MEAN"):
+        strategy.reduce("largest", tf.constant(1.0), axis=None)
+
+
+def test_datasets_come_from_functions():
+    strategy = distribute.MirroredStrategy()
+    data = strategy.distribute_datasets_from_function(
+        lambda context: tf.data.Dataset.range(4).batch(context.get_per_replica_batch_size(2))
+    )
+    assert [batch.numpy().tolist() for batch in data] == [[0, 1], [2, 3]]
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(ValueError, match="'/gpu:0' does not exist"):
+        distribute.OneDeviceStrategy("/gpu:0")
+    with pytest.raises(tf.errors.UnimplementedError, match="one CPU"):
+        distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    for name in ("TPUStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy"):
+        with pytest.raises(tf.errors.UnimplementedError, match=f"{name} needs several machines"):
+            getattr(distribute, name)()
