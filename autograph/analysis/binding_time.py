@@ -1,8 +1,8 @@
 """Binding-time analysis: find the blocks that are provably static and therefore stay Python.
 
     if x is None: return 0        static: the test is a bool for any `x`
-    if mode == "train": …         static: the comparison is with a str (a tensor of strings holds bytes:
-                                  use tf.equal or b"train")
+    if mode == "train": …         staged, because `mode` may be a tensor of strings
+    if __name__ == "…": …         static
     for k in (1, 2, 3): …         static, unless a test on data decides when the loop ends
     while True:                   staged, because `x > 0` may be a tensor and decides when the loop ends
         if x > 0: break
@@ -50,9 +50,8 @@ def static(node: gast.expr) -> bool:
     match node:
         case gast.Constant():
             return True
-        case gast.Compare(ops=[op]) if type(op) in EQUALITY:
-            # The operands are, for example, modes or commands, not tensors of strings.
-            return _is_str(node.left) or _is_str(node.comparators[0])
+        case gast.Compare(left=gast.Name(id=name), ops=[op]) if type(op) in EQUALITY:
+            return name.startswith("__")  # `__name__ == "__main__"`
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
@@ -78,8 +77,7 @@ def is_text(node: gast.expr) -> bool:
 
 
 def _is_str(node: gast.expr) -> bool:
-    """Return whether an expression is a literal str. Bytes do not count, because tensors of strings hold
-    bytes."""
+    """Return whether an expression is a literal str, but not bytes."""
     return isinstance(node, gast.JoinedStr) or (
         isinstance(node, gast.Constant) and isinstance(node.value, str)
     )

@@ -3,8 +3,7 @@
     x == y          ==>     ag__.eq(x, y)
     x != None       ==>     ag__.ne(x, None)
 
-Without the feature both stay Python: tensors compare element-wise, and a comparison with a string or None is static. A
-chain such as `x == y == z` stays unchanged."""
+Without the feature both stay Python: tensors compare element-wise. A chain such as `x == y == z` stays unchanged."""
 
 from __future__ import annotations
 

@@ -117,6 +117,13 @@ def test_equality_of_texts(executor):
     assert "ag__.eq(mode, 'train')" in tf.autograph.to_code(is_training, True, options)
 
 
+@both_executors
+def test_texts_are_compared_without_the_feature(executor):
+    f = tf.function(is_training, experimental_executor=executor)
+    assert [int(f(tf.constant(mode))) for mode in ("train", "eval", "test")] == [1, 2, 3]
+    assert f("eval").numpy() == 2
+
+
 def test_operator_eq_and_ne_are_staged():
     f = tf.function(lambda x, y: (operator.eq(x, y), operator.ne(x, y)))
     assert [bool(part) for part in f(tf.constant(1), tf.constant(1))] == [True, False]
