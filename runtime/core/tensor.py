@@ -488,7 +488,8 @@ class SymbolicTensor(Tensor):
         self._refuse(
             "Using a traced tensor as a Python `bool`",
             "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph took this "
-            'for plain Python, as it does with `case "text":`, use bytes there); elsewhere use tf.cond, tf.while_loop or tf.logical_and.',
+            'for plain Python, as it does with `case "text":`, use bytes there); elsewhere use tf.cond, '
+            "tf.while_loop or tf.logical_and.",
         )
 
     def __int__(self) -> NoReturn:
