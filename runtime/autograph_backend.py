@@ -99,7 +99,7 @@ class GraphBackend:
         shapes = loop_options.invariants((0, *state), options)
         every = loop_options.checkpoints(options)
         loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes, None, every)
-        return loop.record()[1:]
+        return loop_options.recorded(loop, options)[1:]
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
         if isinstance(first, Variable):

@@ -51,7 +51,7 @@ def static(node: gast.expr) -> bool:
         case gast.Constant():
             return True
         case gast.Compare(left=gast.Name(id=name), ops=[op]) if type(op) in EQUALITY:
-            return name.startswith("__")  # `__name__ == "__main__"`
+            return bool(name.startswith("__"))  # `__name__ == "__main__"`
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
         case gast.UnaryOp(op=gast.Not(), operand=operand):

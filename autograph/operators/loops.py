@@ -74,6 +74,7 @@ def _staged_while(
     said = {**options(*state), "first": first}
 
     def run(carried: CarriedState) -> State:
+        said["is_used_later"] = carried.is_used_later
         going, step, start, names = held.test(test), held.block(body), held.state, held.names
         if carried.test_assigns:
             going, step, start = rotated(going, step, start, first)
@@ -125,9 +126,10 @@ def _staged_for(
 ) -> State:
     takes = parameters_of(body)[1:]
     held = held_back(places, state, takes, takes)
-    said = options(*state)
+    said = {**options(*state)}
 
     def run(carried: CarriedState) -> State:
+        said["is_used_later"] = carried.is_used_later
         step = carried.block(held.block(body, before=1))
         return backend.for_loop(
             items, step, carried.start(held.state), held.names + carried.names, until, said

@@ -44,6 +44,10 @@ class Watch(Protocol):
         """Compare the heap with its snapshot: the function `key` has run, and the locations are restored."""
         ...
 
+    def uses_name_later(self, name: str) -> bool:
+        """Return whether code after the block may use a variable."""
+        ...
+
     def ends(self, locations: Sequence[Location]) -> None:
         """Check the state at the end of a function of the block, while its mutations are still there."""
         ...
@@ -109,6 +113,10 @@ class CarriedState:
             self.entry,
             self.watch.onlookers,
         )
+
+    def is_used_later(self, name: str) -> bool:
+        """Return whether code after a loop may use one of its variables or locations."""
+        return name not in self.own_names or self.watch.uses_name_later(name)
 
     def read(self) -> State:
         if not self.locations:  # most blocks carry no locations

@@ -167,6 +167,10 @@ class SideEffectTracker:
         owners = {id(record.holder) for record in self.survey.records.values()}
         return [spot for spot in found if id(spot.owner) in owners]
 
+    def uses_name_later(self, name: str) -> bool:
+        """Return whether code after the block may use a variable."""
+        return self.reach.uses_name_later(name)
+
     def begin(self, spots: Sequence[MutatedLocation]) -> None:
         """Begin a new attempt, with `spots` carried."""
         self._gains.clear()

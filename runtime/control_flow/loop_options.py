@@ -22,7 +22,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..ops.math import arithmetic, comparison
-from . import state_leaves
+from . import first_iteration, state_leaves
 from .regions import truth
 from .while_loop import Loop
 
@@ -41,7 +41,7 @@ def while_loop(
     shapes = invariants(state, options)
     first, every = options.get("first"), checkpoints(options)
     if limit is None:
-        return Loop(test, body, state, names, shapes, first, every).record()
+        return recorded(Loop(test, body, state, names, shapes, first, every), options)
 
     def tested(*now: Any) -> Any:
         return truth(test(*now), "while")
@@ -56,9 +56,13 @@ def while_loop(
         return (count + 1, *step(*now))
 
     fixed = None if shapes is None else [None, None, *shapes]
-    return Loop(limited, counted, (0, *start), ("iteration", "going", *names), fixed, None, every).record()[
-        2:
-    ]
+    carried = ("iteration", "going", *names)
+    return recorded(Loop(limited, counted, (0, *start), carried, fixed, None, every), options)[2:]
+
+
+def recorded(loop: Loop, options: Mapping[str, Any]) -> State:
+    """Record a loop, and return the state after it."""
+    return first_iteration.record(loop, options.get("is_used_later"))
 
 
 def at_most(rounds: Any, options: Mapping[str, Any]) -> Any:

@@ -111,9 +111,9 @@ def describe(leaf: Any) -> str:
 
 
 def zeros(spec: AnySpec) -> Any:
-    """Return a placeholder for a missing value: zeros, of size 0 where the size is unknown."""
+    """Return a placeholder for a missing value: zeros, of size 1 where the size is unknown, as in row splits."""
     if isinstance(spec, TensorType):
-        shape = tuple(size or 0 for size in spec.shape or ())
+        shape = tuple(1 if size is None else size for size in spec.shape or ())
         filler: Any = b"" if spec.dtype is dtypes.string else 0
         return EagerTensor(np.full(shape, filler, spec.dtype.numpy))
     assert isinstance(spec, ListType)

@@ -51,8 +51,18 @@ class _Slot:
         return state_leaves.operand_in(builder, state_leaves.carried(self.initial, dtype))
 
 
+class NoneBecomesTensor(BaseException):
+    """Ends a trace in which a None in a loop's state becomes a value that the graph carries."""
+
+    def __init__(self, loop: Loop) -> None:
+        super().__init__()
+        self.loop = loop
+
+
 class Loop:
     """A `while` being traced: the slots of its state are refined until the body preserves their types."""
+
+    may_be_peeled = False  # whether `first_iteration.record` handles NoneBecomesTensor
 
     def __init__(
         self,
@@ -223,6 +233,8 @@ class Loop:
             return True
         for name, before, after in zip(self.names, self.state, results, strict=True):
             if not state_leaves.same_structure(before, after):
+                if before is None and self.may_be_peeled:
+                    raise NoneBecomesTensor(self)
                 raise staging_error(
                     "AGC205",
                     f"the loop changes the structure of `{name}`",
@@ -246,6 +258,8 @@ class Loop:
         if slot.spec is None:
             if state_leaves.same_static(slot.initial, leaf):
                 return False
+            if slot.initial is None and self.may_be_peeled and state_leaves.can_be_carried(leaf):
+                raise NoneBecomesTensor(self)
             if state_leaves.can_be_carried(slot.initial) and state_leaves.can_be_carried(leaf):
                 slot.initial = state_leaves.carried(slot.initial)
                 slot.spec = state_leaves.spec_of(slot.initial)

@@ -78,7 +78,8 @@ class DatasetBackend(GraphBackend):
         carried = (*("round" for _ in count), *names)
         shapes = loop_options.invariants(start, options)
         every = loop_options.checkpoints(options)
-        return while_loop.Loop(going, step, start, carried, shapes, None, every).record()[len(count) :]
+        loop = while_loop.Loop(going, step, start, carried, shapes, None, every)
+        return loop_options.recorded(loop, options)[len(count) :]
 
 
 def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:
