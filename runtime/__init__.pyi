@@ -98,6 +98,8 @@ from agc.runtime.core.conversion import is_tensor as is_tensor
 from agc.runtime import keras as keras
 from agc.runtime import linalg as linalg
 from agc.runtime.keras import losses as losses
+from agc.runtime.io.tensor_message import make_ndarray as make_ndarray
+from agc.runtime.io.tensor_message import make_tensor_proto as make_tensor_proto
 from agc.runtime.higher_order.map_fn import map_fn as map_fn
 from agc.runtime import math as math
 from agc.runtime.ops.linalg.matmul import matmul as matmul

@@ -132,6 +132,8 @@ MEMBERS = {
     "logical_and": ".ops.math.comparison",
     "logical_not": ".ops.math.comparison",
     "logical_or": ".ops.math.comparison",
+    "make_ndarray": ".io.tensor_message",
+    "make_tensor_proto": ".io.tensor_message",
     "map_fn": ".higher_order.map_fn",
     "matmul": ".ops.linalg.matmul",
     "matrix_square_root": ".ops.linalg.matrix_functions:sqrtm",

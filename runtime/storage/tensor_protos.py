@@ -11,15 +11,13 @@ array([1, 2], dtype=int32)
 
 from __future__ import annotations
 
-import array
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from .corruption import element_count
-from .protobuf import field
+from .protobuf import field, fields, varints
 
 Array = Any
 
@@ -40,7 +38,6 @@ _FIELDS = {
 }  # fmt: skip
 """The fields that store elements of these dtypes one by one."""
 
-_WORD = 2**64 - 1
 MOST_REPEATED = 64 << 20
 """The maximum number of bytes of repeated elements that are not in a message."""
 
@@ -64,8 +61,8 @@ class _Contents:
         self.shape: tuple[int, ...] = ()
         self.strings: list[bytes] = []
         self.fixed = {number: bytearray() for number in _FIXED}
-        self.varints = {number: array.array("Q") for number in _VARINTS}
-        for number, value in _fields(message):
+        self.varints: dict[int, list[Array]] = {number: [] for number in _VARINTS}
+        for number, value in fields(message):
             if number in _KINDS and not isinstance(value, _KINDS[number]):
                 raise ValueError(f"the field {number} is of another kind")
             self.read(number, value)
@@ -76,7 +73,7 @@ class _Contents:
         if number == 1:
             self.name = _BY_NUMBER.get(value, "")
         elif number == 2:
-            self.shape = tuple(_size(dimension) for kind, dimension in _fields(value) if kind == 2)
+            self.shape = tuple(_size(dimension) for kind, dimension in fields(value) if kind == 2)
         elif number == 4:
             self.content = value
         elif number == 8:
@@ -84,14 +81,14 @@ class _Contents:
         elif number in _FIXED:
             self.fixed[number] += value
         elif number in _VARINTS:
-            _read_varints(value, self.varints[number])
+            self.varints[number].append(varints(value))
 
     def elements(self, dtype: Any) -> Array:
         """Return the elements that are stored one by one, in the field of the dtype."""
         number = _FIELDS.get(self.name, 0)
         if number in _FIXED:
             return np.frombuffer(bytes(self.fixed[number]), _FIXED[number]).astype(dtype.numpy)
-        words = np.array(self.varints.get(number, ()), np.uint64)
+        words = np.concatenate([varints(b""), *self.varints.get(number, ())])
         is_half = dtype.is_floating and dtype.size == 2
         return words.astype(np.uint16).view(dtype.numpy) if is_half else words.astype(dtype.numpy)
 
@@ -134,51 +131,7 @@ def _filled(elements: Array, default: Any, count: int) -> Array:
 def _size(dimension: Any) -> int:
     if isinstance(dimension, int):
         raise ValueError("a dimension is of another kind")
-    size = next((value for number, value in _fields(dimension) if number == 1), 0)
+    size = next((value for number, value in fields(dimension) if number == 1), 0)
     if not isinstance(size, int) or size >> 63:
         raise ValueError("a dimension is negative or unknown")
     return size
-
-
-def _read_varints(value: Any, found: Any) -> None:
-    """Append the content of a field: one number, or several."""
-    if isinstance(value, int):
-        found.append(value & _WORD)
-        return
-    at = 0
-    while at < len(value):
-        item, at = _read_varint(value, at)
-        found.append(item & _WORD)
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield (number, value) of each field; ValueError for a truncated message."""
-    at = 0
-    while at < len(message):
-        key, at = _read_varint(message, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _read_varint(message, at)
-            yield key >> 3, value
-            continue
-        if kind == 2:
-            size, at = _read_varint(message, at)
-        elif kind in (1, 5):
-            size = 8 if kind == 1 else 4
-        else:
-            raise ValueError("the message has a field of an unknown kind")
-        if at + size > len(message):
-            raise ValueError("the message breaks off")
-        yield key >> 3, message[at : at + size]
-        at += size
-
-
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(message) and shift < 70:
-        byte = message[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-    raise ValueError("the message breaks off")

@@ -18,12 +18,17 @@ from .checkpoint_reader import (
     CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable,
 )
 from .checkpoint_state import latest_checkpoint
+from .example import (
+    BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
+)
 from .moving_average import ExponentialMovingAverage
 from .options import CheckpointOptions
 
 __all__ = [
-    "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ExponentialMovingAverage",
-    "checkpoints_iterator", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+    "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "Example",
+    "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
+    "Int64List", "SequenceExample", "checkpoints_iterator", "latest_checkpoint", "list_variables",
+    "load_checkpoint", "load_variable",
 ]
 
 _explain(__name__)

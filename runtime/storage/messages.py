@@ -1,0 +1,314 @@
+"""Messages of protocol buffers as Python objects, from tables of their fields; `tf.train.Example` is one.
+
+class Int64List(Message):
+    FIELDS = {"value": Field(1, "int64", many=True)}
+
+Int64List(value=[3])    ⇄    b"\\n\\x01\\x03"
+
+The methods are those of the package protobuf that programs for TensorFlow call. Fields that a class lacks are
+dropped when a message is read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from .protobuf import field, fields
+from .repeated_fields import CODES, MessageMap, Messages, Scalars, checked
+
+
+class Field(NamedTuple):
+    """A field of a message: its number, and a scalar type or a class of messages."""
+
+    number: int
+    type: Any
+    many: bool = False
+    """Whether the field is repeated."""
+    keyed: bool = False
+    """Whether the field is a map from strings to messages."""
+
+
+class Message:
+    """A message of protocol buffers; a subclass lists its fields."""
+
+    FIELDS: ClassVar[Mapping[str, Field]] = {}
+    ONEOF: ClassVar[str] = ""
+    """The name of the choice that all fields belong to, if any: at most one is present."""
+    _owner: tuple[Message, str] | None
+    _present: set[str]
+    _values: dict[str, Any]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    def __init__(self, **values: Any) -> None:
+        store = functools.partial(object.__setattr__, self)
+        store("_owner", None)
+        store("_present", set())
+        store("_values", {})
+        for name, value in values.items():
+            self._check_name(name)
+            if value is not None:
+                self._assign(name, value)
+
+    def __init_subclass__(cls) -> None:
+        for name in cls.FIELDS:
+            setattr(cls, name, property(functools.partial(cls._read, name=name)))
+
+    if TYPE_CHECKING:  # fields are properties
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def _read(self, name: str) -> Any:
+        found = self._values.get(name)
+        if found is None:
+            kind = self.FIELDS[name]
+            if kind.keyed:
+                found = MessageMap(self, name, kind.type)
+            elif kind.many:
+                found = (Messages if isinstance(kind.type, type) else Scalars)(self, name, kind.type)
+            elif isinstance(kind.type, type):
+                found = kind.type()
+                object.__setattr__(found, "_owner", (self, name))
+            else:
+                return b"" if kind.type == "bytes" else 0
+            self._values[name] = found
+        return found
+
+    def _assign(self, name: str, value: Any) -> None:
+        kind, current = self.FIELDS[name], self._read(name)
+        if kind.keyed:
+            for key, message in dict(value).items():
+                current[key].MergeFrom(_as_message(message, kind.type))
+        elif kind.many:
+            if not isinstance(value, Iterable):
+                raise TypeError("must assign iterable")
+            current.extend(value)
+        elif isinstance(kind.type, type):
+            current.MergeFrom(_as_message(value, kind.type))
+        else:
+            self._values[name] = checked(kind.type, [value])[0]
+        self._mark(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self.FIELDS.get(name)
+        label = type(self).__name__
+        if kind is None:
+            raise AttributeError(f"Protocol message {label} has no {name!r} field.")
+        if kind.many or kind.keyed or isinstance(kind.type, type):
+            raise AttributeError(
+                f"Assignment not allowed to message, map, or repeated field {name!r} in protocol message object."
+            )
+        self._assign(name, value)
+
+    def _mark(self, name: str) -> None:
+        """Make a field present, and with it this message in its owner."""
+        if self.ONEOF and name not in self._present:
+            for other in [other for other in self._values if other != name]:
+                self.ClearField(other)
+        self._present.add(name)
+        self.SetInParent()
+
+    def SetInParent(self) -> None:
+        """Make this message present in the message that it is a field of, even if it is empty."""
+        if self._owner is not None:
+            owner, name = self._owner
+            owner._mark(name)
+
+    def _check_name(self, name: str) -> None:
+        if name not in self.FIELDS:
+            raise ValueError(f'Protocol message {type(self).__name__} has no "{name}" field.')
+
+    def HasField(self, name: str) -> bool:
+        """Return whether a field that is a message, or the choice, is present."""
+        if self.ONEOF and name == self.ONEOF:
+            return bool(self._present)
+        self._check_name(name)
+        kind = self.FIELDS[name]
+        if kind.many or kind.keyed or not isinstance(kind.type, type):
+            raise ValueError(f"Field {type(self).__name__}.{name} does not have presence.")
+        return name in self._present
+
+    def WhichOneof(self, name: str) -> str | None:
+        """Return the name of the field that is present, of a choice of several."""
+        if not self.ONEOF or name != self.ONEOF:
+            raise ValueError(f'Protocol message {type(self).__name__} has no oneof "{name}" field.')
+        return next(iter(self._present), None)
+
+    def ClearField(self, name: str) -> None:
+        """Remove the value of a field; the object that was read from it before is no part of this message."""
+        self._check_name(name)
+        self._present.discard(name)
+        old = self._values.pop(name, None)
+        if old is not None and hasattr(old, "_owner"):
+            object.__setattr__(old, "_owner", None)
+
+    def Clear(self) -> None:
+        """Remove the values of all fields."""
+        for name in list(self._values):
+            self.ClearField(name)
+
+    def CopyFrom(self, other: Self) -> None:
+        """Replace the content by that of another message of this class."""
+        if other is not self:
+            content = _as_message(other, type(self)).SerializeToString()
+            self.Clear()
+            self.MergeFromString(content)
+
+    def MergeFrom(self, other: Self) -> None:
+        """Add the content of another message of this class: lists are extended, other values replaced."""
+        self.MergeFromString(_as_message(other, type(self)).SerializeToString())
+
+    def IsInitialized(self) -> bool:
+        """Return True: no field is required."""
+        return True
+
+    def ByteSize(self) -> int:
+        """Return the number of bytes of the message."""
+        return len(self.SerializeToString())
+
+    def SerializeToString(self, deterministic: bool = False) -> bytes:
+        """Return the message as bytes; maps are in the order of their keys if `deterministic`."""
+        return b"".join(self._parts(deterministic))
+
+    SerializePartialToString = SerializeToString
+
+    def _parts(self, deterministic: bool) -> Iterator[bytes]:
+        for name, kind in self.FIELDS.items():
+            value = self._values.get(name)
+            if value is None:
+                continue
+            if kind.keyed:
+                for key, message in sorted(value.items()) if deterministic else value.items():
+                    yield field(
+                        kind.number, field(1, key) + field(2, message.SerializeToString(deterministic))
+                    )
+            elif kind.many and isinstance(kind.type, type):
+                for message in value:
+                    yield field(kind.number, message.SerializeToString(deterministic))
+            elif kind.many:
+                yield value.packed(kind.number)
+            elif isinstance(value, Message):
+                if name in self._present:
+                    yield field(kind.number, value.SerializeToString(deterministic))
+            elif value:
+                yield field(kind.number, value)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Self:
+        """Return the message of bytes; ValueError for bytes that are no such message."""
+        message = cls()
+        message.MergeFromString(serialized)
+        return message
+
+    def ParseFromString(self, serialized: bytes) -> int:
+        """Replace the content by that of bytes, and return their number; ValueError for invalid bytes."""
+        self.Clear()
+        return self.MergeFromString(serialized)
+
+    def MergeFromString(self, serialized: bytes) -> int:
+        """Add the content of bytes, and return their number; ValueError for invalid bytes."""
+        if not isinstance(serialized, (bytes, bytearray, memoryview)):
+            raise TypeError(f"expected bytes, {type(serialized).__name__} found")
+        content = bytes(serialized)
+        try:
+            self._merge(content)
+        except ValueError as error:
+            raise ValueError(f"Error parsing message with type {type(self).__name__!r}: {error}") from None
+        self.SetInParent()
+        return len(content)
+
+    def _merge(self, content: bytes) -> None:
+        numbers = {kind.number: name for name, kind in self.FIELDS.items()}
+        for number, value in fields(content):
+            if number in numbers:
+                self._decode(numbers[number], value)
+
+    def _decode(self, name: str, value: Any) -> None:
+        """Add a value from bytes to a field; one of another kind is dropped, as a field that is not known."""
+        kind = self.FIELDS[name]
+        if isinstance(value, int) and (kind.type not in CODES or kind.type in ("float", "double")):
+            return
+        current = self._read(name)
+        if kind.keyed:
+            entry = dict(fields(value))
+            if not any(isinstance(part, int) for part in entry.values()):
+                current.decode(entry.get(1, b"").decode(), entry.get(2, b""))
+        elif kind.many and isinstance(kind.type, type):
+            current.add()._merge(value)
+        elif kind.many:
+            current.decode(value)
+        elif isinstance(kind.type, type):
+            current._merge(value)
+        elif isinstance(value, int) == (kind.type in CODES):
+            self._values[name] = value
+        self._mark(name)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.SerializeToString(True) == other.SerializeToString(True)
+
+    def __reduce__(self) -> Any:
+        return type(self).FromString, (self.SerializeToString(),)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return type(self).FromString(self.SerializeToString())
+
+    def __repr__(self) -> str:
+        return "".join(f"{line}\n" for line in text_lines(self))
+
+
+def _as_message(value: Any, kind: Any) -> Any:
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, Mapping):
+        return kind(**value)
+    raise TypeError(
+        f"Parameter to initialize message field must be dict or instance of same class: expected {kind} got "
+        f"{type(value)}."
+    )
+
+
+def text_lines(message: Message) -> Iterator[str]:
+    """Yield the lines of the text format of a message."""
+    for name, kind in message.FIELDS.items():
+        value = message._values.get(name)
+        if kind.keyed:
+            for key, one in sorted((value or {}).items()):
+                inside = (f"key: {_quoted(key)}", "value {", *_indented(one), "}")
+                yield from (f"{name} {{", *(f"  {line}" for line in inside), "}")
+        elif value is not None and (name in message._present or not isinstance(value, Message)):
+            for one in value if kind.many else [value] if isinstance(value, Message) or value else []:
+                if isinstance(one, Message):
+                    yield from (f"{name} {{", *_indented(one), "}")
+                else:
+                    yield f"{name}: {_shown(kind.type, one)}"
+
+
+def _indented(message: Message) -> Iterator[str]:
+    return (f"  {line}" for line in text_lines(message))
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+
+
+def _quoted(text: str) -> str:
+    return (
+        '"'
+        + "".join(_ESCAPES.get(char, char if char >= " " else f"\\{ord(char):03o}") for char in text)
+        + '"'
+    )
+
+
+def _shown(kind: str, value: Any) -> str:
+    if kind == "bytes":
+        chars = (chr(byte) for byte in value)
+        return "".join(char if char < "\x7f" else f"\\{ord(char):03o}" for char in _quoted("".join(chars)))
+    if kind == "bool":
+        return "true" if value else "false"
+    if kind not in ("float", "double"):
+        return str(value)
+    few, many, rounded = (6, 9, np.float32) if kind == "float" else (15, 17, float)
+    text = f"{value:.{few}g}"
+    return text if rounded(text) == value or value != value else f"{value:.{many}g}"

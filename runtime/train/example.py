@@ -1,0 +1,107 @@
+"""The messages of records in TFRecord files: `Example` and `SequenceExample`, and what they consist of.
+
+Example(features=Features(feature={"x": Feature(int64_list=Int64List(value=[3]))}))      ⇄      bytes
+"""
+
+from __future__ import annotations
+
+from ..core.export import export
+from ..storage.messages import Field, Message
+
+
+@export("train.BytesList")
+class BytesList(Message):
+    """A list of bytes: `value`.
+
+    >>> BytesList(value=[b"a"]).SerializeToString()
+    b'\\n\\x01a'
+    """
+
+    FIELDS = {"value": Field(1, "bytes", many=True)}
+
+
+@export("train.FloatList")
+class FloatList(Message):
+    """A list of float32 numbers: `value`.
+
+    >>> FloatList(value=[0.5]).value
+    [0.5]
+    """
+
+    FIELDS = {"value": Field(1, "float", many=True)}
+
+
+@export("train.Int64List")
+class Int64List(Message):
+    """A list of int64 numbers: `value`.
+
+    >>> Int64List.FromString(Int64List(value=[1, -1]).SerializeToString()).value
+    [1, -1]
+    """
+
+    FIELDS = {"value": Field(1, "int64", many=True)}
+
+
+@export("train.Feature")
+class Feature(Message):
+    """One of `bytes_list`, `float_list` and `int64_list`; `WhichOneof("kind")` is its name.
+
+    >>> Feature(int64_list=Int64List(value=[7])).WhichOneof("kind")
+    'int64_list'
+    """
+
+    FIELDS = {
+        "bytes_list": Field(1, BytesList),
+        "float_list": Field(2, FloatList),
+        "int64_list": Field(3, Int64List),
+    }
+    ONEOF = "kind"
+
+
+@export("train.Features")
+class Features(Message):
+    """Features by their names: the map `feature`.
+
+    >>> sorted(Features(feature={"x": Feature(), "y": Feature()}).feature)
+    ['x', 'y']
+    """
+
+    FIELDS = {"feature": Field(1, Feature, keyed=True)}
+
+
+@export("train.Example")
+class Example(Message):
+    """A record: `features`.
+
+    >>> example = Example()
+    >>> example.features.feature["x"].int64_list.value.append(3)
+    >>> Example.FromString(example.SerializeToString()).features.feature["x"].int64_list.value
+    [3]
+    """
+
+    FIELDS = {"features": Field(1, Features)}
+
+
+@export("train.FeatureList")
+class FeatureList(Message):
+    """A list of features, such as the steps of a sequence: `feature`.
+
+    >>> len(FeatureList(feature=[Feature(), Feature()]).feature)
+    2
+    """
+
+    FIELDS = {"feature": Field(1, Feature, many=True)}
+
+
+@export("train.FeatureLists")
+class FeatureLists(Message):
+    """Lists of features by their names: the map `feature_list`."""
+
+    FIELDS = {"feature_list": Field(1, FeatureList, keyed=True)}
+
+
+@export("train.SequenceExample")
+class SequenceExample(Message):
+    """A record with sequences: features of the whole in `context`, and sequences of features in `feature_lists`."""
+
+    FIELDS = {"context": Field(1, Features), "feature_lists": Field(2, FeatureLists)}
