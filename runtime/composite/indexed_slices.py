@@ -94,6 +94,12 @@ class IndexedSlices(CompositeTensor):
             shape = TensorShape([None, *shape[1:]])
         return IndexedSlicesSpec(shape, values.dtype, indices.dtype, shape_dtype, indices.shape)
 
+    def _shape_invariant_to_type_spec(self, shape: Any) -> IndexedSlicesSpec:
+        """Return the spec for a shape of the values."""
+        _, dtype, indices_dtype, shape_dtype, _ = self._type_spec._serialize()
+        rows = TensorShape(shape)
+        return IndexedSlicesSpec([None, *rows[1:]], dtype, indices_dtype, shape_dtype, rows[:1])
+
     @property
     def _differentiated(self) -> Any:
         return self._values

@@ -15,7 +15,6 @@ from .. import nest
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import SymbolicTensor
-from ..core.type_spec import TypeSpec
 from ..ir.builder import current, eagerly
 from ..ops.framework.region_ops import COND
 from . import conditional, loop_options, regions
@@ -177,15 +176,7 @@ def _shapes(invariants: Any, state: tuple[Any, ...], extra: int) -> list[Any] | 
     if not any(map(nest.is_composite, flat)):
         return [None] * extra + [getattr(shape, "shape", shape) for shape in said]
     pairs = zip(flat, said, strict=True)
-    return [None] * extra + [shape for leaf, one in pairs for shape in _shapes_of(leaf, one)]
-
-
-def _shapes_of(leaf: Any, said: Any) -> list[Any]:
-    """Return the shapes of the components of a composite, or the shape of a tensor."""
-    if not nest.is_composite(leaf):
-        return [getattr(said, "shape", said)]
-    spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)
-    return [part.shape for part in spec.flatten()]
+    return [None] * extra + [shape for leaf, one in pairs for shape in loop_options.shapes_of(leaf, one)]
 
 
 def _flat_shapes(invariants: Any) -> list[Any]:

@@ -21,6 +21,7 @@ from .. import nest
 from ..core.conversion import convert_to_tensor
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
+from ..core.type_spec import TypeSpec
 from ..ops.math import arithmetic, comparison
 from . import first_iteration, state_leaves
 from .regions import truth
@@ -96,25 +97,42 @@ def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:
     pairs = options.get("shape_invariants")
     if not pairs:
         return None
-    shapes = {}
+    shapes: dict[int, list[Any]] = {}
     for variable, shape in pairs:
         if isinstance(variable, Undefined):
             raise unbound(name_of(variable))
         for leaf, said in _matched(variable, shape):
-            shapes[id(leaf)] = getattr(said, "shape", said)
-    found = [shapes.pop(id(leaf), None) for value in state for leaf in state_leaves.flatten(value)]
+            shapes[id(leaf)] = shapes_of(leaf, said)
+    found: list[Any] = []
+    for value in state:
+        for leaf in [value] if isinstance(value, Undefined) else nest.flatten(value):
+            found += shapes.pop(id(leaf), []) or [None for _ in state_leaves.flatten(leaf)]
     if shapes:
         raise ValueError("shape_invariants: each must name a tensor that the loop changes")
     return found
+
+
+def shapes_of(leaf: Any, said: Any) -> list[Any]:
+    """Return the shapes of the components of a composite, or the shape of a tensor; `said` is a shape or a spec."""
+    if not nest.is_composite(leaf):
+        return [getattr(said, "shape", said)]
+    spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)
+    if type(spec) is not type(leaf._type_spec):
+        raise TypeError(f"shape_invariants: {said!r} is no spec of a {type(leaf).__name__}")
+    return [part.shape for part in spec.flatten()]
 
 
 def _matched(variable: Any, shape: Any) -> list[tuple[Any, Any]]:
     """Return the leaves of a variable with their shapes, which come in the same structure."""
     if not nest.is_nested(variable):
         return [(variable, shape)]
-    parts = nest.flatten(variable)
-    if isinstance(shape, TensorShape) or len(shape) != len(parts):
+    parts = nest.children(variable)
+    names = [name for name, _ in parts]
+    said = list(shape.values()) if isinstance(shape, Mapping) else shape
+    keys = list(shape) if isinstance(shape, Mapping) else names
+    if isinstance(said, TensorShape) or len(said) != len(parts) or set(keys) != set(names):
         raise ValueError(
             f"shape_invariants: {len(parts)} shapes are needed for {variable!r}, in its structure"
         )
-    return list(zip(parts, shape, strict=True))
+    each = dict(zip(keys, said, strict=True))
+    return [pair for name, part in parts for pair in _matched(part, each[name])]

@@ -239,6 +239,84 @@ def test_shape_invariants_allow_a_varying_shape():
         narrow(tf.constant([1.0]))
 
 
+COMPOSITES = [
+    (lambda: tf.ragged.constant([[1, 2], [3]]), [None, None], tf.RaggedTensorSpec([None, None], tf.int32)),
+    (
+        lambda: tf.SparseTensor([[0, 1]], [1.0], [2, 2]),
+        [None, None],
+        tf.SparseTensorSpec([None, None], tf.float32),
+    ),
+    (
+        lambda: tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([0]), tf.constant([3, 2])),
+        [None, 2],
+        tf.IndexedSlicesSpec([None, 2], tf.float32, tf.int32, tf.int32),
+    ),
+]
+
+
+def twice(value):
+    if isinstance(value, tf.IndexedSlices):
+        parts = [tf.concat([part, part], 0) for part in (value.values, value.indices)]
+        return tf.IndexedSlices(*parts, value.dense_shape)
+    return (
+        tf.concat([value] * 2, 0) if isinstance(value, tf.RaggedTensor) else tf.sparse.concat(0, [value] * 2)
+    )
+
+
+@both_executors
+@pytest.mark.parametrize("is_spec", [True, False])
+@pytest.mark.parametrize("make, shape, spec", COMPOSITES, ids=["ragged", "sparse", "slices"])
+def test_shape_invariants_of_composites(make, shape, spec, is_spec, executor):
+    said = spec if is_spec else tf.TensorShape(shape)
+
+    @tf.function(experimental_executor=executor)
+    def doubled(n):
+        value = make()
+        for _ in tf.range(n):
+            set_loop_options(shape_invariants=[(value, said)])
+            value = twice(value)
+        return value
+
+    found, expected = doubled(tf.constant(2)), twice(twice(make()))
+    pairs = zip(tf.nest.flatten(found, True), tf.nest.flatten(expected, True), strict=True)
+    assert all(one.numpy().tolist() == other.numpy().tolist() for one, other in pairs)
+
+
+@pytest.mark.parametrize(
+    "said, error",
+    [
+        (tf.TensorShape([2, None]), "AGC204.*row_splits"),
+        (tf.TensorShape([None]), "ragged_rank"),
+        (tf.SparseTensorSpec([None, None], tf.int32), "no spec of a RaggedTensor"),
+    ],
+)
+def test_shape_invariants_of_composites_are_checked(said, error):
+    @tf.function
+    def doubled(n):
+        value = tf.ragged.constant([[1, 2], [3]])
+        for _ in tf.range(n):
+            set_loop_options(shape_invariants=[(value, said)])
+            value = twice(value)
+        return value
+
+    with pytest.raises((TypeError, ValueError), match=error):
+        doubled(tf.constant(2))
+
+
+def test_shape_invariants_in_the_structure_of_a_dict():
+    @tf.function
+    def doubled(n):
+        state = {"a": tf.constant([1]), "b": [tf.constant([2.0])]}
+        for _ in tf.range(n):
+            set_loop_options(shape_invariants=[(state, {"b": [[None]], "a": tf.TensorShape([None])})])
+            state = {"a": tf.concat([state["a"]] * 2, 0), "b": [tf.concat(state["b"] * 2, 0)]}
+        return state
+
+    found = doubled(tf.constant(2))
+    assert found["a"].numpy().tolist() == [1] * 4
+    assert found["b"][0].numpy().tolist() == [2.0] * 4
+
+
 def test_shape_invariants_name_loop_variables_only():
     @tf.function
     def f(x):
