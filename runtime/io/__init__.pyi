@@ -6,10 +6,19 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
+from agc.runtime.io.features import FixedLenFeature as FixedLenFeature
+from agc.runtime.io.features import FixedLenSequenceFeature as FixedLenSequenceFeature
+from agc.runtime.io.features import RaggedFeature as RaggedFeature
+from agc.runtime.io.features import SparseFeature as SparseFeature
 from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions
 from agc.runtime.data.tfrecord_writer import TFRecordWriter as TFRecordWriter
+from agc.runtime.io.features import VarLenFeature as VarLenFeature
 from agc.runtime.io.files import decode_csv as decode_csv
 from agc.runtime.storage import gfile as gfile
+from agc.runtime.io.parse_example import parse_example as parse_example
+from agc.runtime.io.parse_example import parse_sequence_example as parse_sequence_example
+from agc.runtime.io.parse_example import parse_single_example as parse_single_example
+from agc.runtime.io.parse_example import parse_single_sequence_example as parse_single_sequence_example
 from agc.runtime.io.files import write_file as write_file
 
 def decode_base64(input: Any, name: builtins.str | None = ...) -> _Tensor: ...

@@ -1,0 +1,1 @@
+"""Operations that parse records of TFRecord files."""
