@@ -82,7 +82,7 @@ class _Columns:
         if isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature)):
             return found[0][0]
         if isinstance(feature, VarLenFeature):
-            return sparse_rows(*found[0], is_single)
+            return sparse_rows(found[0][0], found[0][1], is_single)
         if isinstance(feature, SparseFeature):
             return _sparse(found, feature, is_single)
         ragged, rows = partitioned(found, feature)
@@ -117,9 +117,10 @@ def shape_of_feature(key: str, feature: Any) -> tuple[int, ...]:
             f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature. "
             f"Received feature={feature}."
         )
-    if None in dims:
+    known = tuple(size for size in dims if size is not None)
+    if len(known) < len(dims):
         raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {dims}.")
-    return tuple(dims)
+    return known
 
 
 def _default(value: Any, dtype: dtypes.DType) -> Tensor:
@@ -232,9 +233,10 @@ def parse_single_example(
 
 def scalar(serialized: Any) -> Tensor:
     """Return a record as a tensor; ValueError if it is no scalar."""
-    tensor = convert_to_tensor(serialized, dtypes.string)
+    tensor: Tensor = convert_to_tensor(serialized, dtypes.string)
     if tensor.shape.rank is None:
-        return reshape(tensor, [])
+        flat: Tensor = reshape(tensor, [])
+        return flat
     if tensor.shape.rank:
         raise ValueError("Input serialized must be a scalar")
     return tensor
@@ -300,7 +302,7 @@ def _sequence(found: list[list[Tensor]], feature: Any, is_single: bool) -> Any:
         return found[0][0]
     steps = found[0][2]
     if isinstance(feature, VarLenFeature):
-        inner = in_rows(*found[0][:2], dtypes.int64)
+        inner = in_rows(found[0][0], found[0][1], dtypes.int64)
         return (inner if is_single else in_rows(inner, steps, dtypes.int64)).to_sparse()
     for _, _, others in found[1:]:
         expect(equal(others, steps), "the numbers of steps differ:", [others, steps])
