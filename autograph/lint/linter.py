@@ -15,6 +15,7 @@ import gast
 from ..errors import ConversionError, Diagnostic
 from ..passes import pipeline
 from ..passes.base import Context, Registry
+from ..passes.lower_finally import LowerFinally
 from ..passes.reject import Survey
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
@@ -67,8 +68,9 @@ def _parts(module: gast.Module, body: list[gast.stmt]) -> Iterator[gast.Module]:
 
 
 def _refused(part: gast.Module, context: Context) -> list[Diagnostic]:
-    survey = Survey(context, Registry())
-    survey.run(part)
+    registry = Registry()
+    survey = Survey(context, registry)
+    survey.run(LowerFinally(context, registry).run(part))
     if not survey.found:
         try:
             pipeline.run(part, context)

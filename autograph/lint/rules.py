@@ -21,6 +21,7 @@ from ..analysis.binding_time import BindingTimes, reads_own_frame, static
 from ..analysis.entry_points import Entries
 from ..analysis.process_state import use_of
 from ..errors import Diagnostic, Note, Where
+from ..passes.lower_finally import can_be_split
 from ..syntax.positions import where_of
 from ..syntax.tree_queries import DEFINITIONS, LOOPS, SUSPENSIONS, TRIES, Statements, blocks, contains, inside
 
@@ -134,14 +135,15 @@ def _suspends(function: Function) -> Iterator[Diagnostic]:
 
 def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
     for attempt in inside(function.node.body):
-        for jump, block in _leaving(attempt.finalbody) if isinstance(attempt, TRIES) else ():
-            jumps, stays = WORDS[type(jump)], WORDS[type(block)]
+        stays = isinstance(attempt, TRIES) and not can_be_split(attempt)
+        for jump, block in _leaving(attempt.finalbody) if stays else ():
+            jumps, around = WORDS[type(jump)], WORDS[type(block)]
             yield Diagnostic(
                 "AGC193",
-                f"this `{jumps}` leaves `finally`, and so the `{stays}` around it stays Python",
+                f"this `{jumps}` leaves `finally`, and so the `{around}` around it stays Python",
                 function.module.where(jump),
                 notes=(Note(function.module.where(block), "stays Python"),),
-                why="it would discard a pending exception, which a staged block cannot do",
+                why="it would cancel a jump out of the `try` part, which a staged block cannot do",
                 fix="move the jump after the `try` statement",
                 level="warning",
             )

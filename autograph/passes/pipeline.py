@@ -1,7 +1,7 @@
 """The pass pipeline: jumps become structured control flow, then blocks become functions.
 
-    stage_equality → check_options → lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
-           → stage_items → stage_blocks → stage_within → stage_comprehensions
+    stage_equality → check_options → lower_match → lower_finally → reject → lower_return → lower_break
+           → lower_continue → lower_walrus → stage_items → stage_blocks → stage_within → stage_comprehensions
            → stage_asserts → stage_logic → stage_calls
 
 The tree after each pass is runnable Python with the same meaning.
@@ -18,6 +18,7 @@ from .base import Context, Pass, Registry
 from .loop_directives import CheckOptions
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
+from .lower_finally import LowerFinally
 from .lower_match import LowerMatch
 from .lower_return import LowerReturn
 from .lower_walrus import LowerWalrus
@@ -35,6 +36,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     StageEquality,
     CheckOptions,
     LowerMatch,
+    LowerFinally,
     Reject,
     LowerReturn,
     LowerBreak,

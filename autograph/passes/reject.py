@@ -26,7 +26,7 @@ FINALLY_JUMP = Rejection(
     code="AGC110",
     find=lambda function, staging: (jump for jump, _ in staging.astray),
     what="a jump leaves a `finally` block inside control flow that may be staged",
-    why="it would discard a pending exception, which a staged block cannot do",
+    why="it would cancel a jump out of the `try` part, which a staged block cannot do",
     fix="move the jump after the `try` statement",
 )
 

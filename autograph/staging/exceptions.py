@@ -17,7 +17,7 @@ import builtins
 import functools
 import linecache
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,7 +83,8 @@ def _is_users(frame: FrameType) -> bool:
 class Surroundings(NamedTuple):
     """The handlers around the running line, innermost first."""
 
-    catching: Where | None  # the `except` (or `with suppress(…)`) that would catch the exception
+    # The `except` (or `with suppress(…)`) that would catch the exception, or the jump that would discard it.
+    catching: Where | None
     cleaning: tuple[tuple[str, range], ...]  # the `finally` blocks on the way: file and lines
 
 
@@ -96,6 +97,7 @@ def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
         for attempt in _attempts_around(frame):
             catches = _catches(attempt.node) if attempt.in_body else []
             taken = next((node for node, kind in catches if _matches(kind, error, frame)), None)
+            taken = taken or _jump_out_of(getattr(attempt.node, "finalbody", ()))
             if taken is not None:
                 where = Where(file, taken.lineno, function=frame.f_code.co_name)
                 return Surroundings(where, tuple(cleaning))
@@ -130,6 +132,23 @@ def _catches(node: Any) -> list[tuple[Any, ast.expr | None]]:
         return [(handler, handler.type) for handler in node.handlers]
     calls = [item.context_expr for item in node.items]
     return [(call, kind) for call in calls if _is_suppress(call) for kind in call.args]  # type: ignore[attr-defined]
+
+
+def _jump_out_of(body: Iterable[ast.AST], in_loop: bool = False) -> Any:
+    """Return a jump that leaves a `finally` block, and so discards an exception; None if there is none."""
+    import ast
+
+    for node in body:
+        if isinstance(node, ast.Return) or (isinstance(node, (ast.Break, ast.Continue)) and not in_loop):
+            return node
+        found = None
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            found = _jump_out_of(node.body, True) or _jump_out_of(node.orelse, in_loop)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            found = _jump_out_of(ast.iter_child_nodes(node), in_loop)
+        if found is not None:
+            return found
+    return None
 
 
 def _is_suppress(manager: Any) -> bool:

@@ -10,7 +10,7 @@ JUMP = """\
 def first(xs):
     while xs > 0:
         try:
-            xs -= 1
+            return 2
         finally:
             return 1
 
@@ -19,7 +19,7 @@ class Model:
     def last(self, xs):
         for x in xs:
             try:
-                print(x)
+                return x
             finally:
                 break
 """
@@ -71,14 +71,14 @@ def test_every_refusal_is_listed(inside, project):
         "  --> jump.py:6:13\n"
         " 6 |             return 1\n"
         "   |             ^^^^^^^^\n"
-        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "why: it would cancel a jump out of the `try` part, which a staged block cannot do\n"
         "fix: move the jump after the `try` statement\n"
         "\n"
         "error[AGC110]: a jump leaves a `finally` block inside control flow that may be staged\n"
         "  --> jump.py:15:17\n"
         " 15 |                 break\n"
         "    |                 ^^^^^\n"
-        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "why: it would cancel a jump out of the `try` part, which a staged block cannot do\n"
         "fix: move the jump after the `try` statement\n"
     )
     assert result.stderr == "2 errors in 1 file; more: agc explain AGC110\n"
@@ -301,7 +301,7 @@ def test_annotations_for_github(inside, project):
     assert lines[0] == (
         "::error file=a%2Cb%3Ac.py,line=6,col=13,endColumn=21,title=AGC110::"
         "a jump leaves a `finally` block inside control flow that may be staged"
-        "%0Awhy: it would discard a pending exception, which a staged block cannot do"
+        "%0Awhy: it would cancel a jump out of the `try` part, which a staged block cannot do"
         "%0Afix: move the jump after the `try` statement"
     )
     assert lines[2].startswith(

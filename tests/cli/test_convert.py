@@ -160,7 +160,7 @@ REFUSED = """\
 def f(xs):
     for x in xs:
         try:
-            x = 1 / x
+            return x
         finally:
             if x > 2:
                 break

@@ -136,7 +136,7 @@ def test_an_empty_folder_may_be_filled(inside, folder):
     assert "layers.py" in files(folder / "out")
 
 
-REFUSED = "def g(x):\n    if x:\n        try:\n            pass\n        finally:\n            return 1\n"
+REFUSED = "def g(x):\n    if x:\n        try:\n            return 2\n        finally:\n            return 1\n"
 
 
 @pytest.mark.usefixtures("package")

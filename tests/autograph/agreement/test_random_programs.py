@@ -78,7 +78,7 @@ def test_a_jump_out_of_a_staged_finally_is_refused() -> None:
 def f(xs):
     for x in xs:
         try:
-            g(x)
+            return g(x)
         finally:
             if x > 0:
                 break

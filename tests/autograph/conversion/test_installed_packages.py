@@ -38,7 +38,7 @@ def repeated(x, step):
 def careless(x):
     for _ in x:
         try:
-            pass
+            continue
         finally:
             if x[0] > 0:
                 break

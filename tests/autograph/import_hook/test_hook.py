@@ -43,7 +43,7 @@ FILES = {
         def refused(xs):
             for x in xs:
                 try:
-                    x()
+                    return x()
                 finally:
                     break
 

@@ -20,7 +20,7 @@ def check(text, **settings):
 
 
 def test_every_nested_function_is_checked():
-    jump = "    while x:\n        try: x = f(x)\n        finally: break\n"
+    jump = "    while x:\n        try: return f(x)\n        finally: break\n"
     text = f"def a(x):\n{jump}def b(x):\n    def c(x):\n    {jump.replace(chr(10), chr(10) + '    ')}    return c\n"
     assert check(text) == ["AGC110 4", "AGC110 9"]
 
@@ -30,7 +30,7 @@ def test_every_error_of_one_function_is_listed():
         def f(x):
             while x > 0:
                 try:
-                    x = x - 1
+                    return x
                 finally:
                     if x == 3:
                         break
@@ -146,16 +146,20 @@ def in_traced(body, before=""):
             "def g():\n    if x > 0: return\n    yield x",
             "def g():\n    if x > 0: print(x)\n    yield x",
         ),
-        ("AGC193", "try: y = x\nfinally:\n    if x > 0: return 1", "try: y = x\nfinally:\n    return 1"),
         (
             "AGC193",
-            "try: y = x\nfinally:\n    if x > 0: return 1",
-            "try: y = x\nfinally:\n    if x > 0: x = 1",
+            "try: return y\nfinally:\n    if x > 0: return 1",
+            "try: return y\nfinally:\n    return 1",
         ),
         (
             "AGC193",
-            "for y in (1, 2):\n    try: z = x\n    finally:\n        while x > 0:\n            return 1",
-            "for y in (1, 2):\n    try: z = x\n    finally:\n        while x > 0:\n            break",
+            "try: return y\nfinally:\n    if x > 0: return 1",
+            "try: return y\nfinally:\n    if x > 0: x = 1",
+        ),
+        (
+            "AGC193",
+            "for y in (1, 2):\n    try: continue\n    finally:\n        while x > 0:\n            return 1",
+            "for y in (1, 2):\n    try: continue\n    finally:\n        while x > 0:\n            break",
         ),
     ],
 )
@@ -169,7 +173,7 @@ def test_warnings_about_a_function(code, doubtful, fine):
     [
         "if x > 0: x = x + 1\nreturn len(locals())",
         "def positive():\n    if x > 0: yield x\nreturn list(positive())",
-        "try: y = x\nfinally:\n    if x > 0: return x\nreturn y",
+        "try: return x\nfinally:\n    if x > 0: return 2 * x",
     ],
 )
 def test_a_warning_comes_true_with_a_tensor(body):

@@ -156,7 +156,7 @@ def test_a_refusal_shows_the_line() -> None:
 def f(xs):
     for x in xs:
         try:
-            g(x)
+            return g(x)
         finally:
             if x > 0:
                 continue
@@ -169,7 +169,7 @@ def f(xs):
         "  --> bad.py:8:17\n"
         " 8 |                 continue\n"
         "   |                 ^^^^^^^^\n"
-        "why: it would discard a pending exception, which a staged block cannot do\n"
+        "why: it would cancel a jump out of the `try` part, which a staged block cannot do\n"
         "fix: move the jump after the `try` statement"
     )
 

@@ -505,7 +505,7 @@ def test_code_without_source_and_code_that_cannot_be_converted():
         def __abs__(self):
             while self.x > 0:
                 try:
-                    self.x -= 1
+                    return self.x
                 finally:
                     break  # noqa: B012
             return self.x
