@@ -29,7 +29,7 @@ DOORS = {
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
 ROOMS = {
     ("runtime", "executors"): {"llvmlite"},
-    ("runtime", "kernels"): {"re2"},
+    ("runtime", "kernels"): {"re2", "PIL"},
 }  # what only the files of one room may import
 
 # What a module of autograph may need of the others. Facts are below queries, queries below changes.

@@ -4,6 +4,7 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
+from ..ops.image.codecs import encode_png
 from ..ops.nn.extract_patches import extract_patches
 from .adjust import (
     adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, per_image_standardization,
@@ -11,6 +12,10 @@ from .adjust import (
 from .boxes import (
     combined_non_max_suppression, crop_and_resize, draw_bounding_boxes, non_max_suppression,
     non_max_suppression_overlaps, non_max_suppression_padded, non_max_suppression_with_scores,
+)
+from .codecs import (
+    adjust_jpeg_quality, decode_and_crop_jpeg, decode_bmp, decode_gif, decode_image, decode_jpeg, decode_png,
+    encode_jpeg, extract_jpeg_shape, is_jpeg,
 )
 from .color_spaces import (
     grayscale_to_rgb, hsv_to_rgb, rgb_to_grayscale, rgb_to_hsv, rgb_to_yiq, rgb_to_yuv, yiq_to_rgb, yuv_to_rgb,
@@ -30,10 +35,12 @@ from .random_ops import (
 from .resize import ResizeMethod, resize, resize_with_pad
 
 __all__ = [
-    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
-    "central_crop", "combined_non_max_suppression", "convert_image_dtype", "crop_and_resize",
-    "crop_to_bounding_box", "draw_bounding_boxes", "extract_patches", "flip_left_right", "flip_up_down",
-    "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "non_max_suppression",
+    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
+    "adjust_jpeg_quality", "adjust_saturation", "central_crop", "combined_non_max_suppression",
+    "convert_image_dtype", "crop_and_resize", "crop_to_bounding_box", "decode_and_crop_jpeg", "decode_bmp",
+    "decode_gif", "decode_image", "decode_jpeg", "decode_png", "draw_bounding_boxes", "encode_jpeg",
+    "encode_png", "extract_jpeg_shape", "extract_patches", "flip_left_right", "flip_up_down",
+    "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "is_jpeg", "non_max_suppression",
     "non_max_suppression_overlaps", "non_max_suppression_padded", "non_max_suppression_with_scores",
     "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness", "random_contrast",
     "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation",

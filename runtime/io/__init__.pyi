@@ -13,8 +13,17 @@ from agc.runtime.io.features import SparseFeature as SparseFeature
 from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions
 from agc.runtime.data.tfrecord_writer import TFRecordWriter as TFRecordWriter
 from agc.runtime.io.features import VarLenFeature as VarLenFeature
+from agc.runtime.image.codecs import decode_and_crop_jpeg as decode_and_crop_jpeg
+from agc.runtime.image.codecs import decode_bmp as decode_bmp
 from agc.runtime.io.files import decode_csv as decode_csv
+from agc.runtime.image.codecs import decode_gif as decode_gif
+from agc.runtime.image.codecs import decode_image as decode_image
+from agc.runtime.image.codecs import decode_jpeg as decode_jpeg
+from agc.runtime.image.codecs import decode_png as decode_png
+from agc.runtime.image.codecs import encode_jpeg as encode_jpeg
+from agc.runtime.image.codecs import extract_jpeg_shape as extract_jpeg_shape
 from agc.runtime.storage import gfile as gfile
+from agc.runtime.image.codecs import is_jpeg as is_jpeg
 from agc.runtime.io.parse_example import parse_example as parse_example
 from agc.runtime.io.parse_example import parse_sequence_example as parse_sequence_example
 from agc.runtime.io.parse_example import parse_single_example as parse_single_example
@@ -24,6 +33,7 @@ from agc.runtime.io.files import write_file as write_file
 def decode_base64(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: builtins.bool = ..., fixed_length: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def encode_base64(input: Any, pad: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
+def encode_png(image: Any, compression: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def matching_files(pattern: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def parse_tensor(serialized: Any, out_type: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def read_file(filename: Any, name: builtins.str | None = ...) -> _Tensor: ...

@@ -1,0 +1,1 @@
+"""Codecs of images, by Pillow, which the extra `image` installs."""
