@@ -108,6 +108,7 @@ def shapes_function(statement: gast.stmt) -> bool:
     """Return whether a statement matters even if it never runs: it makes a name local or the function a
     generator."""
     return contains(statement, (*BINDERS, *PATTERNS, *SUSPENSIONS, gast.Global, gast.Nonlocal)) or any(
-        isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
+        (isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del)))
+        or (isinstance(node, gast.ExceptHandler) and node.name is not None)
         for node in inside(statement)
     )

@@ -304,6 +304,7 @@ _BINDERS: dict[type, Callable[[Any], list[str]]] = {
     gast.FunctionDef: lambda node: [node.name],
     gast.AsyncFunctionDef: lambda node: [node.name],
     gast.ClassDef: lambda node: [node.name],
+    gast.ExceptHandler: lambda node: [node.name.id] if node.name else [],
     gast.alias: lambda node: [(node.asname or node.name).partition(".")[0]],
     gast.MatchAs: lambda node: [node.name] if node.name else [],
     gast.MatchStar: lambda node: [node.name] if node.name else [],
