@@ -51,6 +51,7 @@ hessians: ys xs name ~colocate_gradients_with_ops gate_gradients aggregation_met
 image.crop_and_resize: image boxes box_ind>box_indices crop_size method extrapolation_value name box_indices
 image.draw_bounding_boxes: images boxes name colors
 io.decode_csv: records record_defaults field_delim use_quote_delim name na_value select_cols
+io.parse_example io.parse_single_example parse_example parse_single_example: serialized features name example_names
 io.decode_raw: input_bytes out_type little_endian name bytes>input_bytes
 linalg.norm norm: tensor ord axis keepdims name keep_dims>keepdims
 linalg.l2_normalize math.l2_normalize nn.l2_normalize: x axis epsilon name dim>axis

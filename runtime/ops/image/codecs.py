@@ -48,6 +48,9 @@ def decode(
             first frame of a GIF).
         ratio, lenient: as for `kernels.images.decoding.decoded`.
 
+    >>> from agc.runtime import zeros
+    >>> decode(encode_png(zeros([1, 2, 3], dtypes.uint8))).shape
+    TensorShape([1, 2, 3])
     >>> decode(b"hello")
     Traceback (most recent call last):
     agc.runtime.errors.InvalidArgumentError: Unknown image file format. One of JPEG, PNG, GIF, BMP required. [op decode_image of contents: string[]]
@@ -95,6 +98,9 @@ def _(contents: Array, channels: int, dtype: Any, source: str, ratio: int, lenie
 def jpeg_shape(contents: Input, output_type: DType = dtypes.int32, name: Name = None) -> TensorType:
     """Return height, width and channels of a JPEG image, without decoding it.
 
+    >>> from agc.runtime import zeros
+    >>> jpeg_shape(encode_jpeg(zeros([1, 2, 3], dtypes.uint8))).numpy().tolist()
+    [1, 2, 3]
     >>> jpeg_shape(b"hello")
     Traceback (most recent call last):
     agc.runtime.errors.InvalidArgumentError: Invalid JPEG data, size 5 [op jpeg_shape of contents: string[]]
@@ -159,10 +165,12 @@ def encode_jpeg(
     """Encode an image of uint8 [height, width, 1 or 3 channels] as JPEG; see `tf.io.encode_jpeg`.
 
     >>> from agc.runtime import zeros
+    >>> encode_jpeg(zeros([1, 2, 3], dtypes.uint8)).numpy()[:2]
+    b'\\xff\\xd8'
     >>> encode_jpeg(zeros([0, 2, 3], dtypes.uint8))
     Traceback (most recent call last):
-    agc.runtime.errors.InvalidArgumentError: JPEG encoding failed: the image (0, 2, 3) is empty [op encode_jpeg of image: uint8[0, 2, 3]]
-    """  # noqa: E501
+    agc.runtime.errors.InvalidArgumentError: JPEG encoding failed: the image (0, 2, 3) is empty [op encode_jpeg...
+    """
     require_dtype(image, frozenset({dtypes.uint8}), "encode_jpeg")
     if not 0 <= quality <= 100:
         raise ValueError(f"quality must be in [0,100], got {quality}")

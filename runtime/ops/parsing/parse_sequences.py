@@ -124,7 +124,9 @@ def partition_lengths(
 
     Raises InvalidArgumentError for a partition that does not have as many values.
 
-    >>> rows, numbers = partition_lengths([0, 2, 3], [3], [3], "RowSplits")
+    >>> from agc.runtime import constant
+    >>> splits, count = constant([0, 2, 3], dtypes.int64), constant([3], dtypes.int64)
+    >>> rows, numbers = partition_lengths(splits, count, count, "RowSplits")
     >>> rows.numpy().tolist(), numbers.numpy().tolist()
     ([2, 1], [2])
     """
