@@ -17,6 +17,7 @@ from agc.autograph.api import StagingError
 from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 
 from .. import dtypes
+from ..composite.indexed_slices import IndexedSlices
 from ..core import weak_types
 from ..core.tensor import SymbolicTensor, Tensor, WeakDtypeError, adapting, weak_origin
 from ..ir.builder import Builder
@@ -67,7 +68,10 @@ def _recorded(
         raise exceptions.RegionNeverReturns
     if is_logic or not all(map(state_leaves.are_plain, results)):
         columns = zip(names, zip(*results, strict=True), strict=True)
-        agreed = [_agreed(name, lists_agree(name, builders, list(column))) for name, column in columns]
+        agreed = [
+            _agreed(name, _index_dtypes(builders, lists_agree(name, builders, list(column))))
+            for name, column in columns
+        ]
         if is_logic:
             agreed = [_numbers(builders, column) for column in agreed]
         results = list(map(list, zip(*agreed, strict=True)))
@@ -111,6 +115,19 @@ def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
         with builder:
             numbers.append(cast(operand, number) if operand.dtype.is_bool else leaf)
     return numbers
+
+
+def _index_dtypes(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
+    """Return the column with the indices of its IndexedSlices cast to int64, where they have different dtypes."""
+    if len({value.indices.dtype for value in column if isinstance(value, IndexedSlices)}) < 2:
+        return column
+    cast_column = []
+    for builder, value in zip(builders, column, strict=True):
+        with builder:
+            if isinstance(value, IndexedSlices):
+                value = IndexedSlices(value.values, cast(value.indices, dtypes.int64), value.dense_shape)
+            cast_column.append(value)
+    return cast_column
 
 
 def _agreed(name: str, values: list[Any]) -> list[Any]:

@@ -192,3 +192,18 @@ def test_a_branch_that_reads_everything_makes_the_gradient_dense() -> None:
         found = f(X, tf.constant(pick))
         assert tf.is_tensor(found)
         assert not isinstance(found, tf.IndexedSlices)
+
+
+@pytest.mark.parametrize("pick", [True, False])
+def test_branches_with_indices_of_two_dtypes_give_int64(pick: bool) -> None:
+    @tf.function
+    def slices(pick: Any) -> Any:
+        return tf.cond(
+            pick,
+            lambda: tf.IndexedSlices(tf.ones([2, 3]), tf.constant([1, 2], tf.int64), tf.constant([4, 3])),
+            lambda: tf.IndexedSlices(tf.ones([1, 3]), tf.constant([3], tf.int32), tf.constant([4, 3])),
+        )
+
+    found = slices(tf.constant(pick))
+    assert found.indices.dtype == tf.int64
+    assert found.indices.numpy().tolist() == ([1, 2] if pick else [3])
