@@ -50,7 +50,6 @@ NAMESPACES = (
     "compat",
     "debugging",
     "experimental",
-    "keras",
     "data",
     "distribute",
     "image",
@@ -75,17 +74,18 @@ NAMESPACES = (
 )
 """Modules that are imported at the first access, so that `import agc.runtime` is fast."""
 
-_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
+OF_KERAS = ("keras", "initializers", "losses", "metrics", "optimizers")
+"""Keras, and its namespaces that are at the top level too; `import *` leaves them out, since Keras loads slowly."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a namespace, or a public name of this module, at its first use."""
-    if name in NAMESPACES:
+    if name in NAMESPACES or name == "keras":
         value = importlib.import_module(f"{__name__}.{name}")
     elif name in MEMBERS:
         module, _, own = MEMBERS[name].partition(":")
         value = globals()[name] = getattr(importlib.import_module(module, __name__), own or name)
-    elif name in _OF_KERAS:
+    elif name in OF_KERAS:
         value = globals()[name] = importlib.import_module(f"{__name__}.keras.{name}")
     else:
         raise missing_name(__name__, name)
@@ -94,10 +94,10 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *OF_KERAS})
 
 
 __all__ = [
-    "autograph", "config", "dtypes", "errors", "ir", "nest", "newaxis", *NAMESPACES, *MEMBERS, *_OF_KERAS,
+    "autograph", "config", "dtypes", "errors", "ir", "nest", "newaxis", *NAMESPACES, *MEMBERS,
 ]  # fmt: skip
 api.filter_tracebacks(__name__)

@@ -87,7 +87,7 @@ from agc.runtime.control_flow.control_dependencies import identity_n as identity
 from agc.runtime.ops.signal.fftnd import ifftnd as ifftnd
 from agc.runtime import image as image
 from agc.runtime.control_flow.tracing_context import init_scope as init_scope
-from agc.runtime.keras import initializers as initializers
+from keras._tf_keras.keras import initializers as initializers
 from agc.runtime.control_flow.tracing_context import inside_function as inside_function
 from agc.runtime.interop.tensorflow.alias import install_as_tensorflow as install_as_tensorflow
 from agc.runtime import io as io
@@ -95,16 +95,16 @@ from agc.runtime import ir as ir
 from agc.runtime.ops.signal.fftnd import irfftnd as irfftnd
 from agc.runtime.control_flow.tracing_context import is_symbolic_tensor as is_symbolic_tensor
 from agc.runtime.core.conversion import is_tensor as is_tensor
-from agc.runtime import keras as keras
+from keras._tf_keras import keras as keras
 from agc.runtime import linalg as linalg
-from agc.runtime.keras import losses as losses
+from keras._tf_keras.keras import losses as losses
 from agc.runtime.io.tensor_message import make_ndarray as make_ndarray
 from agc.runtime.io.tensor_message import make_tensor_proto as make_tensor_proto
 from agc.runtime.higher_order.map_fn import map_fn as map_fn
 from agc.runtime import math as math
 from agc.runtime.ops.linalg.matmul import matmul as matmul
 from agc.runtime.ops.arrays.tile_and_pad import meshgrid as meshgrid
-from agc.runtime.keras import metrics as metrics
+from keras._tf_keras.keras import metrics as metrics
 from agc.runtime.ir.name_scopes import name_scope as name_scope
 from agc.runtime import nest as nest
 from agc.runtime import nn as nn
@@ -112,7 +112,7 @@ from agc.runtime.control_flow.control_dependencies import no_op as no_op
 from agc.runtime.ops.reduce.norms import norm as norm
 from agc.runtime.interop.py_function import numpy_function as numpy_function
 from agc.runtime.ops.random.initializers import ones_initializer as ones_initializer
-from agc.runtime.keras import optimizers as optimizers
+from keras._tf_keras.keras import optimizers as optimizers
 from agc.runtime.ops.arrays.shape_arithmetic import parallel_stack as parallel_stack
 from agc.runtime.ops.state.print_op import print as print
 from agc.runtime import profiler as profiler
@@ -290,4 +290,3 @@ def zeros(shape: Any, dtype: Any = ..., name: builtins.str | None = ...) -> _Ten
 def zeros_like(input: Any, dtype: Any = ..., name: builtins.str | None = ...) -> _Tensor: ...
 __version__: builtins.str
 _LOADED_FIRST: Any
-_OF_KERAS: Any

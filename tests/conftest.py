@@ -66,7 +66,7 @@ def pytest_runtest_setup() -> None:
 
 FORGOTTEN = (
     ("agc.runtime.kernels.random.seeds", "set_seed", (None,)),
-    ("agc.runtime.keras.naming", "forget", ()),
+    ("keras.src.backend.common.global_state", "clear_session", (False,)),
 )
 
 

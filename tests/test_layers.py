@@ -241,11 +241,11 @@ LATE = ROOT / "runtime" / "core" / "late_binding.py"
 
 
 def modules():
-    """module → path, of autograph and runtime, but of Keras."""
+    """module → path, of autograph and runtime."""
     found = {}
     for path in FILES:
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if parts[0] != "cli" and parts[:2] != ("runtime", "keras"):
+        if parts[0] != "cli":
             found[".".join(("agc", *parts)).removesuffix(".__init__")] = path
     return found
 

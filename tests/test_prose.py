@@ -1,7 +1,4 @@
-"""The rules of CONTRIBUTING.md for words: docstrings, private words, spelling, class names, messages and documents.
-
-`runtime/keras` imitates a library and is left out.
-"""
+"""The rules of CONTRIBUTING.md for words: docstrings, private words, spelling, class names, messages and documents."""
 
 import ast
 import io
@@ -14,10 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 FILES = [
-    path
-    for package in ("autograph", "runtime", "cli")
-    for path in sorted((ROOT / package).rglob("*.py"))
-    if "keras" not in path.parts
+    path for package in ("autograph", "runtime", "cli") for path in sorted((ROOT / package).rglob("*.py"))
 ]
 RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b")
 NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
@@ -132,7 +126,6 @@ def test_names_of_tests_state_facts():
     found = [
         named(path, node.lineno, node.name)
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        if "keras" not in path.parts
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef)
         and node.name.startswith("test_")

@@ -123,29 +123,6 @@ class Tensor:
         """Return the array API namespace of tensors, the module `array_api`."""
         return late_binding.array_api.of_version(api_version)
 
-    @property
-    def _keras_mask(self) -> Any:  # user code prints it, and deletes it to hide it from losses
-        from ..keras import notes
-
-        mask = notes.masks.get(self)
-        if mask is None:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute '_keras_mask': it has no mask"
-            )
-        return mask
-
-    @_keras_mask.setter
-    def _keras_mask(self, mask: Any) -> None:
-        from ..keras import notes
-
-        notes.masks[self] = mask
-
-    @_keras_mask.deleter
-    def _keras_mask(self) -> None:
-        from ..keras import notes
-
-        del notes.masks[self]
-
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__()} - INSTEAD.keys())
 

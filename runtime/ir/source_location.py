@@ -48,8 +48,6 @@ _DIRECT = tuple(
         ("ops", "framework", "operator_overloads.py"),
     )
 )
-_STEP = os.path.join(_ROOT, "runtime", "keras", "models", "steps.py"), "step"
-"""The Keras function that the first `fit` traces: that call is not the origin of what later calls run."""
 
 
 class _Own(dict[str, str | None]):
@@ -112,8 +110,6 @@ def user_call() -> Call | None:
         frame = frame.f_back
     nearest = frame
     while frame is not None and _own[frame.f_code.co_filename]:
-        if frame.f_code.co_name == _STEP[1] and os.path.realpath(frame.f_code.co_filename) == _STEP[0]:
-            return None
         frame = frame.f_back
     if frame is None:
         return None

@@ -142,7 +142,4 @@ HOSTILE = {
         "format": "agc graph", "version": 1, "constants": [{"dtype": "string", "shape": [10**12], "data": ""}],
         "graphs": [{"name": "g", "inputs": [], "operations": [], "outputs": []}],
     }).encode())),
-    "a network nested 100,000 deep": ("keras model", _replaced("model.json", b'{"model": ' + b"[" * DEEP)),
-    "a network that contains itself": ("keras model", _replaced("model.json", b'{"model": {"class_name": "Sequential", '
-        + b'"config": {"layers": [{"class_name": "Sequential", "config": ' * 900)),
 }  # fmt: skip

@@ -192,15 +192,6 @@ def _write_rows(folder):
     rows.map(lambda a, b: {"a": a, "b": (b, a[:1])}).save(str(folder))
 
 
-def _write_network(folder):
-    layers = tf.keras.layers
-    network = tf.keras.Sequential(
-        [layers.Input((3,)), layers.Dense(4, "relu"), layers.LayerNormalization(), layers.Dense(1)]
-    )
-    network.compile("adam", "mse", ["mae"])
-    network.save(str(folder))
-
-
 def _cached(folder):
     """Return an entry of the cache of converted modules, which is in this folder."""
     from agc.autograph.import_hook import code_cache
@@ -297,10 +288,6 @@ LOADERS = {
     ),
     "saved dataset": Loader(
         _write_rows, lambda folder: _drain(tf.data.Dataset.load(str(folder))),
-    ),
-    "keras model": Loader(
-        _write_network, lambda folder: tf.keras.models.load_model(str(folder)),
-        WITH_ARRAYS, has_bounded_memory=False,
     ),
     "converted module": Loader(_write_code, _read_code, RAW),
     "object file": Loader(_write_object_file, _read_object_file, RAW),

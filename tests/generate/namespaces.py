@@ -48,8 +48,8 @@ def files() -> dict[Path, str]:
 
 
 def sources() -> list[Path]:
-    """Return the files of the runtime, but for Keras, which has namespaces of its own."""
-    return sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "keras")
+    """Return the files of the runtime."""
+    return sorted(ROOT.rglob("*.py"))
 
 
 def module_name(path: Path) -> str:

@@ -102,6 +102,7 @@ def modules() -> list[types.ModuleType]:
 
 def members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    names = [*names, *getattr(module, "OF_KERAS", ())]
     return ((name, getattr(module, name)) for name in sorted(set(names) - {"late_binding"}))
 
 

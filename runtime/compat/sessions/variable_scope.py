@@ -9,6 +9,7 @@ with variable_scope("layer", reuse=True):
 from __future__ import annotations
 
 import contextlib
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -199,7 +200,15 @@ def _initial(initializer: Any, name: str, shape: Any, dtype: dtypes.DType) -> An
         initializer = initializer()
     if initializer is not None:
         return initializer(sizes, dtype=dtype)
-    from ...keras import initializers
     from ...ops.arrays.creation import zeros
 
-    return initializers.GlorotUniform()(sizes, dtype=dtype) if dtype.is_floating else zeros(sizes, dtype)
+    return _glorot_uniform(sizes, dtype) if dtype.is_floating else zeros(sizes, dtype)
+
+
+def _glorot_uniform(sizes: list[int], dtype: dtypes.DType) -> Any:
+    """Return uniform random numbers whose limit is √(6 / (fan in + fan out)), after Glorot and Bengio (2010)."""
+    from ...ops.random.stateful import uniform
+
+    fans = [1, 1] if not sizes else [sizes[0]] * 2 if len(sizes) == 1 else sizes[-2:]
+    limit = math.sqrt(6 / max(1, math.prod(sizes[:-2]) * sum(fans)))
+    return uniform(sizes, -limit, limit, dtype)

@@ -15,16 +15,15 @@ from types import ModuleType
 
 from ...core.export import export
 from . import facade
-from .keras_import import PUBLIC, AliasLoader, is_installed, prepare
+from .keras_import import ALIAS, AliasLoader, is_installed, prepare
 
 
 @export("install_as_tensorflow")
 def install_as_tensorflow() -> None:
     """Make `import tensorflow` give this runtime, in all modules that are imported from now on.
 
-    `tensorflow.keras` and `keras` are then the package Keras, which computes with this runtime; without that package,
-    `tensorflow.keras` is `agc.runtime.keras`. A second call does nothing. Raises ImportError if TensorFlow itself is
-    imported already.
+    `import keras` then gives the Keras that is `tf.keras`, if Keras is installed. A second call does nothing. Raises
+    ImportError if TensorFlow itself is imported already.
 
     A program that cannot be edited then runs as it is (in a process of its own here, since all modules are concerned):
 
@@ -53,17 +52,9 @@ class _TensorFlowFinder(MetaPathFinder):
         if top != facade.NAME:
             return None
         if rest == "keras" or rest.startswith("keras."):
-            return ModuleSpec(fullname, AliasLoader(keras_name() + rest.removeprefix("keras")))
+            return ModuleSpec(fullname, AliasLoader(ALIAS + rest.removeprefix("keras")))
         facade.import_part(fullname)
         return ModuleSpec(fullname, _PartLoader())
-
-
-def keras_name() -> str:
-    """Return the name of the module that is `tensorflow.keras`."""
-    if not is_installed():
-        return "agc.runtime.keras"
-    prepare()
-    return PUBLIC
 
 
 class _PartLoader(AliasLoader):

@@ -32,8 +32,6 @@ class Facade(ModuleType):
         if definition is not None:
             module, _, own = definition.partition(":")
             value = getattr(importlib.import_module(f"agc.runtime.{module}"), own)
-        elif not self._path and name in _OF_KERAS:
-            value = importlib.import_module(f"{NAME}.keras" + ("" if name == "keras" else f".{name}"))
         elif any(f"{path}.".startswith(f"{inner}.") for path in INTERNAL_NAMES):
             value = Facade(inner, getattr(self._target, name, None))
         elif self._target is None or name in _OF_MODULES:
@@ -47,7 +45,6 @@ class Facade(ModuleType):
         return sorted({*super().__dir__(), *dir(self._target), *INTERNAL_NAMES.get(self._path, ())})
 
 
-_OF_KERAS = {"keras", "initializers", "losses", "metrics", "optimizers"}
 _OF_MODULES = {"__file__", "__spec__", "__all__"}
 
 

@@ -22,14 +22,16 @@ from types import ModuleType
 from typing import Any
 
 from . import facade
-from .keras_predicates import REPLACED
+from .keras_predicates import ADDED, REPLACED, WRAPPED
 
 PUBLIC = "keras._tf_keras.keras"
 """What `tf.keras` is in TensorFlow: Keras with the names that only TensorFlow's users had."""
 
+ALIAS = "agc.runtime.keras"
+
 
 def import_keras() -> ModuleType:
-    """Return the package that is `tf.keras` in TensorFlow, with this runtime as its backend.
+    """Return the package that is `tf.keras`: Keras with this runtime as its backend.
 
     Raises ImportError when Keras is not installed, when it is already imported with another backend, when the
     environment variable KERAS_BACKEND names another one, or when TensorFlow itself is imported.
@@ -54,10 +56,10 @@ def _check() -> None:
     backend = os.environ.get("KERAS_BACKEND", "tensorflow")
     loaded = sys.modules.get(facade.NAME)
     if not is_installed():
-        raise ImportError("The package Keras is not installed: pip install 'agc-autograph[keras]'")
+        raise ImportError("tf.keras is the package Keras. Install it: pip install 'agc-autograph[keras]'")
     if "keras" in sys.modules:
         raise ImportError(
-            "Keras is imported already, with another backend. Call install_as_tensorflow() first."
+            "Keras is imported already, with another backend. Import agc.runtime.keras before keras."
         )
     if backend != "tensorflow":
         raise ImportError(
@@ -71,11 +73,13 @@ def _check() -> None:
 
 
 class _KerasFinder(MetaPathFinder):
-    """Load modules of Keras by `_KerasLoader`."""
+    """Load modules of Keras by `_KerasLoader`, and `agc.runtime.keras.x` as the module of Keras that it is."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname.startswith(f"{ALIAS}."):
+            return ModuleSpec(fullname, AliasLoader(PUBLIC + fullname.removeprefix(ALIAS)))
         if fullname != "keras" and not fullname.startswith("keras."):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
@@ -108,6 +112,13 @@ class _KerasLoader(SourceFileLoader):
         with _backend() if module.__name__ == "keras.src.backend.config" else contextlib.nullcontext():
             super().exec_module(module)
         vars(module).update(REPLACED.get(module.__name__, {}))
+        if module.__name__ in ADDED:
+            kind, method = ADDED[module.__name__]
+            setattr(getattr(module, kind), method.__name__, method)
+        if module.__name__ in WRAPPED:
+            kind, name, changed = WRAPPED[module.__name__]
+            owner = getattr(module, kind) if kind else module
+            setattr(owner, name, changed(getattr(owner, name)))
         if module.__name__ == "keras.src.utils.module_utils":
             module.tensorflow.module = facade.tensorflow()
             module.gfile.module = facade.import_part("tensorflow.io.gfile")

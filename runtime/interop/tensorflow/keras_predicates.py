@@ -1,19 +1,26 @@
-"""Functions of Keras that recognize classes by the name of TensorFlow's modules, as tests of the runtime's classes."""
+"""Functions of Keras that recognize what is TensorFlow's by names of modules and by `types.FunctionType`.
+
+They are here as tests of the runtime's own classes, and Keras's modules take them from `REPLACED` and `WRAPPED`.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from ...core.conversion import is_tensor
+from ...core.tensor import Tensor
 from ...data.dataset import Dataset
 from ...ir.builder import current
+from ...ops.framework.op import Op
 from ...ragged.tensor import RaggedTensor
 from ...sparse.tensor import SparseTensor
 
 
 def is_tensorflow_tensor(value: Any) -> bool:
     """Return whether a value is a tensor, dense, sparse or ragged, as Keras distinguishes it from arrays."""
-    return is_tensor(value)
+    return isinstance(value, (Tensor, RaggedTensor, SparseTensor))
 
 
 def is_tensorflow_ragged(value: Any) -> bool:
@@ -47,3 +54,45 @@ REPLACED: dict[str, dict[str, Any]] = {
     "keras.src.utils.dataset_utils": {"is_tf_dataset": is_tf_dataset},
 }
 """Functions by the module of Keras that defines them."""
+
+
+def serializes_operations(serialize: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function of Keras such that it serializes an operation, `tf.nn.relu`, as the Python function that it is.
+
+    Keras writes functions by name and module, and knows them by the class `types.FunctionType`.
+    """
+
+    @functools.wraps(serialize)
+    def wrapped(value: Any) -> Any:
+        return serialize(inspect.unwrap(value) if isinstance(value, Op) else value)
+
+    return wrapped
+
+
+def ignores_itself(init: Callable[..., None]) -> Callable[..., None]:
+    """Return Keras's `Model.__init__` such that `super().__init__(self)` works, as with Keras 2.
+
+    Documents for TensorFlow 2 have such calls.
+    """
+
+    @functools.wraps(init)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *(value for value in args if value is not self), **kwargs)
+
+    return wrapped
+
+
+def reset_states(metric: Any) -> None:
+    """Call the metric's `reset_state`, whose name in Keras 2 was `reset_states`."""
+    metric.reset_state()
+
+
+ADDED = {"keras.src.metrics.metric": ("Metric", reset_states)}
+"""Methods that documents for TensorFlow 2 call, and Keras 3 has under another name, by the module of their class."""
+
+WRAPPED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "keras.src.activations": ("", "serialize", serializes_operations),
+    "keras.src.saving.serialization_lib": ("", "serialize_keras_object", serializes_operations),
+    "keras.src.models.model": ("Model", "__init__", ignores_itself),
+}
+"""Decorators by the module of Keras whose function they change: the function's class, or "", and its name."""

@@ -63,7 +63,7 @@ class AutoTrackable(Trackable):
             for name in _CONVERTED:
                 method = vars(cls).get(name)
                 if inspect.isfunction(method):
-                    setattr(cls, name, _converted_in_graphs(method))
+                    setattr(cls, name, converted_in_graphs(method))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, _TRACKING, True) and isinstance(value, Trackable):
@@ -79,7 +79,7 @@ class TrackableResource(Trackable):
     """An object with a resource of its own, such as a lookup table."""
 
 
-def _converted_in_graphs(method: Callable[..., Any]) -> Callable[..., Any]:
+def converted_in_graphs(method: Callable[..., Any]) -> Callable[..., Any]:
     converted = api.convert(method)
 
     @functools.wraps(method)

@@ -121,26 +121,6 @@ def test_every_operation_can_be_pickled():
 
 
 @AGAIN
-def test_optimizers_keep_their_state(again):
-    variable, optimizer = tf.Variable([1.0, 2.0]), tf.keras.optimizers.Adam(0.5)
-    optimizer.apply_gradients([(tf.constant([1.0, 1.0]), variable)])
-    variable.optimizer = optimizer
-    other = again(optimizer)
-    state = [tf.convert_to_tensor(each).numpy().tolist() for each in other.variables]
-    assert state == [tf.convert_to_tensor(each).numpy().tolist() for each in optimizer.variables]
-    assert int(other.iterations.numpy()) == 1
-
-
-@AGAIN
-def test_metrics_keep_their_state(again):
-    mean = tf.keras.metrics.Mean()
-    mean.update_state([1.0, 3.0])
-    other = again(mean)
-    other.update_state([8.0])
-    assert (mean.result().numpy(), other.result().numpy()) == (2.0, 4.0)
-
-
-@AGAIN
 @pytest.mark.parametrize("functional", [False, True])
 def test_copies_of_trained_models_train_independently(again, functional):
     layers = [

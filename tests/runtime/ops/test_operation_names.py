@@ -16,7 +16,7 @@ NAMING = {
 }
 """The files that name operations by strings."""
 
-ROOMS = ("ops/", "keras/", "executors/llvm/")
+ROOMS = ("ops/", "executors/llvm/")
 """`ops` declares the names. Lowering rules are registered by name, since they load only what a graph contains."""
 
 

@@ -10,7 +10,6 @@ READERS = {
     "Checkpoint.restore": lambda prefix: tf.train.Checkpoint(v=tf.Variable(1.0)).restore(prefix),
     "load_checkpoint": tf.train.load_checkpoint,
     "list_variables": tf.train.list_variables,
-    "load_weights": lambda prefix: tf.keras.Sequential([tf.keras.layers.Dense(1)]).load_weights(prefix),
 }
 
 

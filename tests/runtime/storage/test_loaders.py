@@ -61,7 +61,6 @@ READERS = {
     "saved dataset": tf.data.Dataset.load,
     "checkpoint": tf.train.load_checkpoint,
     "saved model": tf.saved_model.load,
-    "keras": tf.keras.models.load_model,
     "read_file": tf.io.read_file,
     "vocabulary": lambda name: tf.random.fixed_unigram_candidate_sampler(
         [[0]], 1, 1, True, 1, vocab_file=name
@@ -74,11 +73,3 @@ READERS = {
 def test_paths_that_are_no_files_are_refused(read, name):
     with pytest.raises((tf.errors.OpError, ValueError, FileNotFoundError)):
         read(name)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "1", '{"class_name": []}', '{"class_name": "Dense", "config": null}', "[" * 100_000]
-)
-def test_text_that_describes_no_network_is_refused(text):
-    with pytest.raises(ValueError, match="describes no model"):
-        tf.keras.models.model_from_json(text)

@@ -11,9 +11,18 @@ import pytest
 RECORDED = {module: keras_cases.read(module) for module in keras_cases.MODULES}
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), [(module, name) for module, answers in RECORDED.items() for name in answers]
+NO_GRADIENT = (
+    "Conv2D (4, 3) {'groups': 2} (2, 5, 6, 4) {}"  # see docs/differences.md, closed-over eager tensors
 )
+NAMES = [
+    pytest.param(module, name, marks=[pytest.mark.xfail(strict=True)] if name == NO_GRADIENT else [])
+    for module, answers in RECORDED.items()
+    for name in answers
+]
+
+
+@pytest.mark.filterwarnings("ignore:In loss categorical_crossentropy:SyntaxWarning")
+@pytest.mark.parametrize(("module", "name"), NAMES)
 def test_the_answer_is_that_of_keras(module: str, name: str, programs: dict[str, keras_cases.Cases]) -> None:
     got, expected = keras_cases.answer(programs[module][name]), RECORDED[module][name]
     assert keras_cases.agree(got, expected), f"{name}\n  Keras  {expected}\n  agc    {got}"

@@ -1,0 +1,107 @@
+"""`tf.keras` is Keras with this runtime as its TensorFlow; no other module sees a TensorFlow."""
+
+import os
+import subprocess
+import sys
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+
+def run(code, **environment):
+    """Run a program in a process of its own; return its output and the last line of its errors."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    return done.stdout.strip(), done.stderr.strip().rpartition("\n")[2]
+
+
+def test_keras_is_loaded_at_the_first_use_only():
+    code = "import sys, agc.runtime as tf; print('keras' in sys.modules); tf.keras; print('keras' in sys.modules)"
+    assert run(code)[0].split() == ["False", "True"]
+
+
+def test_no_module_named_tensorflow_appears():
+    code = "import sys, agc.runtime as tf\ntf.keras.layers.Dense(2)(tf.ones([1, 3]))\n"
+    assert run(f"{code}print('tensorflow' in sys.modules)")[0] == "False"
+
+
+def test_parts_of_keras_are_modules_of_the_runtime():
+    code = (
+        "from agc.runtime.keras import layers; from agc.runtime.keras.models import Sequential; import keras\n"
+        "print(layers.Dense is keras.layers.Dense, Sequential is keras.Sequential)"
+    )
+    assert run(code)[0] == "True True"
+
+
+def test_another_backend_is_refused():
+    assert "KERAS_BACKEND is 'jax'" in run("import agc.runtime as tf; tf.keras", KERAS_BACKEND="jax")[1]
+
+
+def test_a_missing_keras_is_an_error_that_says_what_to_install():
+    hidden = (
+        "import importlib.machinery as m, agc.runtime as tf\n"
+        "found = m.PathFinder.find_spec\n"
+        "m.PathFinder.find_spec = staticmethod(lambda name, *rest: None if name == 'keras' else found(name, *rest))\n"
+        "tf.keras"
+    )
+    assert "pip install 'agc-autograph[keras]'" in run(hidden)[1]
+
+
+def test_tensorflow_itself_is_refused():
+    code = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow')\nimport agc.runtime as tf\n"
+    assert "TensorFlow itself is imported" in run(code + "tf.keras")[1]
+    assert "TensorFlow itself is imported" in run(code + "tf.install_as_tensorflow()")[1]
+
+
+class Steps(tf.keras.layers.Layer):
+    """A layer with control flow on tensors."""
+
+    def call(self, x):
+        if tf.reduce_sum(x) > 0:
+            x = x * 2.0
+        for _ in tf.range(3):
+            x += 1.0
+        return x
+
+
+@pytest.mark.parametrize(("start", "expected"), [(1.0, 5.0), (-1.0, 2.0)])
+def test_control_flow_in_a_layer_is_traced(start, expected):
+    layer = Steps()
+    x = tf.fill([1, 2], start)
+    for call in (layer, tf.function(layer)):
+        np.testing.assert_array_equal(call(x), [[expected, expected]])
+    model = tf.keras.Sequential([layer])
+    np.testing.assert_array_equal(model.predict(x, verbose=0), [[expected, expected]])
+
+
+def test_gradients_reach_variables_of_keras():
+    dense = tf.keras.layers.Dense(1, kernel_initializer="ones")
+    x = tf.constant([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        y = dense(x)
+    kernel, bias = tape.gradient(y, dense.trainable_variables)
+    np.testing.assert_array_equal(kernel, [[1.0], [2.0]])
+    np.testing.assert_array_equal(bias, [1.0])
+
+
+def test_models_are_saved_in_the_format_of_keras(tmp_path):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
+    x = np.ones((2, 4), np.float32)
+    expected = model.predict(x, verbose=0)
+    model.save(tmp_path / "m.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "m.keras")
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), expected, rtol=1e-6)
+
+
+def test_weights_are_in_checkpoints(tmp_path):
+    one, other = (tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]) for _ in range(2))
+    path = tf.train.Checkpoint(model=one).save(str(tmp_path / "c"))
+    tf.train.Checkpoint(model=other).restore(path).assert_consumed()
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
