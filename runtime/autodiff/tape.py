@@ -450,6 +450,7 @@ def _like_source(source: Any, grad: Any) -> Any:
 
 
 def _differentiable(x: Any, what: str) -> Any:
+    x = variable_of(x)
     if not isinstance(x, (Tensor, Variable)):
         raise TypeError(
             f"The {what} of a gradient must be tensors or variables, in a list or other nested structure, not {x!r}"

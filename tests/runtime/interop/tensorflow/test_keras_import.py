@@ -90,6 +90,15 @@ def test_gradients_reach_variables_of_keras():
     np.testing.assert_array_equal(bias, [1.0])
 
 
+def test_jacobians_reach_variables_of_keras():
+    dense = tf.keras.layers.Dense(2, kernel_initializer="ones", use_bias=False)
+    x = tf.constant([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        y = dense(x)
+    rows = tape.jacobian(y, dense.kernel)
+    np.testing.assert_array_equal(rows, [[[[1.0, 0.0], [2.0, 0.0]], [[0.0, 1.0], [0.0, 2.0]]]])
+
+
 def test_models_are_saved_in_the_format_of_keras(tmp_path):
     model = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
     x = np.ones((2, 4), np.float32)
