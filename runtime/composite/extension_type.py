@@ -10,6 +10,7 @@ Masked.Spec                         the class of its type specs
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import typing
@@ -52,7 +53,8 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     Annotations: `tf.Tensor`, other extension types, `tf.RaggedTensor`, `tf.SparseTensor`, int, float, bool, str, bytes,
     None, `tf.DType`, `tf.TensorShape`, `Tuple[...]`, `Mapping[str, ...]`, `Union[...]` and `Optional[...]` of these.
-    A field may have a default value. `__validate__` is called for every new value.
+    A field may have a default value. `__validate__` is called for every new value. The members of a nested class
+    `Spec`, such as a constructor that takes a shape, become members of the class of the type's specs.
 
     Raises TypeError for annotations and values of other types, AttributeError when a field is set later.
 
@@ -87,9 +89,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
             cls._annotations()
         except NameError:
             cls._fields = None  # a forward reference: resolved when the first value is made
-        cls.Spec = type("Spec", (ExtensionTypeSpec,), {"_type": cls, "__slots__": ()})
-        cls.Spec.__name__, cls.Spec.__qualname__ = f"{cls.__name__}.Spec", f"{cls.__qualname__}.Spec"
-        cls.Spec.__module__ = cls.__module__
+        cls.Spec = _spec_class(cls, cls.__dict__.get("Spec"))
 
     @classmethod
     def _annotations(cls) -> Mapping[str, Any]:
@@ -168,7 +168,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     @property
     def _type_spec(self) -> ExtensionTypeSpec:
-        return self.Spec(**{name: spec_of(self.__dict__[name]) for name in self._annotations()})
+        return self.Spec._of({name: spec_of(self.__dict__[name]) for name in self._annotations()})
 
     @staticmethod
     def _operation(operation: Any) -> Any:
@@ -204,6 +204,13 @@ class ExtensionTypeSpec(TypeSpec):
         bound = inspect.Signature(parameters).bind(*args, **kwargs)
         self.__dict__.update({name: spec_of(value) for name, value in bound.arguments.items()})
 
+    @classmethod
+    def _of(cls, fields: Mapping[str, Any]) -> Any:
+        """Return the spec with these fields, whatever the parameters of its constructor."""
+        made = cls.__new__(cls)
+        made.__dict__.update(fields)
+        return made
+
     @property
     def value_type(self) -> type:
         return self._type
@@ -216,7 +223,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
-        return cls(**dict(serialization))
+        return cls._of(dict(serialization))
 
     @property
     def _component_specs(self) -> list[Any]:
@@ -236,6 +243,35 @@ class ExtensionTypeSpec(TypeSpec):
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={field!r}" for name, field in self._items())
         return f"{type(self).__name__}({fields})"
+
+
+def _spec_class(owner: type[ExtensionType], custom: type | None) -> type[ExtensionTypeSpec]:
+    """Return the class of the specs of `owner`, with the members of its nested class `Spec`, if it has one."""
+    members = {} if custom is None else dict(vars(custom))
+    for name in ("__dict__", "__weakref__"):
+        members.pop(name, None)
+    for name in members:
+        if not name.startswith("__") and hasattr(ExtensionTypeSpec, name):
+            raise ValueError(f"TypeSpec {owner.__name__}.Spec uses reserved name {name!r}.")
+    if "__init__" in members:
+        members["__init__"] = _checked(members["__init__"], owner)
+    names = {"__module__": owner.__module__, "__qualname__": f"{owner.__qualname__}.Spec", "_type": owner}
+    return type(f"{owner.__name__}.Spec", (ExtensionTypeSpec,), {**members, **names})
+
+
+def _checked(constructor: Any, owner: type[ExtensionType]) -> Any:
+    """Return a constructor of specs that checks that `constructor` gave each field a value, and nothing else."""
+
+    @functools.wraps(constructor)
+    def initialize(self: ExtensionTypeSpec, *args: Any, **kwargs: Any) -> None:
+        constructor(self, *args, **kwargs)
+        fields, given = owner._annotations().keys(), self.__dict__.keys()
+        if missing := sorted(fields - given):
+            raise ValueError(f"{owner.__name__}.Spec: missing required fields: {', '.join(missing)}")
+        if extra := sorted(given - fields):
+            raise ValueError(f"{owner.__name__}.Spec: attributes that are no fields: {', '.join(extra)}")
+
+    return initialize
 
 
 __all__ = ["ExtensionType", "ExtensionTypeSpec"]

@@ -1,5 +1,6 @@
 """`tf.experimental.ExtensionType`: fields, specs, graphs and dispatch, as in TensorFlow."""
 
+import pickle
 import typing
 
 import agc.runtime as tf
@@ -112,6 +113,48 @@ def test_specs():
     assert spec.is_compatible_with(masked()) and spec.value_type is Masked
     assert len(tf.nest.flatten(everything(), expand_composites=True)) == 7
     assert not tf.is_tensor(masked())
+
+
+class Weighted(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    weight: float = 1.0
+
+    class Spec:
+        def __init__(self, shape, dtype=tf.float32, weight=1.0):
+            self.values = tf.TensorSpec(shape, dtype)
+            self.weight = weight
+
+        shape = property(lambda self: self.values.shape)
+
+
+def test_a_nested_class_customizes_specs():
+    x = Weighted([1.0, 2.0])
+    spec = tf.type_spec_from_value(x)
+    assert spec == Weighted.Spec([2]) and hash(spec) == hash(Weighted.Spec([2]))
+    assert spec.shape == [2] and isinstance(spec, tf.experimental.ExtensionTypeSpec)
+    assert Weighted.Spec([None]).is_compatible_with(x) and not Weighted.Spec([3]).is_compatible_with(x)
+    total = tf.function(lambda x: tf.reduce_sum(x.values), input_signature=[Weighted.Spec([None])])
+    assert total(x) == 3.0 and total(Weighted([1.0])) == 1.0
+    assert tf.data.Dataset.from_tensors(x).element_spec == spec
+    assert pickle.loads(pickle.dumps(spec)) == spec
+
+
+def test_errors_of_customized_specs():
+    class Partial(tf.experimental.ExtensionType):
+        values: tf.Tensor
+        mask: tf.Tensor
+
+        class Spec:
+            def __init__(self, shape, **more):
+                self.values = tf.TensorSpec(shape)
+                self.__dict__.update(more)
+
+    with pytest.raises(ValueError, match=r"Partial\.Spec: missing required fields: mask"):
+        Partial.Spec([2])
+    with pytest.raises(ValueError, match=r"Partial\.Spec: attributes that are no fields: rank"):
+        Partial.Spec([2], mask=tf.TensorSpec([2], tf.bool), rank=1)
+    with pytest.raises(ValueError, match="reserved name 'value_type'"):
+        type("Bad", (tf.experimental.ExtensionType,), {"Spec": type("Spec", (), {"value_type": int})})
 
 
 def test_functions_trace_once_for_a_spec():
