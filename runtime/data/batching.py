@@ -241,7 +241,7 @@ class Unbatched(PipelineStage):
         self.source = source
         self.parts = Parts(source.spec, "unbatch")
         self.spec = self.parts.unbatched()
-        sizes = {part.spec.shape[0] for part in self.parts.parts if part.spec.shape.rank} - {None}
+        sizes = set(self.parts.known_counts())
         if len(sizes) > 1:
             raise ValueError(f"Dimensions {' and '.join(map(str, sizes))} are not compatible")
         self.size: int | None = sizes.pop() if sizes else None

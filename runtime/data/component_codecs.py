@@ -4,6 +4,7 @@
     tensor             the array                            a new first axis                  along the first axis
     RaggedTensor       flat values, row splits              one more vector of row splits     the part of each row
     SparseTensor       indices, values, dense shape         one more column of indices        by the first column
+    an extension type  the leaves of its fields             field by field                    field by field
 
 A `Part` works on the adjacent leaves of one component in a row.
 """
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, nest
+from ..composite.extension_type import BatchableExtensionTypeSpec
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..ir.value_types import TensorType
@@ -47,6 +49,11 @@ class Part:
     def stacked(self, columns: Sequence[Sequence[Any]], component: int) -> list[Array]:
         """Stack several of this component, given leaf by leaf, and return the leaves of the stack."""
         return [stacked(columns[0], self.specs[0], component)]
+
+    def known_counts(self) -> list[int]:
+        """Return the numbers of slices that the spec states: one, or none if it is unknown."""
+        shape = self.spec.shape
+        return [] if not shape.rank or shape[0] is None else [shape[0]]
 
     def count(self, leaves: Sequence[Any]) -> int:
         """Return the number of slices; -1 for a value without slices."""
@@ -167,10 +174,38 @@ class SparsePart(Part):
             yield [indices[found][:, 1:], values[found], shape[1:]]
 
 
+class ExtensionPart(Part):
+    """A value of a `BatchableExtensionType`."""
+
+    def __init__(self, spec: Any, what: str) -> None:
+        super().__init__(spec)
+        self.fields = Parts(tuple(spec._component_specs), what)
+
+    def batched(self, size: int | None) -> Any:
+        return self.spec._with_components(self.fields.batched(size))
+
+    def unbatched(self) -> Any:
+        return self.spec._with_components(self.fields.unbatched())
+
+    def stacked(self, columns: Sequence[Sequence[Any]], component: int) -> list[Array]:
+        return list(self.fields.stack(list(zip(*columns, strict=True))))
+
+    def known_counts(self) -> list[int]:
+        return self.fields.known_counts()
+
+    def count(self, leaves: Sequence[Any]) -> int:
+        return self.fields.count(leaves)
+
+    def slices(self, leaves: Sequence[Any]) -> Iterator[Row]:
+        return self.fields.slices(leaves)
+
+
 def part_of(spec: Any, what: str) -> Part:
     """Return the `Part` of a spec; TypeError for unsupported specs."""
     if isinstance(spec, TensorSpec):
         return Part(spec)
+    if isinstance(spec, BatchableExtensionTypeSpec):
+        return ExtensionPart(spec, what)
     from ..ragged.spec import RaggedTensorSpec
     from ..sparse.tensor import SparseTensorSpec
 
@@ -222,6 +257,10 @@ class Parts:
         for part, width in zip(self.parts, self.widths, strict=True):
             yield part, leaves[at : at + width]
             at += width
+
+    def known_counts(self) -> list[int]:
+        """Return the numbers of slices that the specs of the components state."""
+        return [count for part in self.parts for count in part.known_counts()]
 
     def count(self, row: Row) -> int:
         """Return the number of slices. Raises InvalidArgumentError when the components differ."""

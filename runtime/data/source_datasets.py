@@ -47,8 +47,7 @@ class Slices(PipelineStage):
         whole = spec_of(element)
         self.parts = Parts(whole, "from_tensor_slices")
         self.spec = self.parts.unbatched()
-        sizes = [part.spec.shape for part in self.parts.parts]
-        known = [shape[0] for shape in sizes if shape.rank is not None and shape[0] is not None]
+        known = self.parts.known_counts()
         for size in known:
             if size != known[0]:
                 raise ValueError(f"Dimensions {known[0]} and {size} are not compatible")

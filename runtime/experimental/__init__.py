@@ -8,16 +8,16 @@ from ..composite.extension_dispatch import (
     dispatch_for_api, dispatch_for_binary_elementwise_apis, dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
+from ..composite.extension_type import BatchableExtensionType, ExtensionType, ExtensionTypeSpec
 from ..data.optional import Optional
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.row_partition import RowPartition
 from . import dlpack
 
 __all__ = [
-    "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional", "RowPartition",
-    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis",
-    "dlpack", "unregister_dispatch_for",
+    "BatchableExtensionType", "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional",
+    "RowPartition", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
+    "dispatch_for_unary_elementwise_apis", "dlpack", "unregister_dispatch_for",
 ]
 
 _explain(__name__)

@@ -243,3 +243,31 @@ def test_other_operations_are_dispatched(dispatch):
 
     assert tf.shape(masked()).numpy().tolist() == [2]
     assert tf.stack([masked(), masked()]).values.numpy().tolist() == [[1, 2], [1, 2]]
+
+
+class Interval(tf.experimental.BatchableExtensionType):
+    start: tf.Tensor
+    names: tf.RaggedTensor
+    unit: str = "s"
+
+
+def intervals():
+    return Interval([[1, 2], [3, 4], [5, 6]], tf.ragged.constant([["a"], [], ["b", "c"]]))
+
+
+def test_datasets_slice_and_batch_batchable_types():
+    dataset = tf.data.Dataset.from_tensor_slices(intervals())
+    assert len(dataset) == 3 and dataset.element_spec.start == tf.TensorSpec([2], tf.int32)
+    first, second = dataset.batch(2)
+    assert first.start.numpy().tolist() == [[1, 2], [3, 4]] and first.names.to_list() == [[b"a"], []]
+    assert second.unit == "s" and second.names.to_list() == [[b"b", b"c"]]
+    assert [each.start.numpy().tolist() for each in dataset.batch(2).unbatch()] == [[1, 2], [3, 4], [5, 6]]
+    doubled = dataset.map(lambda each: Interval(each.start * 2, each.names)).batch(3)
+    assert next(iter(doubled)).start.numpy().tolist() == [[2, 4], [6, 8], [10, 12]]
+
+
+def test_other_extension_types_have_no_slices():
+    with pytest.raises(TypeError, match="from_tensor_slices cannot take elements with Masked.Spec"):
+        tf.data.Dataset.from_tensor_slices(masked())
+    with pytest.raises(ValueError, match="Dimensions 2 and 1 are not compatible"):
+        tf.data.Dataset.from_tensor_slices(Interval([1, 2], tf.ragged.constant([["a"]])))
