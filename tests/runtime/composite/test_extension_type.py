@@ -262,12 +262,12 @@ def test_datasets_slice_and_batch_batchable_types():
     assert first.start.numpy().tolist() == [[1, 2], [3, 4]] and first.names.to_list() == [[b"a"], []]
     assert second.unit == "s" and second.names.to_list() == [[b"b", b"c"]]
     assert [each.start.numpy().tolist() for each in dataset.batch(2).unbatch()] == [[1, 2], [3, 4], [5, 6]]
-    doubled = dataset.map(lambda each: Interval(each.start * 2, each.names)).batch(3)
-    assert next(iter(doubled)).start.numpy().tolist() == [[2, 4], [6, 8], [10, 12]]
+    sums = dataset.map(lambda each: tf.reduce_sum(each.start) + tf.size(each.names))
+    assert list(sums.as_numpy_iterator()) == [4, 7, 13]
 
 
 def test_other_extension_types_have_no_slices():
-    with pytest.raises(TypeError, match="from_tensor_slices cannot take elements with Masked.Spec"):
+    with pytest.raises(TypeError, match=r"cannot take elements with Masked\.Spec"):
         tf.data.Dataset.from_tensor_slices(masked())
     with pytest.raises(ValueError, match="Dimensions 2 and 1 are not compatible"):
         tf.data.Dataset.from_tensor_slices(Interval([1, 2], tf.ragged.constant([["a"]])))
