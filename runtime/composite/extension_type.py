@@ -205,7 +205,7 @@ class ExtensionTypeSpec(TypeSpec):
         self.__dict__.update({name: spec_of(value) for name, value in bound.arguments.items()})
 
     @classmethod
-    def _of(cls, fields: Mapping[str, Any]) -> Any:
+    def _of(cls, fields: Mapping[str, Any]) -> ExtensionTypeSpec:
         """Return the spec with these fields, whatever the parameters of its constructor."""
         made = cls.__new__(cls)
         made.__dict__.update(fields)
