@@ -32,7 +32,7 @@ from .python_semantics.indexed_iterables import IndexedItems, passing, rows_of
 class GraphBackend:
     """Stages on the runtime's values while a graph is being built; see `agc.autograph.staging.Backend`."""
 
-    lasting = (Variable,)
+    lasting: tuple[type, ...] = (Variable,)
 
     @property
     def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
@@ -152,3 +152,9 @@ BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = export("BACKEND")(GraphBackend())
 staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, IndexedItems, always=False)
+
+
+def register_variables(kind: type) -> None:
+    """Stage on the instances of a class that wraps a variable as on variables."""
+    staging.register(BACKEND, kind, always=False)
+    BACKEND.lasting += (kind,)

@@ -15,10 +15,11 @@ import operator
 import warnings
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from .. import policy
+from ..staging import untracked_attributes
 from .snapshots import AccessPath, MutatedLocation, ObjectSnapshot, StructuralChange
 from .value_identity import NOTHING, same
 
@@ -32,7 +33,8 @@ class Entries(ObjectSnapshot):
         super().__init__(owner, trail)
         self.defaults = defaults  # the class that may provide defaults for missing attributes
         self.mapping, self.kind = mapping, kind
-        self.kept = dict(mapping)
+        self._untracked: Collection[str] = untracked_attributes(defaults)
+        self.kept = self._tracked()
         self.is_ordered = ordered = isinstance(mapping, OrderedDict)
         self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
         self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
@@ -42,8 +44,15 @@ class Entries(ObjectSnapshot):
     def holder(self) -> Any:
         return self.mapping
 
+    def _tracked(self) -> dict[Any, Any]:
+        """Return a copy of the dictionary, without attributes that a library manages itself."""
+        tracked = dict(self.mapping)
+        for name in self._untracked:
+            tracked.pop(name, None)
+        return tracked
+
     def has_changed(self) -> bool:
-        now, kept = self.mapping, self.kept
+        now, kept = self._tracked() if self._untracked else self.mapping, self.kept
         return not (
             len(now) == len(kept)
             and all(map(operator.is_, self._keys(now), kept))
@@ -52,7 +61,7 @@ class Entries(ObjectSnapshot):
 
     def order(self) -> list[Any]:
         """Return the keys in their current order."""
-        return list(self._keys(self.mapping))
+        return list(self._keys(self._tracked() if self._untracked else self.mapping))
 
     def reorder(self, keys: Iterable[Any]) -> None:
         """Reorder the keys to the order of `keys`."""
@@ -63,7 +72,7 @@ class Entries(ObjectSnapshot):
                 self._set(self.mapping, key, value)
 
     def changes(self) -> Iterator[MutatedLocation]:
-        for key in dict.fromkeys((*self.kept, *dict.keys(self.mapping))):
+        for key in dict.fromkeys((*self.kept, *self._tracked())):
             if not same(self.kept.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
                 yield self._spot(key)
 
@@ -111,7 +120,7 @@ class Entries(ObjectSnapshot):
 
     def restore(self) -> None:
         if self.has_changed():
-            for key in list(dict.keys(self.mapping)):
+            for key in self._tracked():
                 self._delete(self.mapping, key)
             for key, value in self.kept.items():
                 self._set(self.mapping, key, value)

@@ -9,6 +9,8 @@ changes; both must agree."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 _MARKS = (
     "_is_leaf_of_nests",  # a stateful object, such as a module: its attributes are changed in place
     "__components__",  # a composite tensor, which is a value
@@ -22,3 +24,12 @@ def is_opaque_leaf(kind: type) -> bool:
     (False, True)
     """
     return any(hasattr(kind, mark) for mark in _MARKS)
+
+
+def untracked_attributes(kind: type | None) -> Collection[str]:
+    """Return the attributes that a class's library sets while a graph is built, in no way that the graph repeats.
+
+    A class names them as `_untracked_attributes`, such as the mark of Keras's layers that they have been built.
+    """
+    found: Collection[str] = getattr(kind, "_untracked_attributes", ())
+    return found

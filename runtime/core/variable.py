@@ -119,7 +119,7 @@ class Variable(PartialUpdates):
         if builder is not None and builder.root.keeps_constants and not builder.in_function():
             late_binding.declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
             return
-        value = initial_value() if callable(initial_value) else initial_value
+        value = _called(initial_value, builder) if callable(initial_value) else initial_value
         tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
         declared = shapes.as_dims(tensor.shape if shape is None else shape)
         if not shapes.compatible(declared, tensor._array.shape):
@@ -538,6 +538,14 @@ def _refuse_in_place(operator: str, method: str) -> NoReturn:
         f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
         f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
     )
+
+
+def _called(initializer: Callable[[], Any], builder: Builder | None) -> Any:
+    """Return the value of `initializer`, computed once also if a staged block that runs often makes the variable."""
+    if builder is None or builder is builder.function:
+        return initializer()
+    with eagerly():
+        return initializer()
 
 
 def _initial(value: Any, dtype: Any) -> EagerTensor:

@@ -21,6 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from ...autograph_backend import register_variables
 from . import facade
 from .keras_predicates import ADDED, REPLACED, WRAPPED
 
@@ -119,6 +120,8 @@ class _KerasLoader(SourceFileLoader):
             kind, name, changed = WRAPPED[module.__name__]
             owner = getattr(module, kind) if kind else module
             setattr(owner, name, changed(getattr(owner, name)))
+        if module.__name__ == "keras.src.backend.tensorflow.core":
+            register_variables(module.Variable)
         if module.__name__ == "keras.src.utils.module_utils":
             module.tensorflow.module = facade.tensorflow()
             module.gfile.module = facade.import_part("tensorflow.io.gfile")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -50,12 +51,28 @@ _NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", _NAMES}
 _CONVERTED = ("call", "train_step", "test_step", "predict_step")
 
 
+class _OfKeras:
+    """The attributes that Keras's layers, models and metrics have before users add their own."""
+
+    def __get__(self, instance: Any, owner: type) -> frozenset[str]:
+        return _attributes_of_keras()
+
+
+@functools.cache
+def _attributes_of_keras() -> frozenset[str]:
+    keras = sys.modules["keras"]
+    samples = keras.layers.Layer(name="layer"), keras.Model(name="model"), keras.Sequential(name="model")
+    return frozenset(name for sample in samples for name in vars(sample))
+
+
 class AutoTrackable(Trackable):
     """An object whose attributes are its children as soon as they are set.
 
     Methods in which a layer or model computes are converted while a function is traced, so that they may contain
     control flow on tensors. Those of Keras itself need no conversion.
     """
+
+    _untracked_attributes = _OfKeras()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

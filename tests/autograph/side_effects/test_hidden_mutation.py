@@ -1049,3 +1049,28 @@ def test_a_built_in_method_as_a_value():
     with pytest.raises(StagingError, match="AGC291"):
         tf.function(lambda x: grown(x, [5]))(tf.constant(3))
     assert tf.function(lambda x: counted(x, {"n": 0}))(tf.constant(3)).numpy() == 3
+
+
+def test_attributes_that_a_library_manages_are_not_carried():
+    class Layer:
+        _untracked_attributes = ("has_run",)
+        has_run = False
+        calls = 0
+
+        def run(self):
+            self.calls += 1
+            if not self.has_run:
+                self.has_run = True
+            return self.calls
+
+    layer = Layer()
+
+    @tf.function
+    def f(n):
+        total = 0
+        for _ in tf.range(n):
+            total += layer.run()
+        return total, layer.calls
+
+    assert [int(x) for x in f(tf.constant(3))] == [6, 3]
+    assert layer.has_run is True

@@ -99,6 +99,47 @@ def test_jacobians_reach_variables_of_keras():
     np.testing.assert_array_equal(rows, [[[[1.0, 0.0], [2.0, 0.0]], [[0.0, 1.0], [0.0, 2.0]]]])
 
 
+class Scaled(tf.keras.layers.Layer):
+    """A layer that makes its variables at the first call."""
+
+    def build(self, shape):
+        self.factor = self.add_weight(shape=(), initializer="ones")
+        self.is_positive = self.add_weight(shape=(), initializer="ones", trainable=False)
+
+    def call(self, x):
+        if self.is_positive > 0:
+            x = 2.0 * x
+        return x * self.factor
+
+
+def test_layers_are_built_in_a_loop():
+    layer = Scaled()
+
+    @tf.function
+    def repeated(x, n):
+        for _ in tf.range(n):
+            x = layer(x)
+        return x
+
+    assert repeated(tf.constant(1.0), tf.constant(3)) == 8.0 and len(layer.variables) == 2
+    with tf.GradientTape() as tape:
+        y = repeated(tf.constant(1.0), tf.constant(2))
+    assert tape.gradient(y, layer.factor) == 8.0
+
+
+def test_layers_are_built_in_a_branch():
+    layer = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+
+    @tf.function
+    def signed(x):
+        if tf.reduce_sum(x) > 0:
+            return layer(x)
+        return -layer(x)
+
+    assert signed(tf.constant([[1.0, 2.0]])) == 3.0 and signed(tf.constant([[-1.0, -2.0]])) == 3.0
+    assert len(layer.variables) == 2
+
+
 def test_models_are_saved_in_the_format_of_keras(tmp_path):
     model = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)])
     x = np.ones((2, 4), np.float32)
