@@ -55,6 +55,7 @@ NAMESPACES = (
     "image",
     "io",
     "linalg",
+    "lookup",
     "math",
     "nn",
     "profiler",

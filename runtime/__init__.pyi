@@ -97,6 +97,7 @@ from agc.runtime.control_flow.tracing_context import is_symbolic_tensor as is_sy
 from agc.runtime.core.conversion import is_tensor as is_tensor
 from keras._tf_keras import keras as keras
 from agc.runtime import linalg as linalg
+from agc.runtime import lookup as lookup
 from keras._tf_keras.keras import losses as losses
 from agc.runtime.io.tensor_message import make_ndarray as make_ndarray
 from agc.runtime.io.tensor_message import make_tensor_proto as make_tensor_proto

@@ -29,6 +29,7 @@ from .pipeline_stage import UNKNOWN as UNKNOWN_CARDINALITY
 from .pipeline_stage import Given, number
 from .prefetch_threads import AUTOTUNE
 from .source_datasets import Items
+from .table_from_dataset import DatasetInitializer, index_table_from_dataset, table_from_dataset
 from .tfrecord_writer import TFRecordWriter as _Records
 
 Transformation = Callable[[Dataset], Dataset]
@@ -204,14 +205,16 @@ load = Dataset.load
 
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",
-    "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions", "ExternalStatePolicy",
+    "AutotuneOptions", "Counter", "CsvDataset", "DatasetInitializer", "DistributeOptions", "ExternalStatePolicy",
     "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions", "TFRecordDataset",
     "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality",
     "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
     "enumerate_dataset", "from_list", "from_variant", "get_next_as_optional", "get_single_element",
-    "get_structure", "group_by_reducer", "group_by_window", "ignore_errors", "load", "make_csv_dataset",
+    "get_structure", "group_by_reducer", "group_by_window", "ignore_errors", "index_table_from_dataset", "load",
+    "make_csv_dataset",
     "map_and_batch", "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets",
-    "save", "scan", "shuffle_and_repeat", "snapshot", "take_while", "to_variant", "unbatch", "unique",
+    "save", "scan", "shuffle_and_repeat", "snapshot", "table_from_dataset", "take_while", "to_variant", "unbatch",
+    "unique",
 ]  # fmt: skip
 
 _explain(__name__)

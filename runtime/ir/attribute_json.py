@@ -7,6 +7,7 @@ tf.float32, TensorShape([2])        {"dtype": "float32"}, {"shape": [2]}
 b"\\xff", nan, 1j                   {"bytes": "/w=="}, {"float": "nan"}, {"complex": [0.0, 1.0]}
 slice(0, 2)                         {"slice": [0, 2, null]}
 an array                            {"array": {"dtype": "int32", "shape": [2], "data": "AQAAAAIAAAA="}}
+a value of a `declare`d class       {tag: [its parts]}
 
 Objects of a running program, such as functions, become {"python": "<function f>"} and cannot be read back.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,15 @@ import numpy as np
 from .. import dtypes
 from ..core import shapes
 from .literal_printer import decode, encode, show_attribute
+
+
+def declare(kind: type, tag: str, parts: Callable[[Any], tuple[Any, ...]]) -> None:
+    """Give the values of a class a JSON form: the attributes that `kind(*parts)` rebuilds a value from."""
+    _DECLARED[kind] = tag, parts
+    _READERS[tag] = lambda data: kind(*map(attribute_from, data))
+
+
+_DECLARED: dict[type, tuple[str, Callable[[Any], tuple[Any, ...]]]] = {}
 
 
 def attribute_data(value: Any) -> Any:
@@ -54,6 +65,9 @@ def _tagged(value: Any) -> dict[str, Any]:
         return {"ellipsis": True}
     if isinstance(value, (np.ndarray, np.generic)):
         return {"array": array_data(np.asarray(value))}
+    if type(value) in _DECLARED:
+        tag, parts = _DECLARED[type(value)]
+        return {tag: [attribute_data(part) for part in parts(value)]}
     return {"python": show_attribute(value)}
 
 

@@ -1,11 +1,11 @@
 """Feature crosses: in every row, each combination of one value from each input.
 
-[[a, b], [c]]  and  [[x], [y]]          [[a_X_x, b_X_x], [c_X_y]]
+[[a, b], [c]]  and  [[x], [y]]    ==>    [[a_X_x, b_X_x], [c_X_y]], or hashes of these pairs
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import dtypes
@@ -17,6 +17,7 @@ from ..ops.arrays.ranges import range as counted
 from ..ops.math.cast import cast
 from ..ops.math.comparison import equal
 from ..ops.ragged.row_splits import rowids_of_splits, splits_of_lengths
+from ..ops.strings.feature_hash import HASH_KEY, hash_features
 from ..ops.strings.strings import as_string, join
 from ..sparse.checks import expect
 from ..sparse.tensor import SparseTensor
@@ -37,11 +38,37 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     """
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise TypeError("Unexpected `inputs`: a list of ragged, sparse or dense tensors is needed")
-    return crossed([rows_of_matrix(one) for one in inputs], "_X_")
+    return crossed([rows_of_texts(one) for one in inputs], lambda picked: join(picked, "_X_"))
 
 
-def crossed(columns: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
-    """Return the combinations; the last column varies fastest."""
+@export("ragged.cross_hashed")
+def cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> RaggedTensor:
+    """Return the hashes of the combinations of strings or integers in the same row of matrices, as int64.
+
+    Args:
+        num_buckets: the hashes are below this number; 0 for all of int64.
+        hash_key: the first value of the hash function.
+
+    Raises as `cross` does, and TypeError for values of another dtype.
+
+    >>> from agc.runtime import constant, ragged
+    >>> cross_hashed([ragged.constant([["a", "b"], []]), constant([[7], [8]])], num_buckets=100)
+    <tf.RaggedTensor [[56, 76], []]>
+    """
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise TypeError("Unexpected `inputs`: a list of ragged, sparse or dense tensors is needed")
+    return crossed([rows_of_matrix(one) for one in inputs], hashing(num_buckets, hash_key))
+
+
+def hashing(num_buckets: int, hash_key: int | None) -> Callable[[list[Tensor]], Tensor]:
+    """Return the function that hashes combinations."""
+    return lambda picked: hash_features(picked, num_buckets, HASH_KEY if hash_key is None else hash_key)
+
+
+def crossed(columns: Sequence[RaggedTensor], combine: Callable[[list[Tensor]], Tensor]) -> RaggedTensor:
+    """Return the combinations, which `combine` makes of one value from each column; the last column varies fastest."""
     counts = [cast(column.row_lengths(), dtypes.int64) for column in columns]
     for column in columns[1:]:
         sizes = [columns[0].nrows(dtypes.int64), column.nrows(dtypes.int64)]
@@ -58,21 +85,25 @@ def crossed(columns: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
         start = gather(cast(column.row_starts(), dtypes.int64), row)
         picked.append(gather(column.flat_values, start + number % size))
         number = number // size
-    texts = join(picked[::-1], separator)
-    return RaggedTensor(texts, RowPartition(splits), internal=True)
+    return RaggedTensor(combine(picked[::-1]), RowPartition(splits), internal=True)
+
+
+def rows_of_texts(value: Any) -> RaggedTensor:
+    """Return a matrix as rows of strings."""
+    rows = rows_of_matrix(value)
+    return rows.with_flat_values(_texts(rows.flat_values))
 
 
 def rows_of_matrix(value: Any) -> RaggedTensor:
-    """Return a matrix of strings as rows."""
+    """Return a dense, sparse or ragged matrix as rows. Raises ValueError for another rank."""
     if isinstance(value, SparseTensor):
         ids, count = value.indices[:, 0], value.dense_shape[0]
         rows = RowPartition.from_value_rowids(ids, count)
-        return RaggedTensor(_texts(value.values), rows, internal=True)
+        return RaggedTensor(value.values, rows, internal=True)
     tensor = value if isinstance(value, RaggedTensor) else convert_to_tensor(value)
     if tensor.shape.rank != 2:
         raise ValueError(f"tf.ragged.cross only supports inputs with rank=2, not of shape {tensor.shape}")
-    ragged = tensor if isinstance(tensor, RaggedTensor) else from_tensor(tensor, None, None, 1, dtypes.int64)
-    return ragged.with_flat_values(_texts(ragged.flat_values))
+    return tensor if isinstance(tensor, RaggedTensor) else from_tensor(tensor, None, None, 1, dtypes.int64)
 
 
 def _texts(values: Tensor) -> Tensor:

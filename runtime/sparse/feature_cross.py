@@ -1,4 +1,4 @@
-"""`tf.sparse.cross`: feature crosses as a sparse tensor; see `ragged.feature_cross`."""
+"""`tf.sparse.cross` and `cross_hashed`: feature crosses as sparse tensors; see `ragged.feature_cross`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core.export import export
 from ..core.tensor import Tensor
+from ..ops.strings.strings import join
 from .tensor import SparseTensor
 
 
@@ -19,15 +20,40 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
     >>> cross([constant([["a"]]), constant([["x", "y"]])], separator="-").values.numpy().tolist()
     [b'a-x', b'a-y']
     """
-    from ..ragged.feature_cross import (  # imported here: ragged tensors depend on this package
-        crossed,
-        rows_of_matrix,
-    )
+    from ..ragged.feature_cross import crossed, rows_of_texts  # here: ragged tensors depend on this package
 
+    between = "_X_" if separator is None else separator
+    columns = [rows_of_texts(one) for one in _checked(inputs)]
+    made: SparseTensor = crossed(columns, lambda picked: join(picked, between)).to_sparse()
+    return made
+
+
+@export("sparse.cross_hashed")
+def cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """Return the hashes of the combinations of strings or integers in the same row of matrices, as int64.
+
+    Args:
+        num_buckets: the hashes are below this number; 0 for all of int64.
+        hash_key: the first value of the hash function.
+
+    Raises TypeError for inputs that are no tensors, or tensors of other dtypes.
+
+    >>> from agc.runtime import constant
+    >>> cross_hashed([constant([["a", "b"]]), constant([[7]])], num_buckets=100).values.numpy().tolist()
+    [56, 76]
+    """
+    from ..ragged.feature_cross import crossed, hashing, rows_of_matrix  # here: see `cross`
+
+    columns = [rows_of_matrix(one) for one in _checked(inputs)]
+    made: SparseTensor = crossed(columns, hashing(num_buckets, hash_key)).to_sparse()
+    return made
+
+
+def _checked(inputs: Any) -> Any:
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise TypeError("Inputs must be a list")
     if not all(isinstance(one, (SparseTensor, Tensor)) for one in inputs):
         raise TypeError("All inputs must be Tensor or SparseTensor.")
-    columns = [rows_of_matrix(one) for one in inputs]
-    made: SparseTensor = crossed(columns, "_X_" if separator is None else separator).to_sparse()
-    return made
+    return inputs

@@ -125,6 +125,7 @@ class _KerasLoader(SourceFileLoader):
         if module.__name__ == "keras.src.utils.module_utils":
             module.tensorflow.module = facade.tensorflow()
             module.gfile.module = facade.import_part("tensorflow.io.gfile")
+            module.tensorflow._available = module.gfile._available = True
 
 
 @contextlib.contextmanager

@@ -139,14 +139,15 @@ def read_object(value: Any) -> Any:
     return value
 
 
-_LITERALS = frozenset({type(None), bool, int, float, str})
+LITERALS = {type(None), bool, int, float, str}
+"""The classes of attributes that files may contain."""
 
 
 def is_literal(value: Any) -> bool:
     """Return whether an attribute has a type that prints and parses; objects of subclasses do not."""
     if type(value) is tuple:
         return all(map(is_literal, value))
-    return type(value) in _LITERALS or isinstance(value, dtypes.DType)
+    return type(value) in LITERALS or isinstance(value, dtypes.DType)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {

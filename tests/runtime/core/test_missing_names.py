@@ -62,8 +62,8 @@ def test_every_public_module_suggests_the_nearest_name(path, module):
 
 class TestImports:
     def test_the_error_for_a_missing_name_has_the_reason(self):
-        with pytest.raises(ImportError, match=r"tf\.lookup is not in agc \(tables .*Use a dict"):
-            from agc.runtime import lookup  # noqa: F401
+        with pytest.raises(ImportError, match=r"tf\.feature_column is not in agc \(columns .*Use layers"):
+            from agc.runtime import feature_column  # noqa: F401
         with pytest.raises(ImportError, match=r"tf\.image\.decode_webp is not in agc"):
             from agc.runtime.image import decode_webp  # noqa: F401
 
@@ -75,17 +75,17 @@ class TestImports:
         program = (
             "import agc.runtime as tf\nfrom agc.runtime.core import missing_names as m\ntf.linalg, tf.math\n"
             "assert m.names.cache_info().currsize == 0\n"
-            "assert not hasattr(tf, 'lookup')\nassert m.names.cache_info().currsize == 1"
+            "assert not hasattr(tf, 'feature_column')\nassert m.names.cache_info().currsize == 1"
         )
         subprocess.run([sys.executable, "-c", program], check=True)
 
 
 class TestWhatLooksAtModules:
     def test_introspection_and_copies_still_work(self):
-        assert not hasattr(tf, "lookup")
+        assert not hasattr(tf, "feature_column")
         assert getattr(tf.linalg, "LinearOperator", None) is None
         assert "reduce_sum" in dir(tf)
-        assert "lookup" not in dir(tf)
+        assert "feature_column" not in dir(tf)
         assert inspect.getmodule(tf.reduce_sum) is not None
         assert inspect.unwrap(tf.math) is tf.math
         assert inspect.getdoc(tf.linalg)

@@ -53,7 +53,7 @@ TAKES_EVERY = {
         "to_hash_bucket_strong", "true_indices", "unicode_transcode", "zeros_like",
     },
     "range": {
-        "_clip", "add_n", "betainc", "complex", "const", "coordinate_order", "cross", "ctc_collapse",
+        "_clip", "add_n", "betainc", "check_keys", "complex", "const", "coordinate_order", "cross", "ctc_collapse",
         "ctc_unique_labels", "det", "distinct_coordinates", "draw_bounding_boxes", "eig", "eigh", "elu",
         "equal_or_false", "expm", "identity", "igamma", "igamma_slope", "igammac", "in_top_k", "inverse_permutation",
         "matmul", "matrix_transpose", "matvec", "nextafter", "not_equal_or_true", "polygamma", "pooled_violators",
