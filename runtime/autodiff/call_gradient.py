@@ -20,6 +20,7 @@ from ..control_flow import state_leaves
 from ..core.variable import Variable
 from ..executors import EXECUTORS, Runner
 from ..ir.builder import recorders
+from ..ir.captured_tensors import lift_captured
 from ..ir.clone import Substitution, clone_value
 from ..ir.graph import Graph, Value
 from ..ir.value_types import VariableType
@@ -42,22 +43,23 @@ Planner = Callable[[Graph], Runner]
 def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     """Call `concrete` and record the call on the tapes; return the results."""
     given = list(map(state_leaves.carried, inputs))
-    tapes = recording_tapes([*given, *concrete.variables])
+    tapes = recording_tapes([*given, *concrete.variables, *concrete.captured_tensors])
     if not tapes:
         return concrete.run([argument._array for argument in given])
-    known = concrete.ways
-    if not known:
+    captured = [x for x in concrete.captured_tensors if any(any(tape.wants([x])) for tape in tapes)]
+    known = concrete.ways.get(tuple(map(id, captured)))
+    if known is None:
         if concrete.executor == "native":
             from ..executors.llvm import JitFunction
 
             JitFunction(concrete.graph).demand([argument._array for argument in given] + concrete.references)
-        known.update(_callables(concrete))
+        known = concrete.ways[tuple(map(id, captured))] = _callables(concrete, captured)
+    simple, pure = known
     if len(tapes) == 1 and not tapes[0].is_persistent:
-        return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
-    pure = known["of contents"]
+        return concrete.packed(simple.called([*given, *concrete.variables, *captured], tapes))
     if pure is None:
-        return concrete.packed(Located(tapes).outputs(concrete.graph, [*given, *concrete.variables]))
-    return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables)], tapes))
+        return concrete.packed(Located(tapes).outputs(simple.graph, [*given, *concrete.variables, *captured]))
+    return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables), *captured], tapes))
 
 
 def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
@@ -65,14 +67,17 @@ def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
     return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
 
 
-def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
+def _callables(
+    concrete: ConcreteFunction, captured: Sequence[Any]
+) -> tuple[Differentiable, Differentiable | None]:
+    """Return the graph with inputs for the tensors `captured`, and its form without references, if there is one."""
     plan = _native_where_possible if concrete.executor == "native" else EXECUTORS[concrete.executor]
-    graph = concrete.graph
+    graph = lift_captured(concrete.graph, captured) if captured else concrete.graph
     pure = of_contents(graph)
-    return {
-        "as it is": Differentiable(graph, plan, is_repeatable=pure is not None),
-        "of contents": None if pure is None else Differentiable(pure, plan, is_pure=True),
-    }
+    return (
+        Differentiable(graph, plan, is_repeatable=pure is not None),
+        None if pure is None else Differentiable(pure, plan, is_pure=True),
+    )
 
 
 def _native_where_possible(graph: Graph) -> Runner:

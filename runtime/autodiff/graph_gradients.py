@@ -9,13 +9,14 @@ def slope(x):
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from .. import nest
 from ..core.export import export
 from ..core.tensor import EagerTensor
 from ..ir.builder import Builder, current
+from ..ir.captured_tensors import expose_captured
 from .backprop import gradients as swept
 from .jacobian import jacobian
 from .sparse_gradients import dense
@@ -52,19 +53,21 @@ def gradients(
         )
     sources = nest.flatten(xs)
     stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
-    constants = {id(x._array): x for x in (*sources, *stops) if type(x) is EagerTensor}
-    records = _records(builder, constants)
+    records = _records(builder, [x for x in (*sources, *stops) if type(x) is EagerTensor])
     found = swept(records, seeded(ys, grad_ys), list(map(known, sources)), stops=list(map(known, stops)))
     unconnected = choice(unconnected_gradients)
     return [filled(grad, x, unconnected) for grad, x in zip(found, sources, strict=True)]
 
 
-def _records(builder: Builder | None, constants: Mapping[int, EagerTensor]) -> list[Record]:
-    """Return records of all operations of the graph and of those around it."""
+def _records(builder: Builder | None, captured: Sequence[EagerTensor]) -> list[Record]:
+    """Return records of all operations of the graph and of those around it, which read the tensors `captured`."""
     if builder is None:
         return []
-    own: list[Record] = [GraphRecord(operation, builder, constants) for operation in builder.operations]
-    return _records(builder.parent, constants) + own
+    for operation in builder.operations:
+        if operation.regions and captured:
+            expose_captured(operation, captured)
+    own: list[Record] = [GraphRecord(operation, builder) for operation in builder.operations]
+    return _records(builder.parent, captured) + own
 
 
 @export("autodiff.hessians", "hessians")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.tensor import EagerTensor
 from ..executors.plan.runtime_errors import located
 from ..ir.builder import recorders
+from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_branch, is_call, is_cond, is_custom_gradient, is_loop
 from .graph_vjp import zeros_for
@@ -77,7 +78,7 @@ class Located(Replay):
 
 
 def _read(operand: Operand, values: dict[Operand, Any]) -> Any:
-    return EagerTensor(operand.value) if isinstance(operand, Constant) else values[operand]
+    return tensor_of(operand) if isinstance(operand, Constant) else values[operand]
 
 
 def _computed(operation: Operation, inputs: list[Any]) -> list[Any]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from .. import dtypes
 from ..core import late_binding
-from ..core.tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
+from ..core.tensor import Reference, SymbolicArray, SymbolicTensor, Tensor
 from ..ir.builder import Builder
+from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.source_location import Origin, Site, origin_at
 from ..ir.value_types import AnySpec, ListType, VariableType
@@ -95,32 +96,22 @@ class Pullback(Record):
 
 
 class GraphRecord(Record):
-    """An operation of a graph that is being built. It may get more inputs and outputs later.
+    """An operation of a graph that is being built. It may get more inputs and outputs later."""
 
-    `constants` are eager tensors by the `id` of their arrays. They replace constants of the operation with these
-    arrays.
-    """
+    __slots__ = ("_known", "builder", "operation")
 
-    __slots__ = ("_known", "builder", "constants", "operation")
-
-    def __init__(
-        self, operation: Operation, builder: Builder, constants: Mapping[int, Any] | None = None
-    ) -> None:
+    def __init__(self, operation: Operation, builder: Builder) -> None:
         self.op = operation.op
         self.attrs = operation.attrs
         self.operation = operation
         self.builder = builder
-        self.constants = constants or {}
         self._known: tuple[int, list[Any]] | None = None
 
     @property
     def inputs(self) -> list[Any]:  # type: ignore[override]
         size = len(self.operation.inputs)
         if self._known is None or self._known[0] != size:
-            self._known = (
-                size,
-                [_original(operand, self.builder, self.constants) for operand in self.operation.inputs],
-            )
+            self._known = (size, [_original(operand, self.builder) for operand in self.operation.inputs])
         return self._known[1]
 
     @property
@@ -137,11 +128,10 @@ class GraphRecord(Record):
         return super().back(grads, wanted)
 
 
-def _original(operand: Operand, builder: Builder, constants: Mapping[int, Any]) -> Any:
+def _original(operand: Operand, builder: Builder) -> Any:
     """Return the tensor or variable of an operand, in the graph in which it was made."""
     if isinstance(operand, Constant):
-        found = constants.get(id(operand.value))
-        return EagerTensor(operand.value) if found is None else found
+        return tensor_of(operand)
     outer, owner = builder.outermost(operand)
     return outer.deref() if isinstance(outer, Reference) else wrap(outer, owner)  # type: ignore[arg-type]
 

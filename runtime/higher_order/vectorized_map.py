@@ -25,6 +25,7 @@ from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..ir.builder import Builder, current
+from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.ranges import range as counted
@@ -140,9 +141,7 @@ class _Rows:
         return known
 
     def _argument(self, known: dict[Value, Argument], operand: Operand) -> Argument:
-        return (
-            Argument(EagerTensor(operand.value), False) if isinstance(operand, Constant) else known[operand]
-        )
+        return Argument(tensor_of(operand), False) if isinstance(operand, Constant) else known[operand]
 
     def _computed(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
         """Return the results of an operation for all rows."""

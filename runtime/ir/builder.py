@@ -266,7 +266,7 @@ class Builder:
             return self.captured(argument._value, argument._builder)
         if isinstance(argument, EagerTensor):
             stand_in = self.stand_in(argument) if self.root.stand_ins else None
-            return Constant(argument._array) if stand_in is None else self.operand(stand_in)
+            return Constant(argument._array, argument) if stand_in is None else self.operand(stand_in)
         return self.captured_variable(argument)
 
     def stand_in(self, tensor: EagerTensor) -> SymbolicTensor | None:

@@ -68,12 +68,16 @@ class Value:
 
 
 class Constant:
-    """A constant operand: an immutable array."""
+    """A constant operand: an immutable array.
 
-    __slots__ = ("value",)
+    `captured` is the eager tensor that the traced function used, if there was one: gradient tapes may watch it.
+    """
 
-    def __init__(self, value: Any) -> None:
+    __slots__ = ("captured", "value")
+
+    def __init__(self, value: Any, captured: Any = None) -> None:
         self.value: np.ndarray[Any, Any] = value
+        self.captured = captured
 
     @property
     def dtype(self) -> dtypes.DType:

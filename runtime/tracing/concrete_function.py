@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -21,6 +22,7 @@ from ..core.variable import Variable
 from ..executors import EXECUTORS, Runner, shortest
 from ..executors.plan.hooks import watch
 from ..ir.builder import Builder, current, recorders, stack
+from ..ir.captured_tensors import captured_tensors, lift_captured, tensor_of
 from ..ir.graph import Constant, Graph, Operand
 from ..ir.value_types import AnySpec, TensorType
 from ..kernels.random.seeds import with_own_streams
@@ -76,7 +78,9 @@ class ConcreteFunction:
         self._structure = traced.outputs
         self.executor = executor
         self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
-        self.ways: dict[Any, Any] = {}  # VJPs for tapes: see autodiff/call_gradient.py
+        self.ways: dict[
+            Any, Any
+        ] = {}  # VJPs for tapes, by the captured tensors: see autodiff/call_gradient.py
         self.runner: Runner = self._first_run
         concretes.add(self)
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
@@ -107,6 +111,11 @@ class ConcreteFunction:
     @property
     def captured_inputs(self) -> list[Any]:
         return list(self.references)
+
+    @functools.cached_property
+    def captured_tensors(self) -> list[EagerTensor]:
+        """The eager tensors that the function closes over: constants of the graph that gradients can reach."""
+        return captured_tensors(self.graph)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -297,7 +306,10 @@ class ConcreteFunction:
                 assert self._owner is not None
                 operands.append(builder.captured(item, self._owner))
         specs = self._output_specs()
-        callee = with_own_streams(self.graph)
+        watched = [x for x in self.captured_tensors if builder.stand_in(x) is not None]
+        graph = lift_captured(self.graph, watched) if watched else self.graph
+        operands += map(builder.operand, watched)
+        callee = with_own_streams(graph)
         values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
         if self.ends:
             raise RegionNeverReturns  # and so do the operations after the call
@@ -346,7 +358,7 @@ def _is_input(leaf: Any) -> bool:
 
 def _shown(operand: Operand, builder: Builder) -> Any:
     if isinstance(operand, Constant):
-        return EagerTensor(operand.value)
+        return tensor_of(operand)
     return SymbolicTensor(operand, builder) if isinstance(operand.spec, TensorType) else operand
 
 
