@@ -95,6 +95,10 @@ class Function(CallSlot, Generic[P, R]):
         """The cached traces."""
         return list(self._calls.cache)
 
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """Return the cached traces: TensorFlow's private name, which Keras calls when it exports a model."""
+        return self.concrete_functions
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Return the signatures of all cached traces as text."""
         return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._calls.cache)

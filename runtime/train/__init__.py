@@ -23,12 +23,13 @@ from .example import (
 )
 from .moving_average import ExponentialMovingAverage
 from .options import CheckpointOptions
+from .trackable_view import TrackableView
 
 __all__ = [
     "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "Example",
     "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
-    "Int64List", "SequenceExample", "checkpoints_iterator", "latest_checkpoint", "list_variables",
-    "load_checkpoint", "load_variable",
+    "Int64List", "SequenceExample", "TrackableView", "checkpoints_iterator", "latest_checkpoint",
+    "list_variables", "load_checkpoint", "load_variable",
 ]
 
 _explain(__name__)

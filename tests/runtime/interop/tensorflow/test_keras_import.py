@@ -149,6 +149,19 @@ def test_models_are_saved_in_the_format_of_keras(tmp_path):
     np.testing.assert_allclose(loaded.predict(x, verbose=0), expected, rtol=1e-6)
 
 
+def test_models_are_exported(tmp_path):
+    model = tf.keras.Sequential(
+        [tf.keras.Input((3,)), tf.keras.layers.BatchNormalization(), tf.keras.layers.Dense(2)]
+    )
+    x = tf.constant([[1.0, 2.0, 3.0]])
+    model.export(tmp_path / "m", verbose=False)
+    loaded = tf.saved_model.load(tmp_path / "m")
+    np.testing.assert_allclose(loaded.serve(x), model(x), rtol=1e-6)
+    np.testing.assert_allclose(loaded.signatures["serving_default"](x)["output_0"], model(x), rtol=1e-6)
+    np.testing.assert_allclose(tf.keras.layers.TFSMLayer(tmp_path / "m")(x), model(x), rtol=1e-6)
+    assert len(loaded.trainable_variables) == 4
+
+
 def test_weights_are_in_checkpoints(tmp_path):
     one, other = (tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]) for _ in range(2))
     path = tf.train.Checkpoint(model=one).save(str(tmp_path / "c"))
