@@ -135,8 +135,14 @@ def holds_tensor(value: Any) -> bool:
 
 
 def variable_of(x: Any) -> Any:
-    """Return the variable of an object that acts as one; return others unchanged."""
-    return x.handle.variable if acts_as_variable(x) else x
+    """Return the variable of an object that acts as one; return others unchanged.
+
+    An object whose value is replaced for a while, as in a stateless scope of Keras, has no handle: return that value.
+    """
+    if not acts_as_variable(x):
+        return x
+    handle = getattr(x, "handle", None)
+    return convert_to_tensor(x) if handle is None else handle.variable
 
 
 def acts_as_variable(x: Any) -> bool:

@@ -8,12 +8,13 @@ from typing import Any
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import Tensor
+from ..core.tracked_object import TrackableResource
 from ..ops.lookup.mutable_table import KEYS
 from ..ragged.tensor import RaggedTensor
 from ..sparse.tensor import SparseTensor
 
 
-class LookupTable:
+class LookupTable(TrackableResource):
     """A table from keys of one dtype to values of one dtype. It counts as an object with children for saving."""
 
     _is_leaf_of_nests = True

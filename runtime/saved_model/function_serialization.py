@@ -72,7 +72,7 @@ def graphs_of(function: Any) -> list[ConcreteFunction]:
     if function.input_signature is not None:
         function.get_concrete_function()
     whole = function._function if isinstance(function, BoundFunction) else function
-    found = [each for each in whole.concrete_functions if not each.belongs_to_outer]
+    found = [each for each in whole._list_all_concrete_functions() if not each.belongs_to_outer]
     if isinstance(function, BoundFunction):
         found = [each for each in found if _is_bound(each, function._instance)]
     return found

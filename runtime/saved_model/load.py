@@ -44,7 +44,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
     Args:
         export_dir: the folder.
-        tags, options: accepted.
+        tags: accepted.
+        options: `LoadOptions`.
 
     Returns an object with the same children and functions under the same names, and `signatures`, a dict of
     functions from named tensors to named tensors. Its variables can be trained, its functions called, and it can be
@@ -56,7 +57,11 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
         reader = file_format.Reader(Path(export_dir))
         try:
             with reading(reader.index):
-                return _Loader(reader).root()
+                loader = _Loader(reader)
+                root = loader.root()
+                if getattr(options, "experimental_load_function_aliases", False):
+                    root.function_aliases = loader.aliases()
+                return root
         except (NotFoundError, DataLossError):
             if not reader.is_replaced():
                 raise
@@ -90,6 +95,10 @@ class _Loader:
             for name, data in self.reader.content["signatures"].items()
         }
         return root
+
+    def aliases(self) -> dict[str, RestoredFunction]:
+        """Return the functions that `SaveOptions(function_aliases=…)` named."""
+        return {name: self.function(data) for name, data in self.reader.content.get("aliases", {}).items()}
 
     def made(self, node: Mapping[str, Any]) -> Any:
         """Return an object without its children."""

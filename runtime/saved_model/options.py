@@ -1,7 +1,8 @@
-"""TensorFlow's options for machines, devices and files; they have no effect."""
+"""TensorFlow's options of saving and loading. Those for machines, devices and files have no effect."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -13,8 +14,12 @@ class _Options:
 
 
 class SaveOptions(_Options):
-    """Options of `save`; none has an effect."""
+    """Options of `save`. `function_aliases` are functions by name that `load` can return; others have no effect."""
+
+    function_aliases: Mapping[str, Any] | None = None
 
 
 class LoadOptions(_Options):
-    """Options of `load`; none has an effect."""
+    """Options of `load`. With `experimental_load_function_aliases=True`, the loaded object has `function_aliases`."""
+
+    experimental_load_function_aliases = False

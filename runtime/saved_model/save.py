@@ -25,7 +25,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
             them first, or give them an `input_signature`.
         export_dir: a folder. A model in it is replaced at the very end; if saving fails, it stays unchanged.
         signatures: a function, or functions by name, for callers that pass tensors by name.
-        options: accepted.
+        options: `SaveOptions`.
 
     Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
     Python objects). Raises AssertionError when a function uses a variable that is not reachable from the object.
@@ -40,7 +40,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
         )
     writer = file_format.Writer(Path(export_dir))
     try:
-        writer.commit(_Export(obj, writer).content(signatures))
+        writer.commit(
+            _Export(obj, writer).content(signatures, getattr(options, "function_aliases", None) or {})
+        )
     except BaseException:
         writer.abandon()
         raise
@@ -54,16 +56,20 @@ class _Export:
         self.writer = writer
         self.numbers = {id(target): number for number, target in enumerate(self.graph.objects)}
 
-    def content(self, wanted: Any) -> dict[str, Any]:
-        chosen = signing.chosen(wanted, functions_of(self.graph.objects[0]))
+    def content(self, wanted: Any, aliases: Mapping[str, Any]) -> dict[str, Any]:
+        root = self.graph.objects[0]
+        chosen = signing.chosen(wanted, root, functions_of(root))
         exported = {name: signing.exported(name, graph) for name, graph in chosen.items()}
         nodes = [self.node(number) for number in range(len(self.graph.nodes))]
-        written = {
-            name: function_data(graph, None, self.number_of, self.writer.function)
-            for name, graph in exported.items()
-        }
+        written, renamed = self.functions(None, exported), self.functions(None, aliases)
         self.writer.variables({key: variable._array for key, variable in self.graph.variables.items()})
-        return {"nodes": nodes, "signatures": written}
+        return {"nodes": nodes, "signatures": written, "aliases": renamed}
+
+    def functions(self, owner: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: function_data(function, owner, self.number_of, self.writer.function)
+            for name, function in functions.items()
+        }
 
     def node(self, number: int) -> dict[str, Any]:
         target, node = self.graph.objects[number], self.graph.nodes[number]
@@ -78,10 +84,7 @@ class _Export:
             data["asset"] = self.writer.asset(Path(target))
         else:
             data["class"] = type(target).__qualname__
-            data["functions"] = {
-                name: function_data(function, target, self.number_of, self.writer.function)
-                for name, function in functions_of(target).items()
-            }
+            data["functions"] = self.functions(target, functions_of(target))
         return data
 
     def number_of(self, variable: Variable) -> int:

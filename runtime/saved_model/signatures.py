@@ -19,13 +19,16 @@ from .function_serialization import graphs_of
 DEFAULT = "serving_default"
 
 
-def chosen(signatures: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
+def chosen(signatures: Any, saved: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the functions to export by name.
 
     Args:
-        signatures: the user's argument: nothing, a function, or functions by name. functions: the functions of the
-        saved object. If exactly one has an input_signature and exportable results, it is the default.
+        signatures: the user's argument: nothing, a function, or functions by name.
+        saved: the saved object. A model of Keras has a default signature.
+        functions: its functions. If exactly one has an input_signature and exportable results, it is the default.
     """
+    if signatures is None:
+        signatures = getattr(saved, "_default_save_signature", None)
     if signatures is None:
         fixed = [value for value in functions.values() if getattr(value, "input_signature", None) is not None]
         graphs = [
@@ -151,6 +154,14 @@ class Signature:
     @property
     def graph(self) -> Any:
         return self._concrete.graph
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return self._concrete.variables
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return self._concrete.trainable_variables
 
     def __repr__(self) -> str:
         return f"<Signature {self._concrete.pretty_printed_signature(verbose=False)}>"

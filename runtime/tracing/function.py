@@ -90,14 +90,15 @@ class Function(CallSlot, Generic[P, R]):
             api.leave_no_trace(error)
             raise
 
-    @property
-    def concrete_functions(self) -> list[ConcreteFunction]:
-        """The cached traces."""
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """Return the cached traces. Keras calls TensorFlow's private name when it exports a model."""
         return list(self._calls.cache)
 
-    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        """Return the cached traces: TensorFlow's private name, which Keras calls when it exports a model."""
-        return self.concrete_functions
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, ConcreteFunction]:
+        """Return the cached traces by name, as `_list_all_concrete_functions` does."""
+        return {f"trace_{number}": each for number, each in enumerate(self._calls.cache)}
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Return the signatures of all cached traces as text."""

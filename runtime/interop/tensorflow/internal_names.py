@@ -23,7 +23,7 @@ INTERNAL_NAMES = {
     "__internal__.tf2": {"enabled": f"{_HERE}.internals:enabled"},
     "__internal__.tracking": {
         "AutoTrackable": f"{_HERE}.tracking:AutoTrackable",
-        "Trackable": f"{_HERE}.tracking:Trackable",
+        "Trackable": "core.tracked_object:Trackable",
         "no_automatic_dependency_tracking": f"{_HERE}.tracking:no_automatic_dependency_tracking",
     },
     "__internal__.types": {"Tensor": f"{_HERE}.internals:TensorType"},
@@ -41,6 +41,6 @@ INTERNAL_NAMES = {
         "ListWrapper": f"{_HERE}.tracking:ListWrapper",
         "_DictWrapper": f"{_HERE}.tracking:DictWrapper",
     },
-    "saved_model.experimental": {"TrackableResource": f"{_HERE}.tracking:TrackableResource"},
+    "saved_model.experimental": {"TrackableResource": "core.tracked_object:TrackableResource"},
 }
 """The content of internal modules: a name, and the module below `agc.runtime` and the name that define it."""

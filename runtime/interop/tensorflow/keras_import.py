@@ -15,7 +15,7 @@ import importlib
 import importlib.abc
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
@@ -153,4 +153,10 @@ def _import(
     return builtins.__import__(name, globals, locals, fromlist or (), level)
 
 
-_BUILTINS = {**vars(builtins), "__import__": _import}
+def _forwarded(name: str) -> Callable[..., Any]:
+    """Return a function that calls the built-in function of this name, which programs and tests may replace."""
+    return lambda *args, **kwargs: getattr(builtins, name)(*args, **kwargs)
+
+
+_REPLACED_OFTEN = "input", "open", "print"
+_BUILTINS = {**vars(builtins), **{name: _forwarded(name) for name in _REPLACED_OFTEN}, "__import__": _import}

@@ -1,4 +1,4 @@
-"""`Trackable` and its kin: base classes of Keras's objects, whose attributes are children in checkpoints."""
+"""`AutoTrackable` and its kin: base classes of Keras's objects, whose attributes are children in checkpoints."""
 
 from __future__ import annotations
 
@@ -10,42 +10,10 @@ from typing import Any
 
 from agc.autograph import api
 
+from ...core.tracked_object import DEPENDENCIES, Trackable
 from ...ir.builder import current
 
-_NAMES = "_self_unconditional_dependency_names"
 _TRACKING = "_self_setattr_tracking"
-
-
-class Trackable:
-    """An object with children by name, which checkpoints and saved models follow."""
-
-    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        names = vars(self).setdefault(_NAMES, {})
-        if not overwrite and names.get(name, trackable) is not trackable:
-            raise ValueError(
-                f"Called Trackable._track_trackable() with name={name!r}, but a Trackable with this name is "
-                "already declared as a dependency. Names must be unique (or overwrite=True)."
-            )
-        names[name] = trackable
-        return trackable
-
-    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        return dict(vars(self).get(_NAMES, {}))
-
-    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
-        return self._trackable_children().get(name)
-
-    def _maybe_initialize_trackable(self) -> None:
-        pass
-
-    def __children__(self) -> dict[str, Any]:
-        """Return the attributes and, for a variable of Keras, the variable that holds its value."""
-        if getattr(self, "_should_act_as_resource_variable", False):
-            return {"_value": getattr(self, "_value", None)}
-        return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
-
-
-_NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", _NAMES}
 
 
 _CONVERTED = ("call", "train_step", "test_step", "predict_step")
@@ -88,12 +56,8 @@ class AutoTrackable(Trackable):
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        vars(self).get(_NAMES, {}).pop(name, None)
+        vars(self).get(DEPENDENCIES, {}).pop(name, None)
         super().__delattr__(name)
-
-
-class TrackableResource(Trackable):
-    """An object with a resource of its own, such as a lookup table."""
 
 
 def converted_in_graphs(method: Callable[..., Any]) -> Callable[..., Any]:

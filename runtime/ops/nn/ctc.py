@@ -62,7 +62,7 @@ def _(logits: Array, labels: Array, label_length: Array, logit_length: Array, bl
       ) -> tuple[Array, Array]:  # fmt: skip
     frames, batch, classes = logits.shape
     blank = blank_index % max(classes, 1)
-    _check(logits, labels, label_length, logit_length, blank)
+    _check(logits, labels, label_length, logit_length)
     logs = _log_softmax(logits)
     states = np.full((batch, 2 * labels.shape[1] + 1), blank, np.int64)
     states[:, 1::2] = labels
@@ -84,7 +84,7 @@ def _(logits: Array, labels: Array, label_length: Array, logit_length: Array, bl
     return loss.astype(logits.dtype), gradient.astype(logits.dtype)
 
 
-def _check(logits: Array, labels: Array, label_length: Array, logit_length: Array, blank: int) -> None:
+def _check(logits: Array, labels: Array, label_length: Array, logit_length: Array) -> None:
     frames, batch, classes = logits.shape
     if not len(labels) == len(label_length) == len(logit_length) == batch:
         raise errors.InvalidArgumentError(
@@ -102,8 +102,6 @@ def _check(logits: Array, labels: Array, label_length: Array, logit_length: Arra
     counted = labels[np.arange(labels.shape[1]) < label_length[:, np.newaxis]]
     if counted.size and (counted.min() < 0 or counted.max() >= classes):
         raise errors.InvalidArgumentError(f"ctc_loss: labels must be in [0, {classes})")
-    if (counted == blank).any():
-        raise errors.InvalidArgumentError(f"ctc_loss: {blank} is the blank, not a label; see `blank_index`")
 
 
 def _log_softmax(logits: Array) -> Array:

@@ -140,6 +140,21 @@ def test_graphs_are_found_by_specs(folder):
     assert len(concrete.concrete_functions) == 2
 
 
+def test_functions_are_loaded_by_aliases(tmp_path):
+    module = tf.Module()
+    module.factor = tf.Variable(2.0)
+    module.scale = tf.function(lambda x: x * module.factor, input_signature=[tf.TensorSpec([])])
+    options = tf.saved_model.SaveOptions(function_aliases={"twice": module.scale})
+    tf.saved_model.save(module, tmp_path, options=options)
+    loaded = tf.saved_model.load(
+        tmp_path, options=tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    )
+    assert loaded.function_aliases["twice"](tf.constant(3.0)) == 6.0
+    loaded.factor.assign(5.0)
+    assert loaded.function_aliases["twice"](tf.constant(3.0)) == 15.0
+    assert not hasattr(tf.saved_model.load(tmp_path), "function_aliases")
+
+
 def test_a_single_function_with_input_signature_is_serving_default(folder):
     loaded = tf.saved_model.load(folder)
     assert list(loaded.signatures) == ["serving_default"]

@@ -199,7 +199,7 @@ class TestMemory:
         most = 0
         for n in range(1_000):
             f(Thing(n))
-            most = max(most, len(f.concrete_functions))
+            most = max(most, len(f._list_all_concrete_functions()))
         assert most <= 2 * 64
         assert len(f._calls.traces) == 1
 
@@ -231,7 +231,7 @@ class TestMemory:
         for n in range(250):
             assert f(n).numpy() == n
             assert f(0).numpy() == 0  # in use: never given up
-        assert len(f.concrete_functions) <= 100
+        assert len(f._list_all_concrete_functions()) <= 100
         assert f.experimental_get_tracing_count() == 250
         assert f(1).numpy() == 1  # given up long ago: traced again
         assert f.experimental_get_tracing_count() == 251

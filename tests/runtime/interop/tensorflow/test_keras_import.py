@@ -1,5 +1,6 @@
 """`tf.keras` is Keras with this runtime as its TensorFlow; no other module sees a TensorFlow."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -160,6 +161,36 @@ def test_models_are_exported(tmp_path):
     np.testing.assert_allclose(loaded.signatures["serving_default"](x)["output_0"], model(x), rtol=1e-6)
     np.testing.assert_allclose(tf.keras.layers.TFSMLayer(tmp_path / "m")(x), model(x), rtol=1e-6)
     assert len(loaded.trainable_variables) == 4
+
+
+def test_saved_models_of_keras_have_a_signature(tmp_path):
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    tf.saved_model.save(model, tmp_path)
+    x = tf.constant([[1.0, 2.0, 3.0]])
+    (y,) = tf.saved_model.load(tmp_path).signatures["serving_default"](x).values()
+    np.testing.assert_allclose(y, model(x), rtol=1e-6)
+
+
+def test_keras_calls_built_in_functions_that_a_test_replaces(monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: "n")
+    io_utils = importlib.import_module("keras.src.utils.io_utils")
+    assert io_utils.ask_to_proceed_with_overwrite("model.keras") is False
+
+
+def test_custom_gradients_take_variables_of_keras_in_a_stateless_scope():
+    @tf.custom_gradient
+    def doubled(x, w):
+        return 2.0 * x * w, lambda dy: (2.0 * dy * w, 2.0 * dy * x)
+
+    class Doubled(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight(shape=(), initializer="ones")
+
+        def call(self, x):
+            return doubled(x, self.w)
+
+    outputs = Doubled()(tf.keras.Input((3,)))
+    assert outputs.shape == (None, 3)
 
 
 def test_weights_are_in_checkpoints(tmp_path):

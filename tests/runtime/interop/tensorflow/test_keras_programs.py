@@ -11,14 +11,7 @@ import pytest
 RECORDED = {module: keras_cases.read(module) for module in keras_cases.MODULES}
 
 
-NO_GRADIENT = (
-    "Conv2D (4, 3) {'groups': 2} (2, 5, 6, 4) {}"  # see docs/differences.md, closed-over eager tensors
-)
-NAMES = [
-    pytest.param(module, name, marks=[pytest.mark.xfail(strict=True)] if name == NO_GRADIENT else [])
-    for module, answers in RECORDED.items()
-    for name in answers
-]
+NAMES = [(module, name) for module, answers in RECORDED.items() for name in answers]
 
 
 @pytest.mark.filterwarnings("ignore:In loss categorical_crossentropy:SyntaxWarning")

@@ -186,7 +186,7 @@ def test_automatic_compilation_uses_the_fast_call(monkeypatch: pytest.MonkeyPatc
     wanted = float(tf.function(f.python_function, jit_compile=True)(x))
     for _ in range(3 * tiering.TRIALS):
         assert float(f(x)) == pytest.approx(wanted)
-    (concrete,) = f.concrete_functions
+    (concrete,) = f._list_all_concrete_functions()
     chosen = concrete.runner.__self__.chosen_for([x.numpy()])
     assert chosen is not None
     assert goes_shortest(f, x) == isinstance(chosen, native_call.extension().Kernel)

@@ -1,0 +1,41 @@
+"""`Trackable`: TensorFlow's base class of objects with children by name: of Keras's objects, and of tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+DEPENDENCIES = "_self_unconditional_dependency_names"
+_NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", DEPENDENCIES}
+
+
+class Trackable:
+    """An object with children by name, which checkpoints and saved models follow."""
+
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        names = vars(self).setdefault(DEPENDENCIES, {})
+        if not overwrite and names.get(name, trackable) is not trackable:
+            raise ValueError(
+                f"Called Trackable._track_trackable() with name={name!r}, but a Trackable with this name is "
+                "already declared as a dependency. Names must be unique (or overwrite=True)."
+            )
+        names[name] = trackable
+        return trackable
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        return dict(vars(self).get(DEPENDENCIES, {}))
+
+    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
+        return self._trackable_children().get(name)
+
+    def _maybe_initialize_trackable(self) -> None:
+        pass
+
+    def __children__(self) -> dict[str, Any]:
+        """Return the attributes and, for a variable of Keras, the variable that holds its value."""
+        if getattr(self, "_should_act_as_resource_variable", False):
+            return {"_value": getattr(self, "_value", None)}
+        return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
+
+
+class TrackableResource(Trackable):
+    """An object with a resource of its own, such as a lookup table."""
