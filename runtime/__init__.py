@@ -61,6 +61,7 @@ NAMESPACES = (
     "profiler",
     "ragged",
     "random",
+    "raw_ops",
     "sets",
     "signal",
     "sparse",

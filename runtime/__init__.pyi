@@ -122,6 +122,7 @@ from agc.runtime import ragged as ragged
 from agc.runtime import random as random
 from agc.runtime.ops.random.initializers import random_normal_initializer as random_normal_initializer
 from agc.runtime.ops.random.initializers import random_uniform_initializer as random_uniform_initializer
+from agc.runtime import raw_ops as raw_ops
 from agc.runtime.autodiff.custom_gradient import recompute_grad as recompute_grad
 from agc.runtime.core.conversion import register_tensor_conversion_function as register_tensor_conversion_function
 from agc.runtime.ops.arrays.shape_arithmetic import required_space_to_batch_paddings as required_space_to_batch_paddings

@@ -94,8 +94,8 @@ def _(dys: Any, ys: Any, data: Any, partitions: Any, num_partitions: int) -> Any
 def dynamic_stitch(indices: Any, data: Any, name: Name = None) -> Tensor:
     """Merge the rows of several tensors: `data[i][j]` becomes the row `indices[i][j]`; the last one wins.
 
-    Rows without an index are zeros. `data[i].shape` starts with `indices[i].shape`; the remaining dimensions
-    are the same for all.
+    Rows without an index are zeros, or empty strings. `data[i].shape` starts with `indices[i].shape`; the
+    remaining dimensions are the same for all.
 
     >>> dynamic_stitch([0, [1, 3]], [[1, 2], [[3, 4], [5, 6]]]).numpy().tolist()
     [[1, 2], [3, 4], [0, 0], [5, 6]]
@@ -155,7 +155,8 @@ def _rows(indices: Sequence[Array]) -> int:
 def _(parts: list[Array]) -> Array:
     indices, data = _halves(parts)
     rest = np.shape(data[0])[np.ndim(indices[0]) :]
-    result = np.zeros((_rows(indices), *rest), data[0].dtype)
+    empty = b"" if data[0].dtype.kind == "O" else 0
+    result = np.full((_rows(indices), *rest), empty, data[0].dtype)
     for index, rows in zip(indices, data, strict=True):
         _check_rows(np.shape(index), np.shape(rows))
         flat = np.reshape(index, -1)

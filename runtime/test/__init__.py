@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import functools
 import unittest
+from collections.abc import Callable
 from typing import Any
 
-from .autodiff.gradient_checker import compute_gradient
-from .core.missing_names import explain as _explain
+from ..autodiff.gradient_checker import compute_gradient
+from ..core.missing_names import explain as _explain
+from . import experimental
+from .test_case import TestCase
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
@@ -50,10 +54,31 @@ def main(argv: list[str] | None = None) -> None:
     unittest.main(argv=argv)
 
 
+def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[[Any], Any]:
+    """Return a decorator that skips a test if `pred()` is true when the test runs."""
+
+    def decorated(test: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(test)
+        def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if pred():
+                self.skipTest(skip_message)
+            return test(self, *args, **kwargs)
+
+        return checked
+
+    return decorated
+
+
+def with_eager_op_as_function(cls: Any = None, only_as_function: bool = False) -> Any:
+    """Return a test or class unchanged: there is one way to run operations eagerly."""
+    return (lambda decorated: decorated) if cls is None else cls
+
+
 __all__ = [
-    "compute_gradient",
+    "TestCase", "compute_gradient", "disable_with_predicate", "experimental",
     "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_built_with_rocm", "is_built_with_xla",
     "is_cpu_target_available", "is_gpu_available", "main",
+    "with_eager_op_as_function",
 ]  # fmt: skip
 
 _explain(__name__)

@@ -1,0 +1,68 @@
+"""Functions that the expressions in the tables of `tf.raw_ops` call as `own.f`, by family."""
+
+from .arrays import (
+    axes,
+    axis_in_format,
+    bincount,
+    bounds,
+    bucketize,
+    c_division,
+    concat_offset,
+    dtype,
+    five,
+    list_difference,
+    list_of,
+    nth_element,
+    permuted_format,
+    population_count,
+    printed,
+    select,
+    static,
+    stream,
+    text,
+    truncated_division,
+    unique_along,
+    vjp,
+    without_gradient,
+)
+from .images import box_colors, projective_transform, resized, soft_suppression
+from .linalg import eig, eigh, matrix_diag, svd
+from .nn import (
+    bias_add_grad,
+    cross_entropy,
+    ctc_greedy,
+    fused_batch_norm,
+    fused_batch_norm_grad,
+    inner,
+    isotonic,
+    pads,
+    sparse_cross_entropy,
+)
+from .sparse import (
+    cwise,
+    fill_rows,
+    nested,
+    ngrams,
+    ragged_parts,
+    ragged_to_tensor,
+    set_operation,
+    sparse,
+    sparse_list,
+    sparse_reshape,
+    sparse_to_dense,
+    split_parts,
+    with_offsets,
+)
+from .state import adam, effect, found, momentum, one_seed, random, scattered, variable
+
+__all__ = [
+    "adam", "axes", "axis_in_format", "bias_add_grad", "bincount", "bounds", "box_colors", "bucketize",
+    "c_division", "concat_offset", "cross_entropy", "ctc_greedy", "cwise", "dtype", "effect", "eig", "eigh",
+    "fill_rows", "five", "found", "fused_batch_norm", "fused_batch_norm_grad", "inner", "isotonic",
+    "list_difference", "list_of", "matrix_diag", "momentum", "nested", "ngrams", "nth_element", "one_seed",
+    "pads", "permuted_format", "population_count", "printed", "projective_transform", "ragged_parts",
+    "ragged_to_tensor", "random", "resized", "scattered", "select", "set_operation", "soft_suppression",
+    "sparse", "sparse_cross_entropy", "sparse_list", "sparse_reshape", "sparse_to_dense", "split_parts",
+    "static", "stream", "svd", "text", "truncated_division", "unique_along", "variable", "vjp",
+    "with_offsets", "without_gradient",
+]  # fmt: skip

@@ -1,0 +1,194 @@
+"""Adapters of raw operations on arrays, and of their arguments."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+
+
+def known(value: Any) -> Any:
+    """Return an argument as a NumPy array if it is known while the function is traced; else None."""
+    return tf.get_static_value(value) if tf.is_tensor(value) else np.asarray(value)
+
+
+def static(value: Any) -> Any:
+    """Return an axis or a count as a Python integer if it is known; else the tensor."""
+    found = known(value)
+    return value if found is None else int(found.item())
+
+
+def text(value: Any) -> str:
+    """Return a text that is known while the function is traced."""
+    found = np.asarray(known(value)).item()
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
+def axes(value: Any) -> Any:
+    """Return axes as an integer or a list if they are known; else the tensor."""
+    found = known(value)
+    return value if found is None else np.asarray(found, int).tolist()
+
+
+def list_of(value: Any) -> list[int]:
+    """Return a vector of integers as a list. Raises ValueError if the graph computes it."""
+    numbers = known(value)
+    if numbers is None:
+        raise ValueError(f"{value!r} gets its value when the graph runs, but the operation needs it before")
+    found: list[int] = np.asarray(numbers).tolist()
+    return found
+
+
+def bounds(k: Any) -> Any:
+    """Return the numbers of diagonals: one, or the lowest and the highest."""
+    found = list_of(k)
+    return found if np.ndim(found) == 0 else found[0] if len(found) == 1 else tuple(found)
+
+
+def dtype(value: Any) -> Any:
+    return tf.convert_to_tensor(value).dtype
+
+
+def vjp(function: Callable[[Any], Any], x: Any, dy: Any) -> Any:
+    """Return the gradient of `function` at `x` for the cotangent `dy`."""
+    x = tf.convert_to_tensor(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, x, output_gradients=dy, unconnected_gradients="zero")
+
+
+def c_division(x: Any, y: Any) -> Any:
+    """Return the quotient as in C: that of integers is rounded to zero."""
+    x = tf.convert_to_tensor(x)
+    return tf.truncatediv(x, y) if x.dtype.is_integer else tf.realdiv(x, y)
+
+
+def truncated_division(x: Any, y: Any) -> Any:
+    """Return the quotient rounded to zero."""
+    quotient = c_division(x, y)
+    return quotient if quotient.dtype.is_integer else tf.sign(quotient) * tf.floor(tf.abs(quotient))
+
+
+def bucketize(input: Any, boundaries: Sequence[float]) -> Any:
+    """Return how many boundaries each number reaches."""
+    x = tf.cast(input, tf.float64)
+    limits = tf.cast(tf.constant(list(boundaries), tf.float32), tf.float64)
+    return tf.reshape(tf.searchsorted(limits, tf.reshape(x, [-1]), "right"), tf.shape(x))
+
+
+def bincount(input: Any, size: Any, weights: Any, binary_output: bool) -> Any:
+    """Return counts, or sums of weights if there are any, of the numbers below `size`; by row for a matrix."""
+    input, weights = tf.convert_to_tensor(input), tf.convert_to_tensor(weights)
+    size = static(size)
+    has_weights = weights.shape.num_elements() != 0
+    return tf.math.bincount(
+        input,
+        weights=weights if has_weights else None,
+        minlength=size,
+        maxlength=size,
+        dtype=weights.dtype,
+        axis=-1 if input.shape.rank == 2 else None,
+        binary_output=binary_output,
+    )
+
+
+def population_count(x: Any) -> Any:
+    """Return the number of bits of each integer that are 1, as uint8."""
+    x = tf.convert_to_tensor(x)
+    bits = tf.range(x.dtype.size * 8, dtype=tf.int32)
+    shifted = tf.bitwise.right_shift(tf.expand_dims(x, -1), tf.cast(bits, x.dtype))
+    return tf.cast(
+        tf.reduce_sum(tf.cast(tf.bitwise.bitwise_and(shifted, tf.ones_like(shifted)), tf.int32), -1), tf.uint8
+    )
+
+
+def concat_offset(axis: Any, shapes: Sequence[Any]) -> list[Any]:
+    """Return where each of the tensors with these shapes begins in their concatenation."""
+    sizes = tf.stack(list(shapes))
+    on_axis = tf.one_hot(axis, tf.shape(sizes)[1], dtype=sizes.dtype)
+    return tf.unstack(tf.cumsum(sizes * on_axis, 0, exclusive=True))  # type: ignore[no-any-return]
+
+
+def axis_in_format(x: Any, source: str, target: str) -> Any:
+    """Return the number in the format `target` of an axis that has the number `x` in the format `source`."""
+    return tf.gather(tf.constant([target.index(axis) for axis in source]), x % len(source))
+
+
+def permuted_format(x: Any, source: str, target: str) -> Any:
+    """Return a vector, or pairs, for the axes of one data format in the order of another."""
+    x = tf.convert_to_tensor(x)
+    count = x.shape[0] if x.shape.rank else None
+    if count == len(source) - 2:
+        source, target = ("".join(axis for axis in names if axis not in "NC") for names in (source, target))
+    return tf.gather(x, [source.index(axis) for axis in target])
+
+
+def list_difference(x: Any, y: Any, out_idx: Any) -> tuple[Any, Any]:
+    """Return the elements of `x` that are not in `y`, and their positions."""
+    x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
+    lacking = tf.reduce_all(tf.not_equal(tf.expand_dims(x, 1), tf.expand_dims(y, 0)), 1)
+    places = tf.reshape(tf.where(lacking), [-1])
+    return tf.gather(x, places), tf.cast(places, out_idx)
+
+
+def nth_element(input: Any, n: Any, reverse: bool) -> Any:
+    """Return the n-th smallest element of each row, or the n-th largest."""
+    return tf.gather(tf.sort(input, direction="DESCENDING" if reverse else "ASCENDING"), n, axis=-1)
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """Select by element, or by row if `condition` is a vector."""
+    return tf.compat.v1.where(condition, x, y)
+
+
+def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+    """Return the different slices along an axis in the order of their first places, their indices, and counts."""
+    x, along = tf.convert_to_tensor(x), list_of(axis)
+    if not along and x.shape.rank == 1:
+        return tuple(tf.unique_with_counts(x, out_idx))  # type: ignore[return-value]
+    position = along[0] if along else 0
+    rows = _axis_first(x, position)
+    flat = tf.reshape(rows, tf.stack([tf.shape(rows)[0], -1]))
+    same = tf.reduce_all(tf.equal(tf.expand_dims(flat, 0), tf.expand_dims(flat, 1)), -1)
+    firsts = tf.argmax(tf.cast(same, tf.int32), 1, tf.int32)
+    kept, indices, counts = tf.unique_with_counts(firsts, out_idx)
+    return _axis_first(tf.gather(rows, kept), position, back=True), indices, counts
+
+
+def _axis_first(x: Any, axis: int, back: bool = False) -> Any:
+    rank = x.shape.rank
+    order = [axis % rank, *(i for i in range(rank) if i != axis % rank)]
+    return tf.transpose(x, np.argsort(order).tolist() if back else order)
+
+
+def without_gradient(input: Any, message: str) -> Any:
+    """Return `input`; its gradient is a LookupError."""
+
+    @tf.custom_gradient
+    def identity(x: Any) -> Any:
+        def refuse(dy: Any) -> Any:
+            raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
+
+        return tf.identity(x), refuse
+
+    return identity(input)
+
+
+def printed(input: Any, data: Sequence[Any], message: str, summarize: int) -> Any:
+    """Print a message and data to the standard error; return `input`."""
+    tf.print(message, *data, summarize=summarize, sep="", output_stream=sys.stderr)
+    return tf.identity(input)
+
+
+def stream(name: str) -> Any:
+    """Return the output of `tf.print` with this name in TensorFlow."""
+    return {"stdout": sys.stdout, "stderr": sys.stderr}.get(name, name)
+
+
+def five(number: Any) -> Any:
+    """Return a number as text of at least five digits."""
+    return tf.as_string(number, width=5, fill="0")

@@ -1,0 +1,15 @@
+"""The namespace `tf.test.experimental`.
+
+>>> sync_devices()
+"""
+
+from ..core.missing_names import explain as _explain
+
+
+def sync_devices() -> None:
+    """Return at once: operations have finished when they return."""
+
+
+__all__ = ["sync_devices"]
+
+_explain(__name__)

@@ -1,0 +1,137 @@
+"""Assertions of absl's test cases, which programs find in `tf.test.TestCase`."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
+from typing import Any
+
+
+class GeneralAssertions(unittest.TestCase):
+    """Assertions on collections, texts and ranges."""
+
+    def assertLen(self, container: Sized, expected_len: int, msg: str | None = None) -> None:
+        """Assert the length of a container."""
+        if len(container) != expected_len:
+            self.fail(
+                self._formatMessage(
+                    msg, f"{container!r} has length of {len(container)}, expected {expected_len}."
+                )
+            )
+
+    def assertEmpty(self, container: Sized, msg: str | None = None) -> None:
+        """Assert that a container is empty."""
+        if len(container):
+            self.fail(self._formatMessage(msg, f"{container!r} has length of {len(container)}."))
+
+    def assertNotEmpty(self, container: Sized, msg: str | None = None) -> None:
+        """Assert that a container has elements."""
+        if not len(container):
+            self.fail(self._formatMessage(msg, f"{container!r} has length of 0."))
+
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:
+        """Assert that a value is at least `minv` and at most `maxv`."""
+        if not minv <= value <= maxv:
+            self.fail(self._formatMessage(msg, f"{value!r} unexpectedly not between {minv!r} and {maxv!r}"))
+
+    def assertSameElements(
+        self, expected_seq: Iterable[Any], actual_seq: Iterable[Any], msg: Any = None
+    ) -> None:
+        """Assert that two sequences have the same elements, in any order and number."""
+        expected, actual = list(expected_seq), list(actual_seq)
+        lacking = [item for item in expected if item not in actual]
+        more = [item for item in actual if item not in expected]
+        if lacking or more:
+            self.fail(self._formatMessage(msg, f"Missing: {lacking}; unexpected: {more}"))
+
+    def assertContainsSubset(
+        self, expected_subset: Iterable[Any], actual_set: Iterable[Any], msg: str | None = None
+    ) -> None:
+        """Assert that a set has all elements of another one."""
+        missing = set(expected_subset) - set(actual_set)
+        if missing:
+            self.fail(self._formatMessage(msg, f"Missing elements {missing}"))
+
+    def assertNoCommonElements(
+        self, expected_seq: Iterable[Any], actual_seq: Iterable[Any], msg: str | None = None
+    ) -> None:
+        """Assert that two collections have no element in common."""
+        common = set(expected_seq) & set(actual_seq)
+        if common:
+            self.fail(self._formatMessage(msg, f"Common elements {common}"))
+
+    def assertSequenceStartsWith(
+        self, prefix: Sequence[Any], whole: Sequence[Any], msg: str | None = None
+    ) -> None:
+        """Assert that a sequence begins with another one."""
+        if list(whole[: len(prefix)]) != list(prefix):
+            self.fail(self._formatMessage(msg, f"prefix: {prefix!r} not found at start of whole: {whole!r}."))
+
+    def assertSequenceAlmostEqual(
+        self, expected_seq: Sequence[Any], actual_seq: Sequence[Any], places: int | None = None, msg: str | None = None,
+        delta: float | None = None,
+    ) -> None:  # fmt: skip
+        """Assert that the numbers of two sequences are almost equal."""
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for expected, actual in zip(expected_seq, actual_seq, strict=True):
+            self.assertAlmostEqual(expected, actual, places, msg, delta)  # type: ignore[arg-type]
+
+    def assertContainsInOrder(self, strings: Sequence[str], target: str, msg: str | None = None) -> None:
+        """Assert that a text contains others, in this order."""
+        position = 0
+        for text in [strings] if isinstance(strings, str) else strings:
+            found = target.find(text, position)
+            if found < 0:
+                self.fail(self._formatMessage(msg, f"Did not find {text!r} in order in {target!r}"))
+            position = found + len(text)
+
+    def assertContainsExactSubsequence(
+        self, container: Sequence[Any], subsequence: Sequence[Any], msg: str | None = None
+    ) -> None:
+        """Assert that a sequence contains another one without gaps."""
+        size = len(subsequence)
+        if not any(
+            list(container[i : i + size]) == list(subsequence) for i in range(len(container) - size + 1)
+        ):
+            self.fail(self._formatMessage(msg, f"{container!r} does not contain {subsequence!r}"))
+
+    def assertEndsWith(self, actual: str, expected_end: str, msg: str | None = None) -> None:
+        """Assert that a text ends with another one."""
+        if not actual.endswith(expected_end):
+            self.fail(self._formatMessage(msg, f"{actual!r} does not end with {expected_end!r}"))
+
+    def assertTotallyOrdered(self, *groups: Collection[Any], msg: str | None = None) -> None:
+        """Assert that members of later groups are greater than those of earlier ones."""
+        for i, group in enumerate(groups):
+            for later in groups[i + 1 :]:
+                for small in group:
+                    for great in later:
+                        self.assertLess(small, great, msg)
+
+    def assertRaisesWithLiteralMatch(
+        self, expected_exception: Any, expected_exception_message: str, callable_obj: Callable[..., Any] | None = None,
+        *args: Any, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """Assert that an exception with exactly this text is raised; without a callable return a context."""
+        context = _LiteralMatch(self, expected_exception, expected_exception_message)
+        if callable_obj is None:
+            return context
+        with context:
+            callable_obj(*args, **kwargs)
+        return None
+
+
+class _LiteralMatch:
+    def __init__(self, test: unittest.TestCase, kind: Any, text: str) -> None:
+        self.test, self.kind, self.text = test, kind, text
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+        if kind is None:
+            self.test.fail(f"{self.kind.__name__} not raised")
+        if not issubclass(kind, self.kind):
+            return False
+        self.test.assertEqual(self.text, str(error))
+        return True

@@ -1,0 +1,155 @@
+"""Raw operations give TensorFlow's results: `fixtures/tensorflow/raw_ops.jsonl` has arguments and recorded answers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.raw_ops import table_reader
+
+RECORDED = Path(__file__).parents[3] / "fixtures" / "tensorflow" / "raw_ops.jsonl"
+CASES = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]
+BY_NAME = {name: list(rows) for name, rows in itertools.groupby(CASES, lambda case: case[0])}
+
+
+def read(value: Any) -> Any:
+    """A recorded tensor, a list of these, or an attribute."""
+    if isinstance(value, list):
+        return [read(item) for item in value]
+    return tensor(**value) if isinstance(value, dict) else value
+
+
+def tensor(t: str, v: Any, s: list[int]) -> Any:
+    if t == "string":
+        return tf.constant(in_bytes(v), tf.string)
+    dtype = tf.as_dtype(t).as_numpy_dtype
+    if t.startswith("complex"):
+        return tf.constant((np.array(v[0]) + 1j * np.array(v[1])).reshape(s).astype(dtype))
+    return tf.constant(np.array(v, dtype).reshape(s))
+
+
+def in_bytes(text: Any) -> Any:
+    return [in_bytes(item) for item in text] if isinstance(text, list) else text.encode("latin1")
+
+
+def check(got: Any, expected: Any) -> None:
+    if isinstance(expected, list):
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected, strict=True):
+            check(one, other)
+    elif expected is not None:
+        wanted = read(expected)
+        assert got.dtype == wanted.dtype
+        if wanted.dtype.is_floating or wanted.dtype.is_complex:
+            np.testing.assert_allclose(got.numpy(), wanted.numpy(), 1e-4, 1e-5)
+        else:
+            np.testing.assert_array_equal(got.numpy(), wanted.numpy())
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_results_are_those_of_tensorflow(name: str) -> None:
+    for _, arguments, expected in BY_NAME[name]:
+        check(getattr(tf.raw_ops, name)(**read_all(arguments)), expected)
+
+
+def read_all(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {key: read(value) for key, value in arguments.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["FusedBatchNormV3", "ImageProjectiveTransformV3", "UniqueV2", "Conv2DBackpropInput", "StringNGrams"],
+)
+@pytest.mark.parametrize("executor", ["plan", "interpret"])
+def test_graphs_give_the_same_results(name: str, executor: str) -> None:
+    for _, arguments, expected in BY_NAME[name]:
+        given = read_all(arguments)
+        fixed = {key: value for key, value in given.items() if not tf.is_tensor(value) or key in ("axis",)}
+        operation = partial(getattr(tf.raw_ops, name), **fixed)
+        traced = tf.function(applied(operation), experimental_executor=executor)
+        got = traced(**{key: value for key, value in given.items() if key not in fixed})
+        check(got, expected if isinstance(expected, list) else [expected])
+
+
+def applied(operation: Any) -> Any:
+    """A function of tensors that returns the operation's results in a tuple."""
+
+    def call(**tensors: Any) -> tuple[Any, ...]:
+        result = operation(**tensors)
+        return tuple(result) if isinstance(result, (list, tuple)) else (result,)
+
+    return call
+
+
+def test_gradients_pass_through() -> None:
+    x = tf.constant(np.linspace(-1, 1, 36, dtype=np.float32).reshape(1, 3, 4, 3))
+    shift = tf.constant([[1.0, 0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        moved = tf.raw_ops.ImageProjectiveTransformV3(
+            images=x, transforms=shift, output_shape=[3, 4], fill_value=0.0, interpolation="BILINEAR"
+        )
+        loss = tf.reduce_sum(moved)
+    expected = np.ones((1, 3, 4, 3), np.float32)
+    expected[:, :, 0] = 0.5
+    np.testing.assert_allclose(tape.gradient(loss, x), expected)
+
+
+class TestVariablesAndTables:
+    def test_handles_of_variables(self) -> None:
+        v = tf.Variable([1.0, 2.0, 3.0])
+        assert tf.raw_ops.AssignAddVariableOp(resource=v.handle, value=tf.ones([3])) is None
+        tf.raw_ops.ResourceScatterAdd(resource=v.handle, indices=[0, 2], updates=[10.0, 20.0])
+        assert tf.raw_ops.ReadVariableOp(resource=v.handle, dtype=tf.float32).numpy().tolist() == [12, 3, 24]
+        assert tf.raw_ops.ResourceGather(
+            resource=v.handle, indices=[1], dtype=tf.float32
+        ).numpy().tolist() == [3]
+
+    def test_a_traced_function_changes_variables(self) -> None:
+        v, speed = tf.Variable(1.0), tf.Variable(0.5)
+        step = tf.function(
+            lambda g: tf.raw_ops.ResourceApplyMomentum(
+                var=v.handle, accum=speed.handle, lr=0.1, grad=g, momentum=0.9
+            )
+        )
+        step(tf.constant(2.0))
+        np.testing.assert_allclose([v.numpy(), speed.numpy()], [1 - 0.245, 2.45], rtol=1e-6)
+
+    def test_handles_of_tables(self) -> None:
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+        handle = table.resource_handle
+        tf.raw_ops.LookupTableInsertV2(table_handle=handle, keys=["a"], values=[4])
+        found = tf.raw_ops.LookupTableFindV2(
+            table_handle=handle, keys=["a", "b"], default_value=tf.constant(7, tf.int64)
+        )
+        assert found.numpy().tolist() == [4, 7]
+
+
+class TestNames:
+    def test_positional_arguments_are_refused(self) -> None:
+        with pytest.raises(TypeError, match=r"Relu only takes keyword args \(possible keys: .*features"):
+            tf.raw_ops.Relu([1.0])
+
+    def test_several_results_have_names(self) -> None:
+        found = tf.raw_ops.Unique(x=[4, 4, 5])
+        assert found.y.numpy().tolist() == [4, 5]
+        assert found.idx.numpy().tolist() == [0, 0, 1]
+
+    def test_every_expression_compiles(self) -> None:
+        for name in table_reader.definitions():
+            assert callable(table_reader.function(name))
+
+    def test_missing_operations_have_a_reason_and_a_substitute(self) -> None:
+        with pytest.raises(
+            AttributeError, match=r"tf\.raw_ops\.If is not in agc \(control flow .*\)\. Use tf\.cond"
+        ):
+            _ = tf.raw_ops.If
+        listed = [name for _, _, names in table_reader.reasons() for name in names]
+        assert len(listed) == len(set(listed)) > 900
+        assert not set(listed) & set(table_reader.definitions())

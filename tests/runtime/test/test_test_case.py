@@ -1,0 +1,158 @@
+"""`tf.test.TestCase`: assertions show the elements that differ, and sessions evaluate graphs."""
+
+import sys
+import unittest
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def case():
+    return tf.test.TestCase()
+
+
+ACCEPTED = [
+    ("assertAllClose", [1.0, 2.0], tf.constant([1.0, 2.0 + 1e-7])),
+    ("assertAllClose", {"a": tf.ones([2]), "b": [1, (2.0, 3.0)]}, {"a": [1.0, 1.0], "b": [1, (2.0, 3.0)]}),
+    ("assertAllClose", tf.ragged.constant([[1.0], []]), [[1.0 + 1e-7], []]),
+    ("assertAllClose", [NAN, np.inf], tf.constant([NAN, np.inf])),
+    ("assertAllClose", tf.Variable([1, 2]), [1, 2]),
+    ("assertAllEqual", tf.constant(["a", "b"]), ["a", b"b"]),
+    ("assertAllEqual", tf.ragged.constant([[1], [2, 3]]), [[1], [2, 3]]),
+    ("assertAllEqual", tf.sparse.from_dense([[0, 1]]), [[0, 1]]),
+    ("assertAllEqual", tf.TensorShape([2, 3]), [2, 3]),
+    ("assertNotAllClose", [1.0], [2.0]),
+    ("assertNotAllEqual", [1], [2]),
+    ("assertAllCloseAccordingToType", tf.constant([1.0], tf.float16), tf.constant([1.0005], tf.float16)),
+    ("assertAllGreater", [2, 3], 1),
+    ("assertAllLessEqual", tf.constant([2, 3]), 3),
+    ("assertAllInRange", [0.0, 0.5], 0.0, 1.0),
+    ("assertAllInSet", tf.constant([1, 2]), {1, 2, 3}),
+    ("assertDTypeEqual", tf.constant(1.0), tf.float32),
+    ("assertShapeEqual", tf.zeros([2, 3]), np.zeros((2, 3))),
+    ("assertNear", 1.0, 1.05, 0.1),
+    ("assertArrayNear", [1.0, 2.0], [1.05, 2.0], 0.1),
+    ("assertNDArrayNear", np.ones(2), np.ones(2) + 0.01, 0.1),
+    ("assertStartsWith", "tensor", "ten"),
+    ("assertDeviceEqual", "/cpu:0", "/device:CPU:0"),
+    ("assertLen", [1, 2], 2),
+    ("assertContainsSubset", {1}, {1, 2}),
+    ("assertSameElements", [1, 1, 2], [2, 1]),
+    ("assertSequenceAlmostEqual", [1.0], [1.0 + 1e-9]),
+]
+
+REFUSED = [
+    ("assertAllClose", ([1.0, 2.0], [1.0, 2.1]), r"Values differ.*1 of 2 elements, at \[\[1\]\]"),
+    ("assertAllClose", ({"a": [1.0]}, {"a": [2.0]}), r"Values differ\['a'\]"),
+    ("assertAllClose", ([1.0], [[1.0]]), "Shape mismatch"),
+    ("assertAllClose", ({"a": 1}, [1]), "Can't compare dict to non-dict"),
+    ("assertAllEqual", ([1, 2], tf.constant([1, 3])), "Values differ"),
+    ("assertAllEqual", (tf.ragged.constant([[1]]), [[1], []]), "differ"),
+    ("assertNotAllClose", ([1.0], [1.0]), "close at all elements"),
+    ("assertNotAllEqual", ([1], [1]), "equal at all elements"),
+    ("assertAllGreater", ([0, 5], 1), r"1 of 2 elements are not > 1: \[0\]"),
+    ("assertAllInRange", ([0.0, 1.0], 0.0, 1.0, True), "not in the range"),
+    ("assertAllInSet", ([4], {1}), "not in the set"),
+    ("assertDTypeEqual", (tf.constant(1), tf.float32), "int32"),
+    ("assertShapeEqual", (tf.zeros([2]), tf.zeros([3])), "2"),
+    ("assertNear", (1.0, 2.0, 0.1), "1.0 != 2.0"),
+    ("assertEmpty", ([1],), "has length of 1"),
+    ("assertBetween", (3, 1, 2), "not between"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), [(row[0], row[1:]) for row in ACCEPTED])
+def test_assertions_accept(case, name, arguments):
+    assert getattr(case, name)(*arguments) is None
+
+
+@pytest.mark.parametrize(("name", "arguments", "text"), REFUSED)
+def test_assertions_fail_with_the_difference(case, name, arguments, text):
+    with pytest.raises(AssertionError, match=f"(?s){text}"):
+        getattr(case, name)(*arguments)
+
+
+def test_expected_exceptions(case):
+    with case.assertRaisesOpError("not invertible"):
+        tf.linalg.inv(tf.zeros([2, 2]))
+    with case.assertRaisesWithPredicateMatch(ValueError, lambda error: "x" in str(error)):
+        raise ValueError("x")
+    with (
+        pytest.raises(AssertionError, match="ValueError not raised"),
+        case.assertRaisesWithPredicateMatch(ValueError, ""),
+    ):
+        pass
+    with case.assertRaisesIncompatibleShapesError():
+        tf.constant([1, 2]) + tf.constant([1, 2, 3])
+    with case.assertRaisesWithLiteralMatch(ValueError, "exact"):
+        raise ValueError("exact")
+
+
+def test_evaluate_returns_the_values_of_a_nest(case):
+    found = case.evaluate({"a": tf.constant([1]), "b": (tf.Variable(2.0), lambda: tf.constant(3), 4)})
+    assert found["a"].tolist() == [1]
+    assert [float(x) for x in found["b"]] == [2.0, 3.0, 4.0]
+
+
+def test_eager_code_has_no_session(case):
+    with case.session() as session:
+        case.assertAllEqual(case.evaluate(tf.constant([1])), [1])
+        with pytest.raises(AttributeError, match=r"'run' of a session in eager code: call self\.evaluate"):
+            session.run(tf.constant(1))
+
+
+def test_graphs_are_evaluated_in_a_session(case):
+    with tf.Graph().as_default():
+        v = tf.compat.v1.Variable(1.0)
+        with case.cached_session():
+            case.evaluate(tf.compat.v1.global_variables_initializer())
+            case.evaluate(v.assign_add(2.0))
+        with case.cached_session():
+            assert case.evaluate(v) == 3.0
+
+
+def test_each_test_begins_with_the_same_random_numbers():
+    drawn = []
+
+    class Draws(tf.test.TestCase):
+        def test_one(self):
+            drawn.append((float(tf.random.uniform([])), float(np.random.rand())))
+
+        test_two = test_one
+
+    unittest.defaultTestLoader.loadTestsFromTestCase(Draws).run(unittest.TestResult())
+    assert len(drawn) == 2
+    assert drawn[0] == drawn[1]
+
+
+def test_threads_raise_their_exceptions_when_joined(case):
+    done = case.checkedThread(lambda x: None, args=(1,))
+    done.start()
+    done.join()
+    failing = case.checkedThread(lambda: 1 / 0)
+    failing.start()
+    with pytest.raises(AssertionError, match="Error in checkedThread: division by zero"):
+        failing.join()
+
+
+def test_temporary_folders_and_output(case):
+    assert case.get_temp_dir() == case.get_temp_dir()
+    with case.captureWritesToStream(sys.stdout) as written:
+        tf.print("printed", output_stream=sys.stdout)
+    assert "printed" in written.contents()
+
+
+def test_decorators_of_tests():
+    class Skips(tf.test.TestCase):
+        @tf.test.disable_with_predicate(lambda: True, "not now")
+        def test_it(self):
+            raise AssertionError
+
+    result = unittest.TestResult()
+    Skips("test_it").run(result)
+    assert [text for _, text in result.skipped] == ["not now"]
+    assert tf.test.with_eager_op_as_function(Skips) is Skips
