@@ -24,6 +24,7 @@ from ..ir.builder import current
 from ..ir.graph import Graph, Operation
 from ..ops.arrays import placeholder as placeholders
 from ..sparse.tensor import SparseTensor as _SparseTensor
+from .dimension import Dimension
 from .namespaces import member
 from .sessions.graph_builder import (
     GLOBAL_VARIABLES,
@@ -257,8 +258,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AUTO_REUSE", "ConfigProto", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation", "Session",
-    "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add", "assign_sub",
+    "AUTO_REUSE", "ConfigProto", "Dimension", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation",
+    "Session", "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add", "assign_sub",
     "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "enable_eager_execution",
     "enable_resource_variables", "enable_v2_behavior", "executing_eagerly",
     "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",

@@ -164,7 +164,10 @@ class RestoredFunction:
         given = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
         options = [f"  {each.pretty_printed_signature(verbose=False)}" for each in self.concrete_functions]
         if not options:
-            return f"{self.name}() was saved without a graph: call it before saving, or give it an input_signature"
+            return (
+                f"Found zero restored functions for {self.name}(): it was saved without a graph. Call it before "
+                "saving, or give it an input_signature"
+            )
         return (
             f"Could not find matching concrete function to call loaded from the SavedModel. Got: "
             f"{self.name}({', '.join(given)}); expected one of {len(options)}:\n" + "\n".join(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,8 +28,9 @@ def chosen(signatures: Any, saved: Any, functions: Mapping[str, Any]) -> dict[st
         saved: the saved object. A model of Keras has a default signature.
         functions: its functions. If exactly one has an input_signature and exportable results, it is the default.
     """
-    if signatures is None:
-        signatures = getattr(saved, "_default_save_signature", None)
+    default = getattr(saved, "_default_save_signature", None)
+    if signatures is None and default is not None and graphs_of(default):
+        signatures = default
     if signatures is None:
         fixed = [value for value in functions.values() if getattr(value, "input_signature", None) is not None]
         graphs = [
@@ -66,13 +68,19 @@ def _only_graph(name: str, value: Any) -> ConcreteFunction:
 
 
 def _named_specs(name: str, concrete: ConcreteFunction) -> dict[str, TensorSpec]:
-    """Return the tensor arguments by name; Python values are constants of the traced graph."""
-    specs = {}
+    """Return the tensor arguments by name; Python values are constants of the traced graph.
+
+    Tensors without a name of their own have that of their argument: `x`, `x_1` for an argument `x` with two.
+    """
+    specs: dict[str, TensorSpec] = {}
     for argument, value in concrete.arguments.items():
         for path, leaf in nest.flatten_with_path(value, argument):
             if isinstance(leaf, TensorSpec):
-                plain = "".join(c if c.isalnum() or c == "_" else "_" for c in path).strip("_")
-                specs[leaf.name or plain] = leaf
+                wanted = "".join(c if c.isalnum() or c == "_" else "_" for c in leaf.name or argument)
+                candidates = (f"{wanted}_{number}" for number in itertools.count(1))
+                specs[next(filter(lambda each: each not in specs, itertools.chain([wanted], candidates)))] = (
+                    leaf
+                )
             elif isinstance(leaf, (TypeSpec, TraceType)) or _is_variable(leaf):
                 raise ValueError(
                     f"the signature {name!r} cannot take `{path}`, since only tensors can be given by name: "

@@ -35,11 +35,15 @@ INTERNAL_NAMES = {
         "_reset_context": f"{_HERE}.internals:reset_context",
     },
     "python.framework.config": {"is_op_determinism_enabled": f"{_HERE}.internals:is_op_determinism_enabled"},
+    "python.framework.type_spec_registry": {
+        "get_name": f"{_HERE}.type_spec_registry:get_name",
+        "lookup": f"{_HERE}.type_spec_registry:lookup",
+    },
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
     "python.ops.math_ops": {"is_nan": "ops.math.elementwise:is_nan"},
     "python.trackable.data_structures": {
         "ListWrapper": f"{_HERE}.tracking:ListWrapper",
-        "_DictWrapper": f"{_HERE}.tracking:DictWrapper",
+        "_DictWrapper": f"{_HERE}.tracking:_DictWrapper",
     },
     "saved_model.experimental": {"TrackableResource": "core.tracked_object:TrackableResource"},
 }

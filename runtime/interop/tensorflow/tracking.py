@@ -89,5 +89,5 @@ class ListWrapper(list[Any]):
     """TensorFlow's tracked list, by which Keras recognizes lists; the runtime makes none."""
 
 
-class DictWrapper(dict[Any, Any]):
+class _DictWrapper(dict[Any, Any]):
     """TensorFlow's tracked dict, by which Keras recognizes dicts; the runtime makes none."""

@@ -127,7 +127,8 @@ def test_arguments_choose_among_the_graphs(folder):
     with pytest.raises(ValueError, match="Could not find matching"):
         loaded(tf.ones([4, 2]))
     with pytest.raises(
-        ValueError, match=r"never_called\(\) was saved without a graph: call it before saving"
+        ValueError,
+        match=r"for never_called\(\): it was saved without a graph. Call it before saving",
     ):
         loaded.never_called(X)
 
@@ -138,6 +139,23 @@ def test_graphs_are_found_by_specs(folder):
     graph = concrete.get_concrete_function(tf.TensorSpec([1, 2]))
     assert graph(X).numpy().tolist() == [[3.0, 6.0]]
     assert len(concrete.concrete_functions) == 2
+
+
+def test_tensors_of_a_signature_have_the_names_of_tensorflow(tmp_path):
+    two, named = (
+        [tf.TensorSpec([]), tf.TensorSpec([])],
+        {"b": tf.TensorSpec([]), "a": tf.TensorSpec([], name="q")},
+    )
+    module = tf.Module()
+    module.f = tf.function(lambda x, d, x_1: x[0] - x[1] + d["a"] * x_1, input_signature=[two, named, two[0]])
+    tf.saved_model.save(module, tmp_path)
+    signature = tf.saved_model.load(tmp_path).signatures["serving_default"]
+    assert sorted(signature.structured_input_signature[1]) == ["d", "q", "x", "x_1", "x_1_1"]
+    values = {
+        name: tf.constant(value)
+        for name, value in {"x": 1.0, "x_1": 2.0, "q": 3.0, "d": 4.0, "x_1_1": 5.0}.items()
+    }
+    assert signature(**values)["output_0"] == 14.0
 
 
 def test_functions_are_loaded_by_aliases(tmp_path):
