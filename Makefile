@@ -57,6 +57,15 @@ generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, 
 differential:  ## compare with TensorFlow: make differential PEER=path/to/its/python
 	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)
 
+.PHONY: peer
+peer:  ## install TensorFlow and Keras into .peers/tensorflow, for make compatibility
+	$(PYTHON) -m venv .peers/tensorflow
+	.peers/tensorflow/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/compatibility/peer.txt
+
+.PHONY: compatibility
+compatibility: $(VENV)/installed-dev  ## run public programs on agc and TensorFlow: make compatibility PEER=path/to/its/python
+	cd tests && ../$(BIN)/python -m compatibility --peer "$(if $(PEER),$(abspath $(PEER)))" $(WITH)
+
 .PHONY: bench
 bench: $(VENV)/installed  ## run the benchmarks, also with the installed peers
 	$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(addprefix --peer ,$(wildcard .peers/bin/python))

@@ -1,0 +1,1 @@
+"""Public programs on agc and on TensorFlow: tests and examples of other libraries, compared outcome by outcome."""

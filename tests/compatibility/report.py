@@ -1,0 +1,87 @@
+"""Write docs/compatibility.md: how many programs of each suite pass, and why the others do not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from .comparison import Comparison
+
+INTRODUCTION = """\
+# Compatibility
+
+Public programs, none of which was written for this project, run twice: with TensorFlow {tensorflow}, and with agc in
+its place (`install_as_tensorflow`). This table is written by
+
+```bash
+make compatibility PEER=path/to/python      # the Python of an environment with TensorFlow; make peer builds one
+```
+
+A test *counts* if it passes with TensorFlow. The tests of Keras {keras} are those in its own package. Scripts train for
+20 steps, and pass if their losses are the same up to 1 %. The harness downloads the archives; the project contains
+nothing of them.
+
+| programs | count | pass with agc | share |
+|---|--:|--:|--:|
+"""
+
+
+def text(comparisons: Sequence[Comparison], versions: dict[str, str]) -> str:
+    """Return the document."""
+    groups = {suite.partition("/")[0]: [] for suite, _, _ in comparisons}  # type: dict[str, list[Comparison]]
+    for found in comparisons:
+        groups[found.suite.partition("/")[0]].append(found)
+    rows = [row(f"**{name}**" if len(parts) > 1 else name, parts) for name, parts in groups.items()]
+    return "".join([
+        INTRODUCTION.format(**versions), *rows, row("**all**", comparisons),
+        *("\n" + details(name, parts) for name, parts in groups.items() if len(parts) > 1),
+        "\n## What fails, and why\n\n", *causes(comparisons),
+    ])  # fmt: skip
+
+
+def details(name: str, parts: Sequence[Comparison]) -> str:
+    """Return the table of the suites of one library."""
+    head = f"## {name}\n\n| group | count | pass with agc | share |\n|---|--:|--:|--:|\n"
+    return head + "".join(row(part.suite.partition("/")[2], [part]) for part in parts)
+
+
+def row(name: str, parts: Iterable[Comparison]) -> str:
+    """Return the counts of some suites as a row of a table.
+
+    >>> row("einops", [Comparison("einops", 56, [])])
+    '| einops | 56 | 56 | 100.0 % |\\n'
+    """
+    parts = list(parts)
+    counted = sum(part.counted for part in parts)
+    passed = counted - sum(len(part.failures) for part in parts)
+    share = f"{int(1000 * passed / counted) / 10} %" if counted else "-"
+    return f"| {name} | {counted:,} | {passed:,} | {share} |\n"
+
+
+def causes(comparisons: Iterable[Comparison]) -> list[str]:
+    """Return the reasons of failures as a list, the most frequent ones first."""
+    found: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], str] = {}
+    for suite, _, failures in comparisons:
+        for test, reason in failures:
+            key = suite.partition("/")[0], general(reason)
+            found[key] += 1
+            examples.setdefault(key, test.rpartition("::")[2])
+    if not found:
+        return ["Nothing.\n"]
+    head = ["| programs | tests | reason | for example |\n|---|--:|---|---|\n"]
+    return head + [
+        f"| {library} | {count} | {reason} | `{examples[library, reason]}` |\n"
+        for (library, reason), count in sorted(found.items(), key=lambda item: (item[0][0], -item[1]))
+    ]
+
+
+def general(reason: str) -> str:
+    """Return a reason without what differs from run to run, as a cell of a table.
+
+    >>> general("ValueError: <agc.Tensor at 0x7f60> | 3.0001")
+    'ValueError: <agc.Tensor at …> \\\\| 3.0001'
+    """
+    short = re.sub(r"0x[0-9a-f]+", "…", re.sub(r"/[\w./-]+/", "…/", " ".join(reason.split())))
+    return (short if len(short) < 160 else short[:157] + "…").replace("|", r"\|")
