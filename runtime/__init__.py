@@ -45,6 +45,7 @@ for _module in _LOADED_FIRST:
     importlib.import_module(_module, __name__)
 
 NAMESPACES = (
+    "audio",
     "autodiff",
     "bitwise",
     "compat",
@@ -73,6 +74,7 @@ NAMESPACES = (
     "train",
     "types",
     "version",
+    "xla",
 )
 """Modules that are imported at the first access, so that `import agc.runtime` is fast."""
 

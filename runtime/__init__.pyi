@@ -10,6 +10,7 @@ from agc.runtime.ops.assertions.assert_op import Assert as Assert
 from agc.runtime.autograph_backend import BACKEND as BACKEND
 from agc.runtime.tracing.concrete_function import ConcreteFunction as ConcreteFunction
 from agc.runtime.dtypes import DType as DType
+from agc.runtime.core.device_spec import DeviceSpec as DeviceSpec
 from agc.runtime.tracing.function import Function as Function
 from agc.runtime.autodiff.tape import GradientTape as GradientTape
 from agc.runtime.ir.graph import Graph as Graph
@@ -37,6 +38,7 @@ from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_e
 from agc.runtime.ops.assertions.value_assertions import assert_greater as assert_greater
 from agc.runtime.ops.assertions.value_assertions import assert_less as assert_less
 from agc.runtime.ops.assertions.static_assertions import assert_rank as assert_rank
+from agc.runtime import audio as audio
 from agc.runtime import autodiff as autodiff
 from agc.runtime import autograph as autograph
 from agc.runtime.ops.nn.space_to_depth import batch_to_space as batch_to_space
@@ -150,9 +152,11 @@ from agc.runtime import types as types
 from agc.runtime.ops.arrays.sort import unique as unique
 from agc.runtime.ops.arrays.permutation import unique_with_counts as unique_with_counts
 from agc.runtime.ops.arrays.concat_split import unstack as unstack
+from agc.runtime.core.variable_creators import variable_creator_scope as variable_creator_scope
 from agc.runtime.higher_order.vectorized_map import vectorized_map as vectorized_map
 from agc.runtime import version as version
 from agc.runtime.control_flow.functional_api import while_loop as while_loop
+from agc.runtime import xla as xla
 from agc.runtime.ops.random.initializers import zeros_initializer as zeros_initializer
 
 def abs(x: Any, name: builtins.str | None = ...) -> _Tensor: ...

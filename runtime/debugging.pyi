@@ -28,7 +28,9 @@ from agc.runtime.ops.assertions.static_assertions import assert_same_float_dtype
 from agc.runtime.ops.assertions.static_assertions import assert_scalar as assert_scalar
 from agc.runtime.ops.assertions.assert_shapes import assert_shapes as assert_shapes
 from agc.runtime.ops.assertions.static_assertions import assert_type as assert_type
+from agc.runtime.ops.math.numerics_watch import disable_check_numerics as disable_check_numerics
 from agc.runtime.core.traceback_switch import disable_traceback_filtering as disable_traceback_filtering
+from agc.runtime.ops.math.numerics_watch import enable_check_numerics as enable_check_numerics
 from agc.runtime.core.traceback_switch import enable_traceback_filtering as enable_traceback_filtering
 from agc.runtime.core.devices import get_log_device_placement as get_log_device_placement
 from agc.runtime.ops.assertions.static_assertions import is_numeric_tensor as is_numeric_tensor

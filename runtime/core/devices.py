@@ -55,8 +55,18 @@ class _Placement(threading.local):
 
 
 class _Setting:
+    """Settings for all operations; `observed` blocks the fast paths of elementwise ones."""
+
     soft = True
     logged = False
+    checked = False
+    observed = False
+
+    def observe(self, logged: bool | None = None, checked: bool | None = None) -> None:
+        """Set whether placements are logged, and whether results are checked."""
+        self.logged = self.logged if logged is None else logged
+        self.checked = self.checked if checked is None else checked
+        self.observed = self.logged or self.checked
 
 
 placement = _Setting()
@@ -87,6 +97,9 @@ def _with_part(found: DeviceName, words: list[str], name: str) -> DeviceName:
         return found._replace(replica=_number(words[1:], name))
     if head == "task" and len(words) == 2:
         return found._replace(task=_number(words[1:], name))
+    is_kind = head == "device" or head.upper() in ("CPU", "GPU", "TPU")
+    if is_kind and found.kind is not None:
+        raise ValueError(f"Multiple device types are not allowed while parsing the device spec: {name}.")
     if head == "device" and len(words) in (2, 3):
         return found._replace(kind=words[1].upper(), number=_number(words[2:], name))
     if head.upper() in ("CPU", "GPU", "TPU") and len(words) <= 2:
@@ -126,6 +139,8 @@ def device(device_name: str | None) -> Iterator[None]:
     """
     if callable(device_name):
         raise RuntimeError("tf.device does not support functions.")
+    if hasattr(device_name, "to_string"):
+        device_name = device_name.to_string()
     if device_name is not None and not isinstance(device_name, str):
         raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name!r})")
     name = DeviceName() if device_name is None else parsed(device_name).within(_blocks.names[-1])
@@ -143,7 +158,7 @@ def set_log_device_placement(enabled: bool) -> None:
 
     Eager operations are reported as they run, operations of a graph once, before its first run.
     """
-    placement.logged = bool(enabled)
+    placement.observe(logged=bool(enabled))
 
 
 @export("debugging.get_log_device_placement")

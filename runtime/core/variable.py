@@ -26,6 +26,7 @@ from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
 from .export import export
 from .tensor import EagerTensor, Reference, SymbolicTensor, Tensor, value_text
+from .variable_creators import CreatedByScope
 from .variable_enums import (
     VariableAggregation,
     VariableSynchronization,
@@ -49,7 +50,7 @@ class _NoValue:
 
 
 @export("Variable")
-class Variable(PartialUpdates):
+class Variable(PartialUpdates, metaclass=CreatedByScope):
     """A mutable value of one dtype. Its shape is fixed unless `shape` says otherwise.
 
     Assignments return another handle to the same variable, shown as 'UnreadVariable'.
@@ -78,6 +79,7 @@ class Variable(PartialUpdates):
     _owner: Any = None  # the graph builder that owns the variable; None if it has a value of its own
     _initial: Any = None
     _initializer: Any = None
+    _is_made_by_creators = True  # of this class itself: subclasses are made as they say
 
     def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
         raise TypeError(

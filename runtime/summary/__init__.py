@@ -19,12 +19,14 @@ from . import experimental
 from .graphs import graph
 from .state import record_if, should_record_summaries
 from .summary_ops import audio, flush, histogram, image, scalar, text
+from .traces import trace_export, trace_off, trace_on
 from .write import write
 from .writer import SummaryWriter, create_file_writer, create_noop_writer
 
 __all__ = [
     "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph",
-    "histogram", "image", "record_if", "scalar", "should_record_summaries", "text", "write",
+    "histogram", "image", "record_if", "scalar", "should_record_summaries", "text", "trace_export",
+    "trace_off", "trace_on", "write",
 ]
 
 _explain(__name__)

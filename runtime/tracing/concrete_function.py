@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .. import errors, nest
@@ -44,6 +44,10 @@ _MOST_ENTRIES = 64
 
 concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
 """All concrete functions that exist."""
+
+
+first_run_listeners: list[Callable[[Graph], None]] = []
+"""Functions that take the graph of each function that runs for the first time; see `tf.summary.trace_on`."""
 
 
 @export("ConcreteFunction")
@@ -286,6 +290,8 @@ class ConcreteFunction:
         self.runner = runner = EXECUTORS[self.executor](self.graph)
         if watch.concrete is not None:
             watch.concrete(self)
+        for listener in first_run_listeners:
+            listener(self.graph)
         if placement.logged:
             self._log_placement()
         results = self.runner(arrays)

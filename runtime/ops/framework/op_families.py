@@ -116,7 +116,7 @@ class Elementwise(Op):
         self._taken: set[Any] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and stack.plain and not placement.logged:
+        if not kwargs and stack.plain and not placement.observed:
             arrays = _arrays(args)
             if arrays is not None and arrays[0].dtype in self._taken:
                 if self._is_operator and not arrays[0].ndim and not arrays[1].ndim:
@@ -129,7 +129,12 @@ class Elementwise(Op):
                 finally:
                     end(before)
                 return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
-        elif not kwargs and len(args) == self._bare and (builder := stack.builders[-1]) is not None:
+        elif (
+            not kwargs
+            and len(args) == self._bare
+            and (builder := stack.builders[-1]) is not None
+            and not placement.checked
+        ):
             operands = _operands(args, builder)
             if operands is not None:
                 try:

@@ -1,0 +1,93 @@
+"""`trace_on`, `trace_export` and `trace_off`: graphs of functions, and a profile, for TensorBoard.
+
+trace_on(graph=True)        train_step(x)        trace_export("step", step=0)    ==>    the graph of train_step
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..core.export import export
+from ..ir.graph import Graph
+from ..profiler import experimental as profiler
+from ..tracing import concrete_function
+from . import graphs, state
+
+
+class _Trace:
+    """The graphs that have run for the first time, and whether a profile is being recorded."""
+
+    def __init__(self, wants_graphs: bool, profiles: bool, folder: Any) -> None:
+        self.wants_graphs, self.profiles, self.folder = wants_graphs, profiles, folder
+        self.graphs: list[Graph] = []
+
+
+_running: list[_Trace] = []
+
+
+@export("summary.trace_on")
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
+    """Start to collect the graphs of functions that run for the first time, and a profile.
+
+    Args:
+        graph: whether to collect graphs.
+        profiler: whether to record a profile of all graphs; `profiler_outdir` is its folder.
+
+    Has no effect while a trace is running.
+    """
+    if _running:
+        return
+    trace = _Trace(graph, profiler, profiler_outdir)
+    if graph:
+        concrete_function.first_run_listeners.append(trace.graphs.append)
+    if profiler:
+        _start_profile(profiler_outdir)
+    _running.append(trace)
+
+
+def _start_profile(folder: Any) -> None:
+    profiler.start(os.fspath(folder or os.curdir))
+
+
+@export("summary.trace_export")
+def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
+    """Write the collected graphs to the default writer, and the profile to its folder; end the trace.
+
+    Args:
+        name: the name of the trace.
+        step: its step; the default step if None.
+        profiler_outdir: accepted: the profile is in the folder that `trace_on` got.
+
+    Raises ValueError without a trace, or without a step.
+
+    >>> import agc.runtime as tf, tempfile
+    >>> writer = tf.summary.create_file_writer(tempfile.mkdtemp())
+    >>> tf.summary.trace_on()
+    >>> tf.function(lambda x: x + 1)(1.0).numpy()
+    np.float32(2.0)
+    >>> with writer.as_default():
+    ...     tf.summary.trace_export("adding", step=0)
+    """
+    if not _running:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    state.step_or_default(step)
+    trace = _running[0]
+    for graph in trace.graphs:
+        graphs.graph(graph)
+    _end(save=True)
+
+
+@export("summary.trace_off")
+def trace_off() -> None:
+    """End the trace without writing it."""
+    if _running:
+        _end(save=False)
+
+
+def _end(save: bool) -> None:
+    trace = _running.pop()
+    if trace.wants_graphs:
+        concrete_function.first_run_listeners.remove(trace.graphs.append)
+    if trace.profiles:
+        profiler.stop(save=save)
