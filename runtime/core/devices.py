@@ -139,8 +139,7 @@ def device(device_name: str | None) -> Iterator[None]:
     """
     if callable(device_name):
         raise RuntimeError("tf.device does not support functions.")
-    if hasattr(device_name, "to_string"):
-        device_name = device_name.to_string()
+    device_name = getattr(device_name, "to_string", lambda: device_name)()
     if device_name is not None and not isinstance(device_name, str):
         raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name!r})")
     name = DeviceName() if device_name is None else parsed(device_name).within(_blocks.names[-1])

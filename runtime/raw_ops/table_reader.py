@@ -22,7 +22,7 @@ _LINE = re.compile(r"(\w+)\((.*?)\)(?: -> ([\w, ]+))? = (.*)")
 _MISSING = "missing.txt"
 
 
-class Definition(NamedTuple):
+class RawOperation(NamedTuple):
     """One line of a table: the parameters, the names of several results, and the expression."""
 
     parameters: str
@@ -31,7 +31,7 @@ class Definition(NamedTuple):
 
 
 @functools.cache
-def definitions() -> dict[str, Definition]:
+def definitions() -> dict[str, RawOperation]:
     """Return the operations of all tables by name."""
     found = {}
     for path in sorted(_FOLDER.glob("*.txt")):
@@ -39,7 +39,7 @@ def definitions() -> dict[str, Definition]:
             match = _LINE.fullmatch(line) if path.name != _MISSING else None
             if match is not None:
                 name, *parts = match.groups()
-                found[name] = Definition(*parts)
+                found[name] = RawOperation(*parts)
     return found
 
 

@@ -105,6 +105,7 @@ def the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "parse_example",
         "parse_sequence_example",
         "ragged_feature_lengths",
+        "samples_of_wav",
         "string_bytes",
         "string_ngrams",
         "string_split",
