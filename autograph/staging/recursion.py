@@ -5,9 +5,10 @@
             return 1                  ==>                 trace fact(n - 1 - 1): …
         return n * fact(n - 1)                    AGC280
 
-Recursion that Python bounds is allowed: over the nodes of a tree, or down to a depth that is a Python number. An
-error is raised if only tensors differ between many successive calls. It is also raised for very many calls, or when
-the stack is exhausted."""
+Recursion that Python bounds is allowed: over the nodes of a tree, or down to a depth that is a Python number. A
+function that the backend traces by itself may call itself: the call becomes an operation. An error is raised if only
+tensors differ between many successive calls. It is also raised for very many calls, or when the stack is exhausted.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
             here,
             notes=(Note(decided, "decided when the graph runs"),) if decided != here else (),
             why="tracing follows every branch, so the calls would never end",
-            fix="write it as a `while` loop; a recursion that ends by Python values needs no change",
+            fix="decorate the function that calls itself with tf.function, or write a `while` loop; a recursion that "
+            "ends by Python values needs no change",
         )
 
 

@@ -110,7 +110,7 @@ def _graph_data(
                 raise _UnsavableArgumentError(f"its argument `{name}` is the Python object {leaf!r}")
     try:
         written = {name: structure_json.write(value) for name, value in arguments.items()}
-        outputs = structure_json.write(concrete._structure)
+        outputs = structure_json.write(concrete.structure)
         graph = json_format.serialize(concrete.graph, portable=True)
     except ValueError as error:
         raise ValueError(f"the function {concrete.name!r} cannot be saved: {error}") from None

@@ -78,8 +78,9 @@ class ConcreteFunction:
         self._captured = traced.captured
         self._owner = traced.owner
         self.ends = traced.ends
+        self.is_provisional = False  # it calls a function whose trace is not finished: see recursion.py
         self.receiver: str | None = None  # the parameter that is bound to the instance of a method
-        self._structure = traced.outputs
+        self.structure = traced.outputs
         self.executor = executor
         self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
         self.ways: dict[
@@ -90,7 +91,7 @@ class ConcreteFunction:
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
         self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to Python results
         # From the results of the runner to the result of the call.
-        self.finish = finisher(traced.outputs, self._output_specs(), self.packed)
+        self.finish = finisher(traced.outputs, self.output_specs(), self.packed)
 
     @property
     def function_def(self) -> GraphDef:
@@ -144,8 +145,8 @@ class ConcreteFunction:
     @property
     def structured_outputs(self) -> Any:
         """The results: TensorSpecs for the outputs of the graph, Python values elsewhere."""
-        specs = self._output_specs()
-        return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
+        specs = self.output_specs()
+        return nest.map_structure(lambda leaf: _described(leaf, specs), self.structure)
 
     @property
     def function_type(self) -> FunctionType:
@@ -171,7 +172,8 @@ class ConcreteFunction:
         """The dtypes of the results, in their structure; None for None."""
         return nest.map_structure(_dtype_of, self.structured_outputs)
 
-    def _output_specs(self) -> list[AnySpec]:
+    def output_specs(self) -> list[AnySpec]:
+        """Return the types of the graph's results."""
         return [output.spec for output in self.graph.outputs]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
@@ -311,7 +313,7 @@ class ConcreteFunction:
             else:
                 assert self._owner is not None
                 operands.append(builder.captured(item, self._owner))
-        specs = self._output_specs()
+        specs = self.output_specs()
         watched = [x for x in self.captured_tensors if builder.stand_in(x) is not None]
         graph = lift_captured(self.graph, watched) if watched else self.graph
         operands += map(builder.operand, watched)
@@ -319,7 +321,7 @@ class ConcreteFunction:
         values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
         if self.ends:
             raise RegionNeverReturns  # and so do the operations after the call
-        return filled(self._structure, [wrap(value, builder) for value in values])
+        return filled(self.structure, [wrap(value, builder) for value in values])
 
     def _repr_html_(self) -> str:
         from ..core.html_repr import text_html

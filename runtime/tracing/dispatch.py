@@ -23,6 +23,7 @@ from .concrete_function import ConcreteFunction
 from .fast_paths import FastPaths, build_fast_path
 from .flat_arguments import FlatArguments
 from .options import Options
+from .recursion import is_pending, pending, pending_trace
 from .retrace_explanation import RetraceMonitor, explained
 from .trace import trace
 from .trace_cache import TraceCache, is_alive
@@ -83,7 +84,8 @@ class Dispatcher:
             flat = FlatArguments(values)
             if not stack.plain:
                 given, wanted = self._fitted(flat)
-                return self._concrete_for(given, wanted).call_flat(given.inputs)
+                callee = pending_trace(self, wanted.trace_key) or self._concrete_for(given, wanted)
+                return callee.call_flat(given.inputs)
             key = flat.call_key
             if values is not args:  # calls of another form have other fast paths
                 key = key, len(args), *kwargs
@@ -162,7 +164,8 @@ class Dispatcher:
             found = self.cache.get(key)
             if found is None:
                 found = self._traced(given, wanted)
-                if not found.ends:  # a function that always fails is traced again: Python state may change
+                # A function that always fails is traced again: Python state may change.
+                if not (found.ends or found.is_provisional):
                     self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
                     if self._shortest.forget(self._fast):
                         self.install(self._shortest.call(self.call))
@@ -179,14 +182,17 @@ class Dispatcher:
             if known is not None:
                 return known
         self._check_limit(arguments)
-        self._watch.traced(self.cache, arguments)
+        is_watched = not is_pending(self)
+        if is_watched:
+            self._watch.traced(self.cache, arguments)
         owner = self._owner_key(arguments)
         maker = None if owner in self.initialized else VariableCreator(arguments.inputs)
         concrete = self._trace_once(wanted, maker, owner)
         self.initialized.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not create variables
             concrete = self._trace_once(wanted, None, owner)
-        self._watch.succeeded(self.cache, arguments)
+        if is_watched:
+            self._watch.succeeded(self.cache, arguments)
         return concrete
 
     def _check_limit(self, arguments: FlatArguments) -> None:
@@ -204,6 +210,16 @@ class Dispatcher:
         if owner not in self.traces and len(self.traces).bit_count() == 1:  # rarely, as the size doubles
             self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
             self.initialized &= {None, *self.traces}
+        with pending(self, wanted.trace_key, self.name) as recursion:
+            return recursion.trace(lambda: self._trace_now(wanted, arguments, make, owner))
+
+    def _trace_now(
+        self,
+        wanted: FlatArguments,
+        arguments: dict[str, Any],
+        make: Callable[..., Any] | None,
+        owner: Hashable,
+    ) -> ConcreteFunction:
         self.traces[owner] = self.traces.get(owner, 0) + 1
         if not self.options.autograph:
             traced = trace(

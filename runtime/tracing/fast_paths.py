@@ -89,7 +89,7 @@ def build_fast_path(
     from ..executors.llvm.call import native_call
     from .argument_patterns import parts_of
 
-    parts, result = parts_of(parameters, args, kwargs, leaves), _result_pattern(concrete._structure)
+    parts, result = parts_of(parameters, args, kwargs, leaves), _result_pattern(concrete.structure)
     if parts is None or result is None:
         return None
     failed = _failing(concrete, kernel, parameters, args, kwargs, leaves)

@@ -39,6 +39,7 @@ class HostFunction:
     def __init__(self, function: Callable[..., Any], results: Sequence[TensorType]) -> None:
         self.function = function
         self.results = tuple(results)
+        self.is_once_differentiable = False
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def on_tensors(self, arguments: Sequence[Any]) -> list[EagerTensor]:
@@ -53,6 +54,10 @@ class HostFunction:
                 raise failure(error) from error
         self._check_count(len(tensors))
         return tensors  # type: ignore[return-value]
+
+    def sources(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the objects that gradients with respect to `arguments` are taken of."""
+        return arguments
 
     def on_arrays(self, arguments: Sequence[Any]) -> list[Any]:
         """Call the function with copies as NumPy arrays and scalars; its results must have the expected dtypes."""
@@ -166,7 +171,8 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
         from ...autodiff import GradientTape
 
         tensors, upstream = arguments[: len(inputs)], arguments[len(inputs) :]
-        sources = [tensors[position] for position in wanted]
+        objects = function.sources(tensors)
+        sources = [objects[position] for position in wanted]
         with GradientTape() as tape:
             tape.watch(sources)
             results = function.on_tensors(tensors)
@@ -175,11 +181,25 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
         return list(found)
 
     specs = [TensorType(inputs[position].dtype, inputs[position].shape.dims) for position in wanted]
-    host = HostFunction(differentiated, specs)
+    host = (
+        _Once(differentiated, specs)
+        if function.is_once_differentiable
+        else HostFunction(differentiated, specs)
+    )
     gradients = dict(
         zip(wanted, call_on_tensors([*inputs, *(dy[position] for position in given)], host), strict=True)
     )
     return [gradients.get(position) for position in range(len(inputs))]
+
+
+class _Once(HostFunction):
+    """The gradient of a function that also reads variables: its own gradient would not reach them."""
+
+    def sources(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        raise NotImplementedError(
+            "no second derivative of a traced function that calls itself and reads variables or tensors that are not "
+            "its arguments: pass them as arguments"
+        )
 
 
 def _has_gradient(dtype: dtypes.DType) -> bool:
