@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 class _TimedWriter(PlanCodegen):
-    has_threads = False  # each operation has its own time
     _is_new = True  # whether the last operation written returns a new array
 
     def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:

@@ -24,7 +24,7 @@ from ...core.shapes import is_static
 from ...ir.graph import Graph, Operation
 from ...ops.framework import narrow_floats
 from ...ops.linalg.matmul import matmul_op
-from .parallel_sort import beside
+from .fusion.thread_pool import run_all
 from .peephole import product
 
 SHARED = 1 << 18
@@ -112,7 +112,7 @@ def in_parts(left: Any, right: Any, out: Any = None) -> Any:
         out = np.empty((rows, right.shape[1]), left.dtype)
     count = min(rows, max(1, rows * inner * right.shape[1] // PART))
     edges = [rows * number // count for number in range(count + 1)]
-    beside(
+    run_all(
         *(
             functools.partial(np.matmul, left[start:end], right, out=out[start:end])
             for start, end in itertools.pairwise(edges)

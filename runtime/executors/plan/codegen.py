@@ -25,7 +25,6 @@ from .buffer_donation import BufferOwnership, updates
 from .constant_buffers import small_blank
 from .list_ownership import changing, may_write
 from .liveness import last_uses
-from .parallel_sort import beside, independent_operations
 from .peephole import is_scalar, shortcut
 from .region_codegen import STRUCTURES, Regions
 from .rng_prefetch import drawing, draws_ahead, pairs
@@ -47,8 +46,6 @@ def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
 
 class PlanCodegen(Regions):
     """The code generator for one function of a module."""
-
-    has_threads = True  # whether independent operations may run in parallel
 
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
@@ -88,19 +85,11 @@ class PlanCodegen(Regions):
         outer, self.owning = self.owning, owning or BufferOwnership(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
         self.pairs |= pairs(graph, live)
-        together = independent_operations(graph) if self.has_threads and not graph.is_scalar else {}
-        moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
-            if operation in together:
-                group = [operation, *together[operation]]
-                for value in (value for each in group for value in each.outputs):
-                    scope[value] = wanted.get(value) or self.fresh(value)
-                self._beside(group, scope, depth)
-            elif operation not in moved:
-                for value in operation.outputs:
-                    name = wanted.get(value) or (dead and _inherited(operation, dead, scope))
-                    scope[value] = name or self.fresh(value)
-                self.operation(operation, scope, depth, dead)
+            for value in operation.outputs:
+                name = wanted.get(value) or (dead and _inherited(operation, dead, scope))
+                scope[value] = name or self.fresh(value)
+            self.operation(operation, scope, depth, dead)
             if dead:
                 self.delete([scope[value] for value in dead], depth)
         self.owning = outer
@@ -159,17 +148,6 @@ class PlanCodegen(Regions):
     @functools.cached_property
     def _changing(self) -> set[Operation]:
         return changing(self.graph)
-
-    def _beside(self, operations: list[Operation], scope: Scope, depth: int) -> None:
-        """Emit operations that run in parallel; each has its own line, so that failures show its location."""
-        targets = [scope[value] for operation in operations for value in operation.outputs]
-        run = self.module.name_of("beside", "op_beside", beside)
-        self.line(depth, f"{', '.join(targets)} = {run}(")
-        for operation in operations:
-            inputs = [self.text(operand, scope) for operand in operation.inputs]
-            call = self.module.call(operation, inputs)
-            self.line(depth + 1, f"lambda: {call},", (operation, scope))
-        self.line(depth, ")")
 
     def _asked(self, operation: Operation, scope: Scope) -> str:
         """Return the guard of an assertion about an unboxed number: the kernel is called only if it fails."""

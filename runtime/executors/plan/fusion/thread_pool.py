@@ -1,6 +1,7 @@
 """A thread pool for big operations. Threads start at first use, and sleep between jobs.
 
     run_in_pool(work, 3)      runs `work()` here, and in two more threads as soon as they are free
+    run_all(f, g, h)          runs these functions in the pool, and returns when all are done
 
 `work` takes parts of a job from a shared counter, so any number of threads can take part. A forked process
 starts without threads.
@@ -8,10 +9,14 @@ starts without threads.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+
+from ....config.threading import threads_between
+from ....core.fp_errors import SILENCE, begin, end
 
 
 class _Job:
@@ -88,3 +93,24 @@ def run_in_pool(work: Callable[[], None], threads: int) -> None:
         work()
     finally:
         job.close()
+
+
+def run_all(*works: Callable[[], object]) -> None:
+    """Run all functions in parallel; raise the failure of the first that fails."""
+    numbers = itertools.count()
+    failures: dict[int, Exception] = {}
+
+    def work() -> None:
+        before = begin(SILENCE)
+        try:
+            for number in itertools.takewhile(lambda number: number < len(works), numbers):
+                try:
+                    works[number]()
+                except Exception as error:
+                    failures[number] = error
+        finally:
+            end(before)
+
+    run_in_pool(work, min(len(works), threads_between()))
+    if failures:
+        raise failures[min(failures)]
