@@ -63,6 +63,7 @@ NAMESPACES = (
     "ragged",
     "random",
     "raw_ops",
+    "quantization",
     "sets",
     "signal",
     "sparse",

@@ -120,6 +120,7 @@ from agc.runtime.ops.arrays.shape_arithmetic import parallel_stack as parallel_s
 from agc.runtime.ops.state.print_op import print as print
 from agc.runtime import profiler as profiler
 from agc.runtime.interop.py_function import py_function as py_function
+from agc.runtime import quantization as quantization
 from agc.runtime import ragged as ragged
 from agc.runtime import random as random
 from agc.runtime.ops.random.initializers import random_normal_initializer as random_normal_initializer

@@ -49,6 +49,8 @@ class Dataset(Transformations, CompositeTensor):
     [2, 4, 6]
     """
 
+    _is_native = False
+
     def __init__(self, stage: PipelineStage) -> None:
         if not isinstance(stage, PipelineStage):
             raise TypeError("a dataset is made with Dataset.from_tensor_slices and the like")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 Outcomes = dict[str, tuple[str, str]]  # a test's last outcome and its error
 
+ADDRESS = re.compile(r"0x[0-9a-f]+")  # of an object in the name of a test
 ERROR = re.compile(r"[\w.]+:( |$)|assert ")
 TOLERANCE = 1e-2  # of a loss, relative
 
@@ -39,7 +40,7 @@ def read(file: Path) -> Outcomes:
     found: Outcomes = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         name, outcome, error = json.loads(line)
-        found[name] = (outcome, error)
+        found[ADDRESS.sub("", name)] = (outcome, error)
     return found
 
 

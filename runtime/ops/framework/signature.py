@@ -17,8 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import dtypes, errors
+from ...core import late_binding
 from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
-from ...core.tensor import Tensor, WeakDtypeError, adapting
+from ...core.tensor import EagerTensor, Tensor, WeakDtypeError, adapting
 from ...core.type_spec import MeetsCompositeError
 from ...core.weak_types import adapted, adapts
 from ...ir.builder import current
@@ -130,9 +131,7 @@ class Signature:
             if kind == "Input":
                 tensors.append(self._tensor(values[i], i, None))
             elif kind == "Ints":
-                tensor = self._tensor(values[i], i, _hint_of_integers(values[i]))
-                self._check_integers(tensor, i)
-                tensors.append(tensor)
+                tensors.append(self._integers(values[i], i))
             elif kind == "Same":
                 if hint is None and not isinstance(values[i], Tensor):
                     hint = _common_dtype([values[other] for other in self._same])
@@ -212,10 +211,15 @@ class Signature:
             f"but is a {tensor.dtype.name} tensor (argument `{self.parameters[position]}`)"
         )
 
-    def _check_integers(self, tensor: Tensor, position: int) -> None:
+    def _integers(self, value: Any, position: int) -> Tensor:
+        """Return an integer tensor. Floating-point tensors in a list are cast, as a shape `[x, 2]` with one is."""
+        tensor = self._tensor(value, position, _hint_of_integers(value))
+        if tensor.dtype.is_floating and isinstance(value, (list, tuple)) and not _has_fraction(tensor):
+            return late_binding.cast(tensor, dtypes.int32)
         if not tensor.dtype.is_integer:
             name = self.parameters[position]
             self._refuse(f"{self.name}, argument `{name}`: {tensor.dtype.name} is not an integer dtype")
+        return tensor
 
     def _refuse(self, message: str) -> NoReturn:
         """Raise an error for a wrong dtype: InvalidArgumentError in eager mode, TypeError while tracing."""
@@ -255,6 +259,11 @@ def _hint_of_integers(value: Any) -> dtypes.DType | None:
         return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
+
+
+def _has_fraction(tensor: Tensor) -> bool:
+    """Return whether a known value is not whole numbers."""
+    return isinstance(tensor, EagerTensor) and not bool(np.all(tensor._array == np.trunc(tensor._array)))
 
 
 def _fix_of_sizes(value: Any) -> str:

@@ -230,3 +230,9 @@ def test_the_gradient_of_a_step_in_a_loop():
 
     assert float(fit(ds)) < 1e-6
     assert abs(float(w) - 2.0) < 1e-3
+
+
+def test_datasets_and_iterators_are_no_tensors() -> None:
+    dataset = tf.data.Dataset.range(3)
+    for value in (dataset, iter(dataset), tf.experimental.Optional.from_value(1)):
+        assert not tf.is_tensor(value)

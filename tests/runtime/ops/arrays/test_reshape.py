@@ -183,3 +183,12 @@ def test_kernels_leave_their_inputs_alone() -> None:
         assert result.shape.rank == 2
     tf.tensor_scatter_nd_add(x, [[0]], [[9, 9, 9]])
     assert (x.numpy() == before).all()
+
+
+def test_a_float_tensor_in_a_list_of_sizes_is_cast() -> None:
+    x = tf.range(6)
+    assert tf.reshape(x, [tf.constant(2.0), 3]).shape == (2, 3)
+    traced = tf.function(lambda n: tf.reshape(x, [n, 3]))
+    assert traced(tf.constant(2.0)).shape == (2, 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float32 is not an integer dtype"):
+        tf.reshape(x, [tf.constant(2.5), 3])
