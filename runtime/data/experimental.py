@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes
+from .. import dtypes, nest
 from ..core.missing_names import explain as _explain
+from ..ops.arrays.creation import constant, zeros
 from . import reorder_stages
 from .csv_dataset import CsvDataset, make_csv_dataset
 from .dataset import Dataset
@@ -203,16 +204,49 @@ Counter = Dataset.counter
 RandomDataset = Dataset.random
 load = Dataset.load
 
+SHARD_HINT = -1
+"""The number of shards that a distribution strategy decides; `Dataset.shard` does not take it."""
+
+
+def at(dataset: Dataset, index: int) -> Any:
+    """Return the element of a dataset at `index`. Raises OutOfRangeError if there are not so many.
+
+    >>> at(Dataset.range(5, 9), 2).numpy()
+    np.int64(7)
+    """
+    return iter(dataset.skip(index)).get_next()
+
+
+def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformation:
+    """Return a transformation that adds zeros to a dataset of dicts until it has `cardinality` elements.
+
+    Each element gets an entry `mask_key`, a bool scalar: whether it is one of the dataset's own.
+
+    >>> padded = Dataset.from_tensor_slices({"a": [1, 2]}).apply(pad_to_cardinality(3))
+    >>> [(int(x["a"]), bool(x["valid"])) for x in padded]
+    [(1, True), (2, True), (0, False)]
+    """
+
+    def padded(dataset: Dataset) -> Dataset:
+        own = dataset.map(lambda x: {**x, mask_key: constant(True)})
+        empty = nest.map_structure(lambda spec: zeros(spec.shape, spec.dtype), dataset.element_spec)
+        rest = Dataset.from_tensors({**empty, mask_key: constant(False)}).repeat()
+        return own.concatenate(rest).take(cardinality)
+
+    return padded
+
+
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "SHARD_HINT", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",
     "AutotuneOptions", "Counter", "CsvDataset", "DatasetInitializer", "DistributeOptions", "ExternalStatePolicy",
     "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions", "TFRecordDataset",
-    "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality",
+    "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "at", "bucket_by_sequence_length", "cardinality",
     "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
     "enumerate_dataset", "from_list", "from_variant", "get_next_as_optional", "get_single_element",
     "get_structure", "group_by_reducer", "group_by_window", "ignore_errors", "index_table_from_dataset", "load",
     "make_csv_dataset",
-    "map_and_batch", "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets",
+    "map_and_batch", "pad_to_cardinality", "parallel_interleave", "prefetch_to_device",
+    "rejection_resample", "sample_from_datasets",
     "save", "scan", "shuffle_and_repeat", "snapshot", "table_from_dataset", "take_while", "to_variant", "unbatch",
     "unique",
 ]  # fmt: skip

@@ -13,18 +13,21 @@
 
 from ..core.missing_names import explain as _explain
 from .context import ReplicaContext
+from .options import InputOptions, InputReplicationMode, RunOptions
 from .reduce_op import ReduceOp
 from .strategy import (
     DistributedDataset, DistributedIterator, DistributedValues, InputContext, MirroredStrategy,
     MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy, StrategyExtended,
-    TPUStrategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
+    TPUStrategy, experimental_set_strategy, get_replica_context, get_strategy, has_strategy,
+    in_cross_replica_context,
 )
 
 __all__ = [
-    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "MirroredStrategy",
-    "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp",
-    "ReplicaContext", "Strategy", "StrategyExtended", "TPUStrategy", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context",
+    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "InputOptions",
+    "InputReplicationMode", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
+    "ParameterServerStrategy", "ReduceOp", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended",
+    "TPUStrategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+    "in_cross_replica_context",
 ]
 
 _explain(__name__)

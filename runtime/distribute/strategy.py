@@ -41,8 +41,8 @@ class InputContext:
 class StrategyExtended:
     """Members of strategies that optimizers and libraries use; here every variable is on the one device."""
 
-    def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
+    def __init__(self, container_strategy: Strategy) -> None:
+        self._strategy = container_strategy
 
     def update(
         self,
@@ -142,13 +142,26 @@ class Strategy:
 
 
 DEFAULT = Strategy()
+_global = [DEFAULT]
+"""The strategy outside of all scopes."""
 
 
 @export("distribute.get_strategy")
 def get_strategy() -> Strategy:
     """Return the strategy whose scope or replica this is; outside of all, one for one device."""
     place = innermost()
-    return DEFAULT if place is None else place.strategy
+    return _global[0] if place is None else place.strategy
+
+
+@export("distribute.experimental_set_strategy")
+def experimental_set_strategy(strategy: Strategy | None) -> None:
+    """Make this the strategy of the program outside of all scopes; None for the default one.
+
+    Raises RuntimeError in the scope of a strategy.
+    """
+    if innermost() is not None:
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+    _global[0] = strategy or DEFAULT
 
 
 @export("distribute.has_strategy")
@@ -161,7 +174,9 @@ def has_strategy() -> bool:
 def get_replica_context() -> ReplicaContext | None:
     """Return the context of this replica; None in a strategy's scope outside of `run`."""
     place = innermost()
-    return ReplicaContext(DEFAULT) if place is None else place.replica
+    if place is None:
+        return ReplicaContext(DEFAULT) if _global[0] is DEFAULT else None
+    return place.replica
 
 
 @export("distribute.in_cross_replica_context")

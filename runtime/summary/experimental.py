@@ -4,10 +4,10 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
-from .state import get_step, set_step
+from .state import get_step, set_step, summary_scope
 
 __all__ = [
-    "get_step", "set_step",
+    "get_step", "set_step", "summary_scope",
 ]
 
 _explain(__name__)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
+from ..ir.name_scopes import name_scope
 
 if TYPE_CHECKING:
     from .writer import SummaryWriter
@@ -38,6 +39,29 @@ def changed(**values: Any) -> Iterator[None]:
         yield
     finally:
         vars(_state).update(before)
+
+
+@export("summary.experimental.summary_scope")
+@contextlib.contextmanager
+def summary_scope(
+    name: str | None, default_name: str = "summary", values: Any = None
+) -> Iterator[tuple[str, str]]:
+    """Run a block of operations of a summary; yield its tag, which has the enclosing scopes, and the name scope.
+
+    >>> from agc.runtime import name_scope
+    >>> with name_scope("layer"), summary_scope("loss") as (tag, scope):
+    ...     tag
+    'layer/loss'
+    """
+    own = name or default_name
+    with name_scope(own) as scope:
+        yield scope_prefix_of(scope) + own, scope
+
+
+def scope_prefix_of(scope: str) -> str:
+    """Return the scopes that enclose the innermost one."""
+    outer, slash, _ = scope.rstrip("/").rpartition("/")
+    return outer + slash
 
 
 @export("summary.experimental.get_step")

@@ -100,6 +100,34 @@ class GeneralAssertions(unittest.TestCase):
         if not actual.endswith(expected_end):
             self.fail(self._formatMessage(msg, f"{actual!r} does not end with {expected_end!r}"))
 
+    def assertItemsEqual(self, first: Iterable[Any], second: Iterable[Any], msg: str | None = None) -> None:
+        """Assert that two collections have the same elements, each as often, in any order."""
+        self.assertCountEqual(first, second, msg)
+
+    def assertNotStartsWith(self, actual: str, unexpected_start: str, msg: str | None = None) -> None:
+        """Assert that a text does not begin with another one."""
+        if actual.startswith(unexpected_start):
+            self.fail(self._formatMessage(msg, f"{actual!r} starts with {unexpected_start!r}"))
+
+    def assertNotEndsWith(self, actual: str, unexpected_end: str, msg: str | None = None) -> None:
+        """Assert that a text does not end with another one."""
+        if actual.endswith(unexpected_end):
+            self.fail(self._formatMessage(msg, f"{actual!r} ends with {unexpected_end!r}"))
+
+    def assertIsSubclass(self, cls: type, superclass: type, msg: str | None = None) -> None:
+        """Assert that a class is derived from another one."""
+        if not issubclass(cls, superclass):
+            self.fail(self._formatMessage(msg, f"{cls!r} is not a subclass of {superclass!r}"))
+
+    def assertNotIsSubclass(self, cls: type, superclass: type, msg: str | None = None) -> None:
+        """Assert that a class is not derived from another one."""
+        if issubclass(cls, superclass):
+            self.fail(self._formatMessage(msg, f"{cls!r} is a subclass of {superclass!r}"))
+
+    def assertRegexMatch(self, actual_str: str, regexes: Collection[str], message: str | None = None) -> None:
+        """Assert that one of the patterns matches a part of a text."""
+        self.assertRegex(actual_str, "|".join(f"(?:{regex})" for regex in regexes), message)
+
     def assertTotallyOrdered(self, *groups: Collection[Any], msg: str | None = None) -> None:
         """Assert that members of later groups are greater than those of earlier ones."""
         for i, group in enumerate(groups):

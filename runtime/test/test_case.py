@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,26 @@ class TestCase(ArrayAssertions, GeneralAssertions):
             self.addCleanup(setattr, self, "_folder", None)
         return self._folder
 
+    def create_tempfile(
+        self, file_path: str | None = None, content: str | bytes | None = None, mode: str = "w",
+        encoding: str = "utf8", errors: str = "strict", cleanup: Any = None,
+    ) -> Path:  # fmt: skip
+        """Return the path of a new file in a folder of this test, with some content."""
+        path = Path(
+            self.get_temp_dir(), file_path or f"file_{len(list(Path(self.get_temp_dir()).iterdir()))}"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else (content or "").encode(encoding, errors))
+        return path
+
+    def create_tempdir(self, name: str | None = None, cleanup: Any = None) -> Path:
+        """Return the path of a new folder of this test."""
+        path = Path(
+            tempfile.mkdtemp(dir=self.get_temp_dir()) if name is None else f"{self.get_temp_dir()}/{name}"
+        )
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
     def evaluate(self, tensors: Any) -> Any:
         """Return the values of a nest of tensors as NumPy arrays: in eager code at once, in a graph in its session."""
         if current() is not None:
@@ -110,10 +131,22 @@ class TestCase(ArrayAssertions, GeneralAssertions):
     test_session = session
 
     def checkedThread(
-        self, target: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self,
+        target: Callable[..., Any],
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
     ) -> CheckedThread:
         """Return a thread whose exception is raised by `join`."""
-        return CheckedThread(target, args, kwargs or {})
+        return CheckedThread(target, args or (), kwargs or {})
+
+    def assertSameStructure(
+        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: str | None = None
+    ) -> None:
+        """Assert that two nests have the same structure."""
+        try:
+            nest.assert_same_structure(a, b)
+        except (ValueError, TypeError) as error:
+            self.fail(self._formatMessage(msg, f"{aname} and {bname} differ: {error}"))
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(

@@ -38,3 +38,10 @@ def test_an_export_needs_a_step(writer):
     with pytest.raises(ValueError, match="No step set"):
         tf.summary.trace_export("product")
     tf.summary.trace_off()
+
+
+def test_scopes_of_summaries_have_the_enclosing_names():
+    with tf.name_scope("layer"), tf.summary.experimental.summary_scope("loss") as (tag, _):
+        assert tag == "layer/loss"
+    with tf.summary.experimental.summary_scope(None, "default") as (tag, _):
+        assert tag == "default"
