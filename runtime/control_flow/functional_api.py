@@ -126,7 +126,6 @@ def _run(
     every: Any,
 ) -> tuple[Any, ...]:
     if current() is None:
-        state = nest.map_structure(_eager_leaf, state)
         while test(*state):
             state = body(*state)
         return tuple(nest.map_structure(_eager_leaf, state))

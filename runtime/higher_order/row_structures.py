@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,11 @@ from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
 from ..ops.arrays.concat_split import unstack
+from ..ops.arrays.gather_where import boolean_mask
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.math.cast import cast
+from ..ops.math.comparison import equal
+from ..sparse.tensor import SparseTensor, SparseTensorSpec
 
 
 class RowNest:
@@ -36,7 +41,7 @@ class RowNest:
                 "elems must be a Tensor or (possibly nested) sequence of Tensors. "
                 f"Got {elems!r}, which does not contain any Tensors."
             )
-        self.tensors = [leaf if hasattr(leaf, "row_splits") else convert_to_tensor(leaf) for leaf in leaves]
+        self.tensors = [leaf if nest.is_composite(leaf) else convert_to_tensor(leaf) for leaf in leaves]
         if any(tensor.shape.rank == 0 for tensor in self.tensors):
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         self.known = self._known()
@@ -51,11 +56,13 @@ class RowNest:
 
     def _count(self) -> Any:
         first: Any = self.tensors[0]
+        if isinstance(first, SparseTensor):
+            return cast(first.dense_shape[0], dtypes.int32)
         return first.nrows("int32") if hasattr(first, "row_splits") else shape_of(first)[0]
 
     def specs(self) -> list[Any]:
-        """Return for each tensor a description of its rows: a tensor with their dtype, or the spec of ragged rows."""
-        return [_row_spec(tensor) if hasattr(tensor, "row_splits") else tensor for tensor in self.tensors]
+        """Return for each tensor a description of its rows: a tensor with their dtype, or a spec of composite rows."""
+        return [_row_spec(tensor) if nest.is_composite(tensor) else tensor for tensor in self.tensors]
 
     def packed(self, leaves: Sequence[Any]) -> Any:
         """Return a row in the structure of the nest."""
@@ -67,8 +74,8 @@ class RowNest:
     def arrays(self) -> list[Any]:
         """Return the tensors as TensorArrays of their rows."""
         return [
-            _RaggedRows(tensor)
-            if hasattr(tensor, "row_splits")
+            _CompositeRows(tensor)
+            if nest.is_composite(tensor)
             else TensorArray(tensor.dtype, self.count).unstack(tensor)
             for tensor in self.tensors
         ]
@@ -81,20 +88,31 @@ class RowNest:
         return tensor
 
 
-class _RaggedRows:
-    """An adapter of a ragged tensor to the interface of a TensorArray: `read` returns a row."""
+class _CompositeRows:
+    """An adapter of a ragged or sparse tensor to the interface of a TensorArray: `read` returns a row."""
 
-    def __init__(self, ragged: Any) -> None:
-        self.read = ragged.__getitem__
+    def __init__(self, tensor: Any) -> None:
+        is_sparse = isinstance(tensor, SparseTensor)
+        self.read = functools.partial(_sparse_row, tensor) if is_sparse else tensor.__getitem__
+
+
+def _sparse_row(tensor: SparseTensor, index: Any) -> SparseTensor:
+    inside = equal(tensor.indices[:, 0], cast(index, dtypes.int64))
+    indices = boolean_mask(tensor.indices, inside)[:, 1:]
+    return SparseTensor(indices, boolean_mask(tensor.values, inside), tensor.dense_shape[1:])
 
 
 def _unstacked(tensor: Any) -> list[Any]:
+    if isinstance(tensor, SparseTensor):
+        return [_sparse_row(tensor, index) for index in range(int(tensor.dense_shape[0]))]
     return list(tensor) if hasattr(tensor, "row_splits") else unstack(tensor)
 
 
-def _row_spec(ragged: Any) -> Any:
-    """Return the spec of the rows of a ragged tensor."""
-    spec = ragged._type_spec
+def _row_spec(tensor: Any) -> Any:
+    """Return the spec of the rows of a ragged or sparse tensor."""
+    spec = tensor._type_spec
+    if isinstance(tensor, SparseTensor):
+        return SparseTensorSpec(spec.shape[1:], spec.dtype)
     return type(spec)(spec.shape[1:], spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
 
 

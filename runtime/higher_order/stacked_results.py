@@ -2,6 +2,7 @@
 
 TensorSpec([2])             the rows of one tensor
 RaggedTensorSpec([None])    rows of different lengths: their concatenated values, and the lengths
+SparseTensorSpec([2, 3])    their concatenated coordinates and values, and the largest shape
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.tile_and_pad import repeat
 from ..ops.math.cast import cast
+from ..ops.reduce.reductions import reduce_max
+from ..sparse.tensor import SparseTensor, SparseTensorSpec
 from .row_structures import check_row, no_rows
 
 
@@ -108,8 +114,56 @@ class RaggedResult:
         return RaggedTensor.from_nested_row_lengths(values, list(lengths), validate=False)
 
 
+class SparseResult:
+    """A sparse tensor for each row, all of one rank; the shape of the whole covers all rows."""
+
+    def __init__(self, spec: SparseTensorSpec) -> None:
+        self.dtype = spec.dtype
+        self.shape = spec.shape
+
+    def parts(self, leaf: Any) -> list[Tensor]:
+        """Return the number of elements, their coordinates, their values, and the shape."""
+        if not isinstance(leaf, SparseTensor):
+            raise TypeError(f"the result for a row is {leaf!r}, not a SparseTensor")
+        check_dtype(leaf.dtype, self.dtype)
+        check_row(leaf.shape, self.shape)
+        return [cast(shape_of(leaf.values)[0], dtypes.int64), leaf.indices, leaf.values, leaf.dense_shape]
+
+    def of_rows(self, rows: Sequence[list[Tensor]]) -> Any:
+        if not rows:
+            rank = self.shape.rank or 0
+            none = no_rows(TensorShape([rank]), dtypes.int64)
+            return self._made(
+                no_rows(TensorShape([]), dtypes.int64), none, no_rows(TensorShape([]), self.dtype), none
+            )
+        counts, indices, values, sizes = map(list, zip(*rows, strict=True))
+        return self._made(stack(counts), concat(indices, 0), concat(values, 0), stack(sizes))
+
+    def arrays(self, count: Any, infer_shape: bool) -> list[TensorArray]:
+        rank = self.shape.rank
+        return [
+            TensorArray(dtypes.int64, count, element_shape=[]),
+            TensorArray(dtypes.int64, count, element_shape=[None, rank], infer_shape=False),
+            TensorArray(self.dtype, count, element_shape=[None], infer_shape=False),
+            TensorArray(dtypes.int64, count, element_shape=[rank]),
+        ]
+
+    def of_arrays(self, arrays: Sequence[TensorArray], known: int | None) -> Any:
+        counts, indices, values, sizes = arrays
+        return self._made(counts.stack(), indices.concat(), values.concat(), sizes.stack())
+
+    def _made(self, counts: Tensor, indices: Tensor, values: Tensor, sizes: Tensor) -> SparseTensor:
+        number = shape_of(counts, dtypes.int64)
+        rows = repeat(counted(number[0]), counts)
+        least = cast([size or 0 for size in self.shape.as_list()], dtypes.int64)
+        shape = concat([number, reduce_max(concat([sizes, [least]], 0), 0)], 0)
+        return SparseTensor(concat([expand_dims(rows, 1), indices], 1), values, shape)
+
+
 def result_like(said: Any) -> Any:
     """Return the collector for results like `said`: a dtype, a spec or a tensor."""
+    if isinstance(said, SparseTensorSpec):
+        return SparseResult(said)
     if hasattr(said, "row_splits_dtype"):
         return RaggedResult(said)
     return DenseResult(said)

@@ -39,7 +39,7 @@ _FIELD_OF = {
 """The fields of elements that are stored one by one; `int_val` for other dtypes."""
 
 
-class Dimension(Message):
+class ShapeDimension(Message):
     """A dimension of a shape."""
 
     FIELDS = {"size": Field(1, "int64")}
@@ -48,7 +48,7 @@ class Dimension(Message):
 class TensorShapeProto(Message):
     """The shape of a tensor."""
 
-    FIELDS = {"dim": Field(2, Dimension, many=True)}
+    FIELDS = {"dim": Field(2, ShapeDimension, many=True)}
 
 
 class TensorProto(Message):

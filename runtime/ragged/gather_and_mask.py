@@ -23,6 +23,7 @@ from ..ops.reduce.reductions import reduce_all, reduce_prod
 from ..ops.reduce.segments import unsorted_segment_sum
 from ..sparse.checks import expect
 from .concat_stack import aligned, picked_rows
+from .concat_stack import expand_dims as expand_ragged_dims
 from .conversion import from_tensor, merge_dims
 from .indexing import picked_values
 from .mapping import check_same_rows
@@ -33,12 +34,13 @@ from .tensor import RaggedTensor
 
 def gather(params: Any, indices: Any, axis: int = 0, batch_dims: int = 0, name: str | None = None) -> Any:
     """Return the slices of `params` along `axis` at `indices`, either or both of them ragged."""
+    params = params if isinstance(params, RaggedTensor) else convert_to_tensor(params)
     if batch_dims < 0:
         batch_dims += indices.shape.rank
-    if batch_dims > axis:
-        raise ValueError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
     if axis < 0:
         axis += params.shape.rank
+    if batch_dims > axis:
+        raise ValueError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
     if batch_dims:
         return _in_batches(params, indices, axis, batch_dims)
     if axis > 0:
@@ -92,7 +94,7 @@ def _along(params: Any, indices: Any, axis: int) -> Any:
     """Return slices along an inner axis, with the same indices in every row."""
     if not isinstance(params, RaggedTensor):
         if isinstance(indices, RaggedTensor):
-            raise ValueError("ragged indices along an inner axis of a dense tensor need batch_dims")
+            return _dense_along(params, indices, axis)
         return dense_gather(params, indices, axis=axis)
     if axis > 1:
         return params.with_values(_along(params.values, indices, axis - 1))
@@ -115,6 +117,28 @@ def _along(params: Any, indices: Any, axis: int) -> Any:
         length = in_dtype(shape_of(numbers)[dim] if known is None else known, kind)
         rows = reduce_prod(shape[: dim + 1])
         result = RaggedTensor(result, RowPartition(_steps(rows, length)), internal=True)
+    return result
+
+
+def _dense_along(params: Any, indices: RaggedTensor, axis: int) -> Any:
+    """Return slices of a dense tensor along an inner axis: a ragged axis within `axis` uniform ones."""
+    shape = shape_of(params, indices.row_splits.dtype)
+    outer = reduce_prod(shape[:axis])
+    rows = reshape(params, concat([[outer * shape[axis]], shape[axis + 1 :]], 0))
+    numbers = indices.with_flat_values(in_dtype(indices.flat_values, shape.dtype))
+    expect(
+        reduce_all(
+            logical_and(greater_equal(numbers.flat_values, 0), less(numbers.flat_values, shape[axis]))
+        ),
+        "indices must be inside the axis:",
+        [numbers.flat_values],
+    )
+    starts = reshape(counted(outer) * shape[axis], concat([[outer], [1] * numbers.shape.rank], 0))
+    result = gather(rows, starts + expand_ragged_dims(numbers, 0))
+    for each in range(axis - 1, 0, -1):
+        result = RaggedTensor(
+            result, RowPartition(_steps(reduce_prod(shape[:each]), shape[each])), internal=True
+        )
     return result
 
 

@@ -218,23 +218,23 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def to_list(self) -> list[Any]:
         """Return nested Python lists; ValueError while a graph is being built."""
-        flat = self.flat_values
-        if not isinstance(flat, EagerTensor) or not all(
-            isinstance(s, EagerTensor) for s in self.nested_row_splits
-        ):
+        if not self._is_eager():
             raise ValueError("to_list can only be used in eager mode.")
-        rows: list[Any] = flat._array.tolist()
+        rows: list[Any] = self.flat_values._array.tolist()  # type: ignore[attr-defined]
         for splits in reversed(self.nested_row_splits):
             ends = splits._array.tolist()  # type: ignore[attr-defined]
             rows = [rows[start:end] for start, end in itertools.pairwise(ends)]
         return rows
+
+    def _is_eager(self) -> bool:
+        return all(isinstance(each, EagerTensor) for each in (self.flat_values, *self.nested_row_splits))
 
     def numpy(self) -> Any:
         """Return a NumPy array, of dtype object if rows have different lengths.
 
         Raises ValueError while a graph is being built.
         """
-        if not isinstance(self.flat_values, EagerTensor):
+        if not self._is_eager():
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values = self._values.numpy()
         splits = self.row_splits.numpy()
@@ -324,7 +324,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         raise TypeError("RaggedTensor is unhashable.")
 
     def __repr__(self) -> str:
-        if not isinstance(self.flat_values, EagerTensor):
+        if not self._is_eager():
             return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
         with np.printoptions(formatter={"all": _shown}):
             return f"<tf.RaggedTensor {_shown(self.numpy())}>"

@@ -147,8 +147,9 @@ def dense_bincount(
 
 
 def _numbers(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
-    """Return the elements in one vector; with `by_row`, the row of each and the number of rows."""
+    """Return the elements in one vector; with `by_row`, the row of each and the number of rows, unless it is one."""
     if isinstance(values, SparseTensor):
+        by_row = by_row and values.shape.rank != 1
         return _as_number(values.values), values.indices[:, 0] if by_row else None, values.dense_shape[0]
     if hasattr(values, "value_rowids"):
         rows = cast(values.nrows(), dtypes.int64)

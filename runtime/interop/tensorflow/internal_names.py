@@ -39,7 +39,11 @@ INTERNAL_NAMES = {
         "get_name": f"{_HERE}.type_spec_registry:get_name",
         "lookup": f"{_HERE}.type_spec_registry:lookup",
     },
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
+        "csr_sparse_matrix_to_sparse_tensor": f"{_HERE}.internals:csr_sparse_matrix_to_sparse_tensor",
+        "sparse_matrix_sparse_mat_mul": f"{_HERE}.internals:sparse_matrix_sparse_mat_mul",
+        "sparse_tensor_to_csr_sparse_matrix": "sparse.tensor:SparseTensor",
+    },
     "python.ops.math_ops": {"is_nan": "ops.math.elementwise:is_nan"},
     "python.trackable.data_structures": {
         "ListWrapper": f"{_HERE}.tracking:ListWrapper",

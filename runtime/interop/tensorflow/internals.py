@@ -20,8 +20,11 @@ from ...ops.arrays.ranges import range
 from ...ops.arrays.scatter import tensor_scatter_nd_update
 from ...ops.arrays.shape_ops import shape
 from ...ops.arrays.tile_and_pad import meshgrid
+from ...ops.linalg.matmul import matmul
 from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast
+from ...sparse.dense_conversion import from_dense, to_dense
+from ...sparse.tensor import SparseTensor
 
 
 class _TensorMeta(type):
@@ -120,3 +123,13 @@ def _int_vector(values: Any) -> Any:
     if isinstance(values, Sequence):
         return stack([cast(value, "int32") for value in values])
     return cast(values if is_tensor(values) else constant(values), "int32")
+
+
+def sparse_matrix_sparse_mat_mul(a: SparseTensor, b: SparseTensor, type: Any) -> SparseTensor:
+    """Return the product of two batches of sparse matrices; the result has only the elements that are not zero."""
+    return from_dense(cast(matmul(to_dense(a), to_dense(b)), type))
+
+
+def csr_sparse_matrix_to_sparse_tensor(sparse_matrix: SparseTensor, type: Any) -> SparseTensor:
+    """Return the matrix: the runtime has one form of sparse tensors."""
+    return sparse_matrix

@@ -27,6 +27,7 @@ from ...core.conversion import (
 )
 from ...core.export import export
 from ...core.tensor import EagerTensor
+from ...ir.builder import eagerly
 from ...ir.value_types import TensorType
 from ..framework import batching
 from ..framework.attribute_parsers import Axis, Results
@@ -202,9 +203,13 @@ def stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
     """
     if not holds_tensor(values):
         return EagerTensor(to_array(list(values), dtype))
-    if dtype is not None:
-        return _packed(values, dtype, True)
-    return _packed(values, next(leaf.dtype for leaf in nest.flatten(values) if is_tensor_like(leaf)), False)
+    casts = dtype is not None
+    if dtype is None:
+        dtype = next(leaf.dtype for leaf in nest.flatten(values) if is_tensor_like(leaf))
+    if dtype.is_integer and all(isinstance(leaf, (int, EagerTensor)) for leaf in nest.flatten(values)):
+        with eagerly():  # shapes stay static; no gradient depends on integers
+            return _packed(values, dtype, casts)
+    return _packed(values, dtype, casts)
 
 
 def _packed(values: Any, dtype: dtypes.DType, casts: bool) -> Any:

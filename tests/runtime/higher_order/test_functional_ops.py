@@ -1,6 +1,7 @@
 """map_fn, foldl, foldr, scan: values and structures are those that TensorFlow 2.21 gives."""
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 
 INTEGERS = tf.RaggedTensorSpec([None], tf.int32)
@@ -134,3 +135,53 @@ REFUSED = (ValueError, TypeError, tf.errors.OpError)
 def test_refused(call, error, message, staged):
     with pytest.raises(error, match=message):
         tf.function(call)() if staged else call()
+
+
+SPARSE = tf.sparse.SparseTensor([[0, 1], [1, 0], [1, 2]], [1.0, 2.0, 3.0], [3, 4])
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+class TestSparseRows:
+    def test_a_function_takes_sparse_rows(self, wrap):
+        totals = wrap(lambda x: tf.map_fn(tf.sparse.reduce_sum, x, fn_output_signature=tf.float32))
+        assert totals(SPARSE).numpy().tolist() == [1.0, 5.0, 0.0]
+
+    def test_results_are_sparse_like_the_rows(self, wrap):
+        doubled = wrap(lambda x: tf.map_fn(lambda row: row * 2.0, x))(SPARSE)
+        assert tf.sparse.to_dense(doubled).numpy().tolist() == [[0, 2, 0, 0], [4, 0, 6, 0], [0, 0, 0, 0]]
+
+    def test_the_shape_covers_all_rows(self, wrap):
+        def row(n):
+            return tf.sparse.SparseTensor(tf.zeros([0, 1], tf.int64), tf.zeros([0]), tf.cast([n], tf.int64))
+
+        spec = tf.SparseTensorSpec([None], tf.float32)
+        found = wrap(lambda n: tf.map_fn(row, n, fn_output_signature=spec))(tf.constant([2, 3]))
+        assert found.dense_shape.numpy().tolist() == [2, 3]
+
+    def test_matrices_are_multiplied_row_by_row(self, wrap):
+        matrices = tf.sparse.SparseTensor([[0, 1, 0], [1, 0, 1], [1, 2, 0]], [1.0, 2.0, 3.0], [2, 3, 2])
+        product = wrap(
+            lambda a, b: tf.map_fn(
+                lambda pair: tf.sparse.sparse_dense_matmul(*pair), (a, b), fn_output_signature=tf.float32
+            )
+        )
+        expected = tf.matmul(tf.sparse.to_dense(matrices), tf.ones([2, 2, 2]))
+        assert product(matrices, tf.ones([2, 2, 2])).numpy().tolist() == expected.numpy().tolist()
+
+
+def test_rows_of_an_unknown_number():
+    @tf.function(input_signature=[tf.SparseTensorSpec([None, None], tf.float32)])
+    def totals(x):
+        return tf.map_fn(tf.sparse.reduce_sum, x, fn_output_signature=tf.float32)
+
+    assert totals(SPARSE).numpy().tolist() == [1.0, 5.0, 0.0]
+
+
+def test_dense_results_do_not_fit_a_sparse_signature():
+    with pytest.raises(TypeError, match="not a SparseTensor"):
+        tf.map_fn(lambda row: 1.0, SPARSE)
+
+
+def test_eager_loops_pass_the_given_values_to_the_body():
+    _, total = tf.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x + i), (0, np.array(0)))
+    assert total == 45 and total.dtype == tf.int64

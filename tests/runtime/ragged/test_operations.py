@@ -3,6 +3,7 @@
 import math
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 
 R = tf.RaggedTensor
@@ -261,3 +262,16 @@ def test_crosses():
     assert sparse.values.numpy().tolist() == [b"a-x", b"b-x"]
     with pytest.raises(TypeError, match="All inputs must be Tensor or SparseTensor"):
         tf.sparse.cross([[["a"]]])
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_dense_slices_at_ragged_indices_along_an_inner_axis(axis):
+    x = np.arange(60).reshape(3, 4, 5)
+    indices = tf.ragged.constant([[2], [0, 3, 1]])
+    expected = [np.take(x, row, axis=axis) for row in indices.to_list()]
+    for found in (tf.gather(x, indices, axis=axis), tf.function(lambda: tf.gather(x, indices, axis=axis))()):
+        rows = [found[(slice(None),) * (axis % 3) + (row,)] for row in (0, 1)]
+        for row, wanted in zip(rows, expected, strict=True):
+            assert row.to_tensor().numpy().tolist() == wanted.tolist()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inside the axis"):
+        tf.gather(x, tf.ragged.constant([[9]]), axis=axis)

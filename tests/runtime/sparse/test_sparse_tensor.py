@@ -134,6 +134,10 @@ def test_bincount():
     counts = S.bincount([[1, 1, 2], [2, 2, 0]], axis=-1)
     assert dense(counts) == [[0, 2, 1], [1, 0, 2]]
     assert dense(S.bincount([1, 1, 2], minlength=5)) == [0, 2, 1, 0, 0]
+    vector = tf.SparseTensor([[1], [3], [5]], [1, 1, 2], [16])
+    assert (
+        dense(S.bincount(vector, axis=-1)) == tf.math.bincount(vector, axis=-1).numpy().tolist() == [0, 2, 1]
+    )
     assert dense(S.bincount([1, 1, 9], maxlength=2)) == [0, 2]
     assert dense(S.bincount([[1, 1, 2]], weights=[[1.0, 2.0, 3.0]], axis=-1)) == [[0, 3, 3]]
     assert dense(S.bincount([1, 1, 2], binary_output=True)) == [0, 1, 1]
