@@ -133,7 +133,8 @@ def _dense_along(params: Any, indices: RaggedTensor, axis: int) -> Any:
         "indices must be inside the axis:",
         [numbers.flat_values],
     )
-    starts = reshape(counted(outer) * shape[axis], concat([[outer], [1] * numbers.shape.rank], 0))
+    rank = numbers.shape.rank or numbers.ragged_rank + 1
+    starts = reshape(counted(outer) * shape[axis], concat([[outer], [1] * rank], 0))
     result = gather(rows, starts + expand_ragged_dims(numbers, 0))
     for each in range(axis - 1, 0, -1):
         result = RaggedTensor(
