@@ -57,7 +57,7 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
         reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
     )
     operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
-    found = add_structure(CALL, operands, [graph], {"name": graph.name})
+    found = add_structure(CALL, operands, [graph], {**record.attrs, "name": graph.name})
     return put_together(found, reversal.sizes)
 
 

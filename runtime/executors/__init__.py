@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..ir.graph import Graph
+from ..ir.structured import is_compiled_call
 from .interpreter import interpret
 from .runners import Runner, kernel_for, plan_for, shortest, when_decided
 
@@ -28,7 +29,12 @@ def _planned(graph: Graph) -> Runner:
     from ..optimize import batch_loop_matmul, fusion, optimize
     from .plan.plan import Plan  # … and no plan generator
 
-    return Plan(fusion.run(batch_loop_matmul.run(optimize(graph)))).run
+    graph = optimize(graph)
+    if any(map(is_compiled_call, graph.walk())):
+        from .llvm.native_calls import with_native_calls  # imported for these graphs only
+
+        graph = with_native_calls(graph)
+    return Plan(fusion.run(batch_loop_matmul.run(graph))).run
 
 
 def _native(graph: Graph) -> Runner:

@@ -48,6 +48,11 @@ def is_call(operation: Operation) -> bool:
     return operation.type == CALL
 
 
+def is_compiled_call(operation: Operation) -> bool:
+    """Return whether the operation calls a function with `jit_compile=True`, which plans run as native code."""
+    return operation.type == CALL and bool(operation.attrs.get("jit_compile"))
+
+
 def is_fused(operation: Operation) -> bool:
     return operation.type == FUSED
 

@@ -9,7 +9,8 @@
       y = multiply x, 0.5
       return y
 
-A function with several call sites is inlined at each of them, unless the graph would grow too large.
+A function with several call sites is inlined at each of them, unless the graph would grow too large. A function with
+`jit_compile=True` remains one call.
 `custom_gradient` operations are removed: the gradients of a graph that runs have been taken already.
 """
 
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 
 from ..ir.clone import Substitution, are_same, clone_value, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation
-from ..ir.structured import is_call, is_custom_gradient
+from ..ir.structured import is_call, is_compiled_call, is_custom_gradient
 from .options import Options
 
 SMALL = 8
@@ -76,7 +77,7 @@ class _Inliner:
         for operation in operations:
             if is_custom_gradient(operation):
                 known.update(zip(operation.outputs, substitute(operation.inputs, known), strict=False))
-            elif is_call(operation) and self.may_grow(operation.regions[0]):
+            elif is_inlined(operation) and self.may_grow(operation.regions[0]):
                 results = self.written(operation.regions[0], substitute(operation.inputs, known), kept)
                 known.update(zip(operation.outputs, results, strict=True))
             elif is_new and not operation.regions and known.keys().isdisjoint(operation.inputs):
@@ -119,6 +120,10 @@ class _Inliner:
                 self.size(region) for operation in graph.operations for region in operation.regions
             )
         return self.sizes[graph]
+
+
+def is_inlined(operation: Operation) -> bool:
+    return is_call(operation) and not is_compiled_call(operation)
 
 
 def _size(graph: Graph) -> int:

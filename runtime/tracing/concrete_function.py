@@ -318,7 +318,10 @@ class ConcreteFunction:
         graph = lift_captured(self.graph, watched) if watched else self.graph
         operands += map(builder.operand, watched)
         callee = with_own_streams(graph)
-        values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
+        attrs: dict[str, Any] = {"name": self.name}
+        if self.executor == "native":
+            attrs["jit_compile"] = True
+        values = builder.add(CALL, operands, attrs, specs, (callee,), [self.name] * len(specs))
         if self.ends:
             raise RegionNeverReturns  # and so do the operations after the call
         return filled(self.structure, [wrap(value, builder) for value in values])

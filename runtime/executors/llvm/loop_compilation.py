@@ -13,60 +13,37 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...functionalize.errors import CannotCompileError
 from ...ir.clone import Substitution, clone_value, substitute, with_parts
 from ...ir.graph import Graph, Operation, Value
 from ...ir.value_types import TensorType
-from ...ops.framework.region_ops import StructuredOp
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
 from .codegen.rule_registry import LOWERINGS
-from .diagnostics import CompilationError, CompilerFaultError, tell, tell_of_difference
+from .diagnostics import tell_of_difference
 from .first_call_check import compared
-from .jit_function import JitFunction
-
-PART = StructuredOp("native_part", "Run a part of the graph as native code.")
+from .native_calls import PART, NativePart, with_native_calls
 
 
-@PART.kernel
-def _(*inputs: Any, part: JitLoop) -> Sequence[Any]:
-    return part.run(inputs)
-
-
-class JitLoop:
-    """A loop that is compiled when it is first run."""
+class JitLoop(NativePart):
+    """A loop that is compiled when it is first run. Its results are compared with the plan's until it is trusted."""
 
     def __init__(self, graph: Graph) -> None:
-        self._native = JitFunction(graph)
-        self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans use Python numbers
-        self._plan: Plan | None = None
+        super().__init__(graph)
         self._is_trusted = False
         self._doubting: Plan | None = None  # the plan that native code is compared with until it is trusted
 
-    def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Return the results in the form of plans: rank-0 results as scalars."""
-        if self._plan is None:
-            try:
-                given = [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
-                found = self._native.run(given) if self._is_trusted else self._first(given)
-                return [x if x.shape else x[()] for x in map(np.asarray, found)]
-            except (CannotCompileError, CompilationError, CompilerFaultError) as error:
-                if isinstance(error, CompilerFaultError):
-                    tell(error)
-                self._plan = Plan(self._native.graph)
-        return self._plan.run(inputs)
+    def _results(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        return self._native.run(inputs) if self._is_trusted else self._first(inputs)
 
     def _first(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return the plan's results, and compare the native results with them before native code is trusted."""
         if self._doubting is None:
             self._native.compiled(inputs)
-            self._doubting = Plan(self._native.graph)
+            self._doubting = Plan(self.graph)
         results, difference = compared(self._native, self._doubting.run, inputs)
         self._is_trusted = difference == ""
         if difference:
-            tell_of_difference(self._native.graph, difference)
+            tell_of_difference(self.graph, difference)
             self._plan = self._doubting
         return results
 
@@ -77,7 +54,7 @@ def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] 
     from . import lowering  # noqa: F401  (registers the lowering rules)
 
     found = optimize(graph)
-    written = _with_parts(found)
+    written = with_native_calls(_with_parts(found))
     return None if written is found else Plan(written).run
 
 

@@ -60,7 +60,11 @@ WHILE = StructuredOp(
     {"maximum_iterations": "Rounds", "checkpoint_every": "Every"},
 )
 SWITCH = StructuredOp("switch", "Run the region with the given number; the last one when there is none.")
-CALL = StructuredOp("call", "Run the graph of another function.", {"name": "str"})
+CALL = StructuredOp(
+    "call",
+    "Run the graph of another function, as native code of its own if that is `jit_compile`.",
+    {"name": "str", "jit_compile": "bool"},
+)
 FUSED = StructuredOp(
     "fused", "Run operations on elements as one, in blocks. Executors make them; no program has them."
 )
