@@ -5,7 +5,8 @@
     native code on copies of them     ──┘── else ──► a warning, and the plan stays
 
 Integers and bools must be equal. Floats may differ by `TOLERANCE` times the largest magnitude in a result, or
-by `MARGIN` times the change of the plan's own results when the last bits of its float inputs change.
+by `MARGIN` times the change of the plan's own results when the last bits of its float inputs change, and `CANCELLATION`
+times the tolerance.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
 """Tolerances by the size in bytes of a float, or of a part of a complex number."""
 
 MARGIN = 64
+
+CANCELLATION = 30
+"""Factor of the tolerance in the second comparison, which considers the plan's sensitivity.
+
+Sums of many terms that cancel each other lose more digits by the order of addition than by changes of the terms.
+"""
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -108,7 +115,7 @@ def _distance(found: Any, wanted: Any, moved: Any) -> str | None:
 
 
 def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
-    share = TOLERANCE[max(found.dtype.itemsize, 2)]
+    share = TOLERANCE[max(found.dtype.itemsize, 2)] * (1 if moved is wanted else CANCELLATION)
     found, wanted, moved = (np.asarray(x, np.float64) for x in (found, wanted, moved))
     if moved.shape != wanted.shape:
         return None

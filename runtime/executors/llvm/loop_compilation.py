@@ -1,11 +1,11 @@
-"""Compile the loops of a graph that cannot be compiled as a whole.
+"""Compile the calls and the loops of a graph that cannot be compiled as a whole.
 
-    x = sort y                              x = sort y
+    x = call @f y                           x = native_call y [part=<f, compiled>]
     n, z = while 0, x     …         ==>     n, z = native_part 0, x [part=<the loop, compiled>]
     print z                                 print z
 
-A loop is compiled when it is first run, for its shapes at that time. If compilation or a check fails, a
-separate plan runs the loop.
+A part is compiled when it is first run, for its shapes at that time. If compilation or a check fails, a
+separate plan runs the part.
 """
 
 from __future__ import annotations
@@ -13,23 +13,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...ir.clone import Substitution, clone_value, substitute, with_parts
+from ...ir.clone import Substitution, are_same, clone_value, substitute, with_parts, with_regions
 from ...ir.graph import Graph, Operation, Value
+from ...ir.structured import is_call
 from ...ir.value_types import TensorType
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
 from .codegen.rule_registry import LOWERINGS
 from .diagnostics import tell_of_difference
 from .first_call_check import compared
-from .native_calls import PART, NativePart, with_native_calls
+from .native_calls import PART, NativePart, planned, with_native_calls
+
+_TRIES = 3
+
+_FEWEST = 16
+"""The fewest operations of a function that becomes a part."""
 
 
-class JitLoop(NativePart):
-    """A loop that is compiled when it is first run. Its results are compared with the plan's until it is trusted."""
+class DoubtedPart(NativePart):
+    """A part that the program does not ask to compile: its results are compared with a plan's until it is trusted."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self._is_trusted = False
+        self._vain = 0  # runs in which native code gave up
         self._doubting: Plan | None = None  # the plan that native code is compared with until it is trusted
 
     def _results(self, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -39,29 +46,47 @@ class JitLoop(NativePart):
         """Return the plan's results, and compare the native results with them before native code is trusted."""
         if self._doubting is None:
             self._native.compiled(inputs)
-            self._doubting = Plan(self.graph)
+            self._doubting = planned(self.graph)
         results, difference = compared(self._native, self._doubting.run, inputs)
         self._is_trusted = difference == ""
+        self._vain += difference is None
         if difference:
             tell_of_difference(self.graph, difference)
+        if difference or self._vain >= _TRIES:
             self._plan = self._doubting
         return results
 
 
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-    """Return the plan of a graph with native loops, or None if no loop can be compiled."""
-    from ...optimize import optimize
+    """Return the plan of a graph with native calls and loops, or None if there are none."""
+    from ...optimize import batch_loop_matmul, fusion, optimize
     from . import lowering  # noqa: F401  (registers the lowering rules)
 
-    found = optimize(graph)
-    written = with_native_calls(_with_parts(found))
-    return None if written is found else Plan(written).run
+    found = optimize(_with_compiled_calls(graph))
+    written = with_native_calls(_with_parts(found), DoubtedPart)
+    return None if written is found else Plan(fusion.run(batch_loop_matmul.run(written))).run
+
+
+def _with_compiled_calls(graph: Graph) -> Graph:
+    """Return the graph with a mark at each call of a function that is not small."""
+    operations = list(map(_marked, graph.operations))
+    if are_same(operations, graph.operations):
+        return graph
+    return Graph(graph.name, graph.inputs, operations, graph.outputs)
+
+
+def _marked(operation: Operation) -> Operation:
+    if not is_call(operation):
+        return with_regions(operation, list(map(_with_compiled_calls, operation.regions)))
+    if sum(1 for _ in operation.regions[0].walk()) < _FEWEST:
+        return operation
+    return with_parts(operation, attrs={**operation.attrs, "jit_compile": True})
 
 
 def _with_parts(graph: Graph) -> Graph:
     """Return a graph with native loops, also within branches and loops; the graph itself if it has none."""
     operations = [_replaced(operation) for operation in graph.operations]
-    if all(new is old for new, old in zip(operations, graph.operations, strict=True)):
+    if are_same(operations, graph.operations):
         return graph
     return Graph(graph.name, graph.inputs, operations, graph.outputs)
 
@@ -76,7 +101,7 @@ def _replaced(operation: Operation) -> Operation:
     outputs = tuple(map(clone_value, operation.outputs))
     loop = with_parts(operation, substitute(operation.inputs, known), outputs=outputs)
     inputs = [value for value in known.values() if isinstance(value, Value)]
-    part = JitLoop(Graph("loop", inputs, [loop], outputs))
+    part = DoubtedPart(Graph("loop", inputs, [loop], outputs))
     return Operation(PART, tuple(known), {"part": part}, operation.outputs, (), operation.origin)
 
 

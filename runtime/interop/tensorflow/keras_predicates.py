@@ -87,8 +87,15 @@ def reset_states(metric: Any) -> None:
     metric.reset_state()
 
 
-ADDED = {"keras.src.metrics.metric": ("Metric", reset_states)}
-"""Methods that documents for TensorFlow 2 call, and Keras 3 has under another name, by the module of their class."""
+def _resolve_auto_jit_compile(self: Any) -> None:
+    """Return None for `jit_compile="auto"`: functions that run often are compiled, without a GPU as well."""
+
+
+ADDED = {
+    "keras.src.metrics.metric": ("Metric", reset_states),
+    "keras.src.trainers.trainer": ("Trainer", _resolve_auto_jit_compile),
+}
+"""Methods by the module of Keras whose class gets them: the class, and the method."""
 
 WRAPPED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "keras.src.activations": ("", "serialize", serializes_operations),
