@@ -39,13 +39,13 @@ _MOST_TRACES = 8
 
 class _Thread(threading.local):
     def __init__(self) -> None:
-        self.pending: list[Pending] = []
+        self.pending: list[PendingTrace] = []
 
 
 _thread = _Thread()
 
 
-class Pending:
+class PendingTrace:
     """A trace that is not finished; calls with the same cache key are recursive.
 
     Attributes: `is_called`, if this trace met a recursive call; `is_provisional`, if it depends on another pending
@@ -157,7 +157,7 @@ def is_pending(function: Any) -> bool:
     return any(each.function is function for each in _thread.pending)
 
 
-def pending_trace(function: Any, key: Any) -> Pending | None:
+def pending_trace(function: Any, key: Any) -> PendingTrace | None:
     """Return the unfinished trace of `function` for `key` in this thread; None if there is none."""
     for each in _thread.pending:
         if each.function is function and each.key == key:
@@ -166,9 +166,9 @@ def pending_trace(function: Any, key: Any) -> Pending | None:
 
 
 @contextmanager
-def pending(function: Any, key: Any, name: str) -> Iterator[Pending]:
+def pending(function: Any, key: Any, name: str) -> Iterator[PendingTrace]:
     """Register an unfinished trace."""
-    made = Pending(function, key, name)
+    made = PendingTrace(function, key, name)
     _thread.pending.append(made)
     try:
         yield made
