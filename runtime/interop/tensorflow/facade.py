@@ -48,6 +48,9 @@ class Facade(ModuleType):
 _OF_MODULES = {"__file__", "__spec__", "__all__"}
 
 
+_PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compiler.")
+
+
 @functools.cache
 def tensorflow() -> ModuleType:
     """Return the module `tensorflow`, always the same one."""
@@ -59,11 +62,17 @@ def tensorflow() -> ModuleType:
 def import_part(name: str) -> Any:
     """Return the module `tensorflow` or `tensorflow.a.b`.
 
-    Raises ModuleNotFoundError for a part that does not exist.
+    Raises ModuleNotFoundError for a part that does not exist, ImportError for one of TensorFlow's private modules:
+    Python replaces the message of a ModuleNotFoundError in `from tensorflow.python.ops import array_ops`.
     """
     found: Any = tensorflow()
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
+        if found is None and name.startswith(_PRIVATE):
+            raise ImportError(
+                f"{name} is private code of TensorFlow, which agc.runtime does not have; use the public names of tf",
+                name=name,
+            )
         if found is None:
             raise ModuleNotFoundError(
                 f"No module named {name!r}: agc.runtime, which takes the place of TensorFlow, has no such part",
