@@ -21,6 +21,7 @@ from ..ir.builder import current
 from . import ops
 from .dataset_spec import IteratorSpec
 from .element_spec import boxed, leaf_specs, made, packer, unboxed
+from .iterator_position import draws_numbers, position_of
 from .iterator_state import Walk
 from .optional import Optional
 
@@ -44,6 +45,12 @@ class Iterator(CompositeTensor):
         self._walk: Walk | None = unboxed(handle._array) if isinstance(handle, EagerTensor) else None
         self._pack = packer(element_spec)
         self._calls_in_graph = 0
+
+    def __children__(self) -> dict[str, Any]:
+        """Return the position, which checkpoints save; nothing for a pipeline with random choices."""
+        if self._walk is None or draws_numbers(self._walk.stage):
+            return {}
+        return {"position": position_of(self._walk)}
 
     def __copy__(self) -> Self:
         return self

@@ -13,12 +13,26 @@ class Walk:
     """One iteration of a stage. Several threads may call it."""
 
     def __init__(self, stage: PipelineStage) -> None:
-        for function in functions_of(stage):
-            function.restart()  # the same random numbers in each iteration, as in TensorFlow
-        self._elements = stage.elements()
+        self.stage = stage
         self._lock = threading.Lock()
-        self._ended = False
         self.current: Row = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        for function in functions_of(self.stage):
+            function.restart()  # the same random numbers in each iteration, as in TensorFlow
+        self._elements = self.stage.elements()
+        self._ended = False
+        self.count = 0
+
+    def move_to(self, count: int) -> None:
+        """Begin again, and pass `count` rows."""
+        with self._lock:
+            self._begin()
+            for _ in range(count):
+                if next(self._elements, None) is None:
+                    break
+                self.count += 1
 
     def next(self) -> Row:
         """Return the next row; StopIteration at the end, and at every later call."""
@@ -26,7 +40,9 @@ class Walk:
             if self._ended:
                 raise StopIteration
             try:
-                return next(self._elements)
+                row = next(self._elements)
+                self.count += 1
+                return row
             except StopIteration:
                 self._ended = True
                 self._elements = iter(())  # releases the stage's resources, such as threads

@@ -51,6 +51,13 @@ class Function(CallSlot, Generic[P, R]):
         self._calls.install = _slot_of(self)
         self._calls.install(self._calls.call)
 
+    def _decorate(self, decorator: Callable[[Callable[P, R]], Callable[P, R]]) -> None:
+        """Replace the undecorated function by `decorator` of it. Raises ValueError after the first trace."""
+        if list(self._calls.cache):
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        calls = self._calls
+        Function.__init__(self, decorator(calls.python_function), calls.name, calls.options)
+
     @property
     def python_function(self) -> Callable[P, R]:
         """The undecorated function."""

@@ -122,10 +122,10 @@ class Checkpoint:
 
 
 def _demand_trackable(name: str, value: Any) -> None:
-    if hasattr(value, "get_next"):
+    if hasattr(value, "get_next") and not trackable.children(value):
         raise ValueError(
-            f"Checkpoint does not save where the iterator `{name}` is: count its elements in a tf.Variable, save "
-            "that, and go on with iter(dataset.skip(count))"
+            f"Checkpoint does not save the position of the iterator `{name}`, whose dataset makes random choices, such "
+            "as `shuffle`: iterate over a dataset without them, and count its elements in a tf.Variable"
         )
     if not (trackable.is_trackable(value) or isinstance(value, (list, dict))):
         raise ValueError(

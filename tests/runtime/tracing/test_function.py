@@ -493,3 +493,14 @@ class TestCallables:
 
         result = doubled(pair(tf.constant(1), tf.constant(0)))
         assert (type(result), result.a.numpy(), result.b.numpy()) == (pair, 16, 4)
+
+
+def test_the_function_can_be_decorated_before_its_first_trace():
+    def doubled(function):
+        return lambda *args: 2 * function(*args)
+
+    traced = tf.function(lambda x: x + 1)
+    traced._decorate(doubled)
+    assert traced(tf.constant(1)).numpy() == 4
+    with pytest.raises(ValueError, match="cannot be decorated after they have been traced"):
+        traced._decorate(doubled)

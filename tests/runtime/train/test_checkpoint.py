@@ -173,12 +173,6 @@ def test_an_untrackable_object_is_refused(value):
         tf.train.Checkpoint(x=value)
 
 
-def test_the_place_of_an_iterator_is_a_number_to_keep():
-    data = tf.data.Dataset.range(5)
-    with pytest.raises(ValueError, match=r"where the iterator `it` is: .* iter\(dataset.skip\(count\)\)"):
-        tf.train.Checkpoint(it=iter(data))
-
-
 def test_files_are_read_and_written_outside_of_functions(saved):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
 
