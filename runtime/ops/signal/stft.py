@@ -13,7 +13,7 @@ from typing import Any
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
-from ...core.tensor import Tensor
+from ...core.tensor import EagerTensor, Tensor
 from ..arrays.concat_split import concat, split
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
@@ -36,6 +36,11 @@ def _scalar(value: Any, what: str) -> Tensor:
     if number.shape.rank not in (None, 0):
         raise ValueError(f"{what} must be a scalar: shape {number.shape} must have rank 0")
     return cast(number, dtypes.int32)
+
+
+def _sizes(size: int | Tensor) -> Any:
+    """Return a vector of one size; a known one as a number, so that a trace has the static shape of the result."""
+    return [int(size)] if isinstance(size, (int, EagerTensor)) else reshape(size, [1])
 
 
 def _enclosing_power_of_two(size: Any) -> Any:
@@ -75,7 +80,7 @@ def stft(
     frames = frame(signals, length, step, pad_end=pad_end)
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=signals.dtype)
-    return rfft(frames, reshape(size, [1]))
+    return rfft(frames, _sizes(size))
 
 
 @export("signal.inverse_stft")
@@ -99,7 +104,7 @@ def inverse_stft(
     stfts = convert_to_tensor(stfts)
     length, step = _scalar(frame_length, "frame_length"), _scalar(frame_step, "frame_step")
     size = _enclosing_power_of_two(frame_length) if fft_length is None else _scalar(fft_length, "fft_length")
-    frames = resized(irfft(stfts, reshape(size, [1])), length)
+    frames = resized(irfft(stfts, _sizes(size)), length)
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=frames.dtype)
     return overlap_and_add(frames, step)

@@ -229,3 +229,13 @@ def test_gradients_are_slopes(name: str) -> None:
         step[place] = 1e-6
         slope = (float(total(tf.constant(x + step))) - float(total(tf.constant(x - step)))) / 2e-6
         np.testing.assert_allclose(given[place], slope, rtol=1e-5, atol=1e-7)
+
+
+def test_a_traced_spectrum_has_a_static_number_of_bins() -> None:
+    def spectrum(x):
+        found = tf.signal.stft(x, 256, 128)
+        assert found.shape.as_list() == [None, 124, 129]
+        return tf.signal.inverse_stft(found, 256, 128)
+
+    traced = tf.function(spectrum, input_signature=[tf.TensorSpec([None, 16000])])
+    assert traced(tf.zeros([2, 16000])).shape == (2, 16000 // 128 * 128)
