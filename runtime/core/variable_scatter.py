@@ -13,9 +13,6 @@ from . import late_binding
 from .conversion import convert_to_tensor
 from .tensor import Tensor
 
-if TYPE_CHECKING:
-    pass
-
 
 class PartialUpdates:
     """The methods of `Variable` that read or change some of its rows or elements.
