@@ -9,6 +9,7 @@ negative.scalar["f"]                is the expression on Python's floats
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -45,7 +46,7 @@ class DeclaredFacts(TypedDict, total=False):
     in_place: Callable[[Callable[..., Any]], Callable[..., Any]]
     ufunc: np.ufunc
     out: Mapping[str, Sequence[str]]
-    reuses: Sequence[int]
+    reuses: tuple[int, ...]
     scalar: Mapping[str, str]
     numpy_scalar: Mapping[str, str]
     interval: Callable[..., Any]
@@ -56,6 +57,7 @@ class DeclaredFacts(TypedDict, total=False):
     export: Sequence[str]
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
 class FactRecord:
     """The facts of one operation.
 
@@ -85,41 +87,27 @@ class FactRecord:
     `export` are the public names of the operation, such as ("math.exp", "exp"); see core/export.py.
     """
 
-    def __init__(
-        self,
-        *,
-        traits: Trait = Trait.NONE,
-        cost: int = 1,
-        fills: int | None = None,
-        multiplications: CountMultiplications | None = None,
-        in_place: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
-        ufunc: np.ufunc | None = None,
-        out: Mapping[str, Sequence[str]] | None = None,
-        reuses: Sequence[int] = (0,),
-        scalar: Mapping[str, str] | None = None,
-        numpy_scalar: Mapping[str, str] | None = None,
-        interval: Callable[..., Any] | None = None,
-        reducer: BlockReduction | None = None,
-        batch: BatchingRule | None = None,
-        formula: Callable[..., Any] | None = None,
-        element_operands: int = 0,
-        export: Sequence[str] = (),
-    ) -> None:
-        self.traits = traits
-        self.cost = cost
-        self.fills = fills
-        self.multiplications = multiplications
-        self.in_place = in_place
-        self.ufunc = ufunc
-        self.out = _by_kind(out)
-        self.reuses = tuple(reuses)
-        self.scalar = _by_kind(scalar)
-        self.numpy_scalar = _by_kind(numpy_scalar)
-        self.interval = interval
-        self.reducer = reducer
-        self.formula = formula
-        self.element_operands = element_operands
-        self.batch = elementwise if batch is None and Trait.ELEMENTWISE in traits else batch
+    traits: Trait = Trait.NONE
+    cost: int = 1
+    fills: int | None = None
+    multiplications: CountMultiplications | None = None
+    in_place: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    ufunc: np.ufunc | None = None
+    out: Mapping[str, Any] = field(default_factory=dict)
+    reuses: tuple[int, ...] = (0,)
+    scalar: Mapping[str, Any] = field(default_factory=dict)
+    numpy_scalar: Mapping[str, Any] = field(default_factory=dict)
+    interval: Callable[..., Any] | None = None
+    reducer: BlockReduction | None = None
+    batch: BatchingRule | None = None
+    formula: Callable[..., Any] | None = None
+    element_operands: int = 0
+    export: InitVar[Sequence[str]] = ()
+
+    def __post_init__(self, export: Sequence[str]) -> None:
+        self.out, self.scalar, self.numpy_scalar = map(_by_kind, (self.out, self.scalar, self.numpy_scalar))
+        if self.batch is None and Trait.ELEMENTWISE in self.traits:
+            self.batch = elementwise
         exports.export(*export)(self)
 
     def batching(self, rule: BatchingRule) -> BatchingRule:
@@ -132,10 +120,6 @@ class FactRecord:
         return trait in self.traits
 
 
-def _by_kind(table: Kinds | None) -> dict[str, Any]:
+def _by_kind(table: Kinds) -> dict[str, Any]:
     """Return the table with one entry for each kind; a key may be the name of a dtype, too."""
-    return {
-        key: entry
-        for keys, entry in (table or {}).items()
-        for key in ((keys,) if keys[-1].isdigit() else keys)
-    }
+    return {key: entry for keys, entry in table.items() for key in ((keys,) if keys[-1].isdigit() else keys)}
