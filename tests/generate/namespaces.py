@@ -63,15 +63,36 @@ def declared() -> dict[str, Home]:
         text = path.read_text(encoding="utf-8")
         if "export" not in text:
             continue
-        for node in ast.parse(text).body:
-            for public, name in declarations(node):
+        body = ast.parse(text).body
+        rows = families(body)
+        for node in body:
+            for public, name in declarations(node, rows):
                 if public in homes:
                     raise ValueError(f"tf.{public} is declared in {homes[public].module} and in {path}")
                 homes[public] = Home(module_name(path), name)
     return homes
 
 
-def declarations(node: ast.stmt) -> Iterator[tuple[str, str]]:
+def families(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Return the functions that declare operations of a family, each with the public names of the operation `name`.
+
+    def _curve(name, compute): return unary(name, compute, export=(f"math.{name}", name))
+    """
+    return {
+        function.name: keyword.value
+        for function in body
+        if isinstance(function, ast.FunctionDef)
+        for keyword in ast.walk(function)
+        if isinstance(keyword, ast.keyword) and keyword.arg == "export"
+    }
+
+
+def names_of(rows: ast.expr, name: str) -> list[str]:
+    """Return the value of a tuple of names, in which the variable `name` has this value."""
+    return list(eval(compile(ast.Expression(rows), "<export>", "eval"), {"name": name}))
+
+
+def declarations(node: ast.stmt, families: dict[str, ast.expr]) -> Iterator[tuple[str, str]]:
     """Yield the public names that a statement declares, each with the name that the statement binds."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         for decorator in node.decorator_list:
@@ -79,7 +100,9 @@ def declarations(node: ast.stmt) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
         bound = [target.id for target in node.targets if isinstance(target, ast.Name)]
         rows = [keyword.value for keyword in node.value.keywords if keyword.arg == "export"]
-        declared = [*names_in(node.value.func), *(name for row in rows for name in ast.literal_eval(row))]
+        if isinstance(node.value.func, ast.Name) and node.value.func.id in families:
+            rows.append(families[node.value.func.id])
+        declared = [*names_in(node.value.func), *(name for row in rows for name in names_of(row, bound[0]))]
         for public in declared:
             own = public.rpartition(".")[2]
             yield public, own if own in bound else bound[0]

@@ -6,14 +6,13 @@ tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from ...core import shapes
 from ...core.export import export
 from ...ir.value_types import TensorType
-from ..framework.facts import DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
@@ -82,7 +81,6 @@ def _scatter_into(
     put: Callable[..., Any],
     combine: Callable[..., Any],
     manual: str,
-    **facts: Unpack[DeclaredFacts],
 ) -> Op:
     """Declare one operation of the table below; `put(array, index, updates)` writes to a copy of the tensor.
 
@@ -104,7 +102,7 @@ def _scatter_into(
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    declared = Op(rule, **facts)
+    declared = Op(rule, export=(name,))
     declared.kernel(kernel)
     return declared
 
@@ -118,7 +116,6 @@ tensor_scatter_nd_update = _scatter_into(
     >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
     """,
-    export=("tensor_scatter_nd_update",),
 )
 tensor_scatter_nd_add = _scatter_into(
     "tensor_scatter_nd_add",
@@ -129,7 +126,6 @@ tensor_scatter_nd_add = _scatter_into(
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
     """,
-    export=("tensor_scatter_nd_add",),
 )
 tensor_scatter_nd_sub = _scatter_into(
     "tensor_scatter_nd_sub",
@@ -140,7 +136,6 @@ tensor_scatter_nd_sub = _scatter_into(
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
     """,
-    export=("tensor_scatter_nd_sub",),
 )
 tensor_scatter_nd_max = _scatter_into(
     "tensor_scatter_nd_max",
@@ -151,7 +146,6 @@ tensor_scatter_nd_max = _scatter_into(
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
     """,
-    export=("tensor_scatter_nd_max",),
 )
 tensor_scatter_nd_min = _scatter_into(
     "tensor_scatter_nd_min",
@@ -162,7 +156,6 @@ tensor_scatter_nd_min = _scatter_into(
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
     """,
-    export=("tensor_scatter_nd_min",),
 )
 
 

@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..framework import intervals
+from ..framework.op import Op
 from ..framework.op_families import INTEGERS, Array, binary, unary
 from ..framework.traits import COMMUTATIVE, ELEMENTWISE, INLINE_SCALAR
 
@@ -29,47 +32,35 @@ def _right_shift(x: Array, y: Array) -> Array:
     return np.right_shift(x, _within(x, y))
 
 
-bitwise_and = binary(
-    "bitwise_and",
-    operator.and_,
-    INTEGERS,
-    "The bits that both have.",
-    "12, 10",
-    "8",
-    expression="{0} & {1}",
-    traits=COMMUTATIVE | INLINE_SCALAR,
-    ufunc=np.bitwise_and,
-    scalar={"iu": "{0} & {1}"},
-    interval=intervals.bitwise_and,
-    export=("bitwise.bitwise_and",),
+def _on_bits(
+    name: str, compute: Callable[..., Any], symbol: str, manual: str, gives: str, interval: Callable[..., Any]
+) -> Op:
+    """Declare the operation on pairs of bits that Python writes as `symbol`."""
+    expression = f"{{0}} {symbol} {{1}}"
+    return binary(
+        name,
+        compute,
+        INTEGERS,
+        manual,
+        "12, 10",
+        gives,
+        expression=expression,
+        traits=COMMUTATIVE | INLINE_SCALAR,
+        ufunc=getattr(np, name),
+        scalar={"iu": expression},
+        interval=interval,
+        export=(f"bitwise.{name}",),
+    )
+
+
+bitwise_and = _on_bits(
+    "bitwise_and", operator.and_, "&", "The bits that both have.", "8", intervals.bitwise_and
 )
-bitwise_or = binary(
-    "bitwise_or",
-    operator.or_,
-    INTEGERS,
-    "The bits that at least one has.",
-    "12, 10",
-    "14",
-    expression="{0} | {1}",
-    traits=COMMUTATIVE | INLINE_SCALAR,
-    ufunc=np.bitwise_or,
-    scalar={"iu": "{0} | {1}"},
-    interval=intervals.bitwise_or,
-    export=("bitwise.bitwise_or",),
+bitwise_or = _on_bits(
+    "bitwise_or", operator.or_, "|", "The bits that at least one has.", "14", intervals.bitwise_or
 )
-bitwise_xor = binary(
-    "bitwise_xor",
-    operator.xor,
-    INTEGERS,
-    "The bits that exactly one has.",
-    "12, 10",
-    "6",
-    expression="{0} ^ {1}",
-    traits=COMMUTATIVE | INLINE_SCALAR,
-    ufunc=np.bitwise_xor,
-    scalar={"iu": "{0} ^ {1}"},
-    interval=intervals.bitwise_or,
-    export=("bitwise.bitwise_xor",),
+bitwise_xor = _on_bits(
+    "bitwise_xor", operator.xor, "^", "The bits that exactly one has.", "6", intervals.bitwise_or
 )
 invert = unary(
     "invert",

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from ... import dtypes
 from ...core import shapes
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
-from ..framework.op import Name, Same, op
+from ..framework.op import Name, Op, Same, op
 from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
 from ..framework.traits import CHEAP, COMMUTATIVE, INLINE_SCALAR
 
@@ -59,62 +61,31 @@ not_equal = binary(
     scalar={"biuf": "{0} != {1}"},
     export=("math.not_equal", "not_equal"),
 )
-less = binary(
-    "less",
-    operator.lt,
-    REAL,
-    "`x < y`.",
-    "[1, 2, 3], 2",
-    "[True, False, False]",
-    boolean,
-    "{0} < {1}",
-    traits=CHEAP | INLINE_SCALAR,
-    ufunc=np.less,
-    scalar={"iuf": "{0} < {1}"},
-    export=("math.less", "less"),
-)
-less_equal = binary(
-    "less_equal",
-    operator.le,
-    REAL,
-    "`x <= y`.",
-    "[1, 2, 3], 2",
-    "[True, True, False]",
-    boolean,
-    "{0} <= {1}",
-    traits=CHEAP | INLINE_SCALAR,
-    ufunc=np.less_equal,
-    scalar={"iuf": "{0} <= {1}"},
-    export=("math.less_equal", "less_equal"),
-)
-greater = binary(
-    "greater",
-    operator.gt,
-    REAL,
-    "`x > y`.",
-    "[1, 2, 3], 2",
-    "[False, False, True]",
-    boolean,
-    "{0} > {1}",
-    traits=CHEAP | INLINE_SCALAR,
-    ufunc=np.greater,
-    scalar={"iuf": "{0} > {1}"},
-    export=("math.greater", "greater"),
-)
-greater_equal = binary(
-    "greater_equal",
-    operator.ge,
-    REAL,
-    "`x >= y`.",
-    "[1, 2, 3], 2",
-    "[False, True, True]",
-    boolean,
-    "{0} >= {1}",
-    traits=CHEAP | INLINE_SCALAR,
-    ufunc=np.greater_equal,
-    scalar={"iuf": "{0} >= {1}"},
-    export=("math.greater_equal", "greater_equal"),
-)
+
+
+def _ordering(name: str, compute: Callable[..., Any], ufunc: np.ufunc, symbol: str, gives: str) -> Op:
+    """Declare the comparison of real numbers that Python writes as `symbol`."""
+    expression = f"{{0}} {symbol} {{1}}"
+    return binary(
+        name,
+        compute,
+        REAL,
+        f"`x {symbol} y`.",
+        "[1, 2, 3], 2",
+        gives,
+        boolean,
+        expression,
+        traits=CHEAP | INLINE_SCALAR,
+        ufunc=ufunc,
+        scalar={"iuf": expression},
+        export=(f"math.{name}", name),
+    )
+
+
+less = _ordering("less", operator.lt, np.less, "<", "[True, False, False]")
+less_equal = _ordering("less_equal", operator.le, np.less_equal, "<=", "[True, True, False]")
+greater = _ordering("greater", operator.gt, np.greater, ">", "[False, False, True]")
+greater_equal = _ordering("greater_equal", operator.ge, np.greater_equal, ">=", "[False, True, True]")
 logical_and = binary(
     "logical_and",
     operator.and_,

@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ..arrays.reshape import fitted
 from ..framework import intervals
 from ..framework.composite_dispatch import dispatching_composites
-from ..framework.op import Name
+from ..framework.op import Name, Op
 from ..framework.op_families import (
     BOOLS,
     COMPLEX,
@@ -82,6 +82,11 @@ def _lgamma(x: float) -> float:
         return math.lgamma(x)
     except (ValueError, OverflowError):  # at 0 and the negative integers, and where the result is too large
         return math.inf
+
+
+def _curve(name: str, compute: Callable[..., Any], manual: str, example: str, gives: str, cost: int) -> Op:
+    """Declare a function of real and complex numbers, which is public at the top and in `math`."""
+    return unary(name, compute, CURVED, manual, example, gives, cost=cost, export=(f"math.{name}", name))
 
 
 ALL = SIGNED | CURVED
@@ -170,9 +175,7 @@ reciprocal = unary(
     cost=4,
     export=("math.reciprocal",),
 )
-exp = unary(
-    "exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]", cost=10, export=("math.exp", "exp")
-)
+exp = _curve("exp", np.exp, "e to the power `x`.", "[0.]", "[1.0]", 10)
 expm1 = unary(
     "expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14, export=("math.expm1",)
 )
@@ -182,72 +185,14 @@ log = unary(
 log1p = unary(
     "log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]", cost=16, export=("math.log1p",)
 )
-sin = unary(
-    "sin",
-    np.sin,
-    CURVED,
-    "The sine of an angle in radians.",
-    "[0.]",
-    "[0.0]",
-    cost=16,
-    export=("math.sin", "sin"),
-)
-cos = unary(
-    "cos",
-    np.cos,
-    CURVED,
-    "The cosine of an angle in radians.",
-    "[0.]",
-    "[1.0]",
-    cost=16,
-    export=("math.cos", "cos"),
-)
-tan = unary(
-    "tan",
-    np.tan,
-    CURVED,
-    "The tangent of an angle in radians.",
-    "[0.]",
-    "[0.0]",
-    cost=24,
-    export=("math.tan", "tan"),
-)
-asin = unary(
-    "asin",
-    np.arcsin,
-    CURVED,
-    "The angle whose sine is `x`.",
-    "[0.]",
-    "[0.0]",
-    cost=16,
-    export=("math.asin", "asin"),
-)
-acos = unary(
-    "acos",
-    np.arccos,
-    CURVED,
-    "The angle whose cosine is `x`.",
-    "[1.]",
-    "[0.0]",
-    cost=16,
-    export=("math.acos", "acos"),
-)
-atan = unary(
-    "atan",
-    np.arctan,
-    CURVED,
-    "The angle whose tangent is `x`.",
-    "[0.]",
-    "[0.0]",
-    cost=20,
-    export=("math.atan", "atan"),
-)
-sinh = unary(
-    "sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]", cost=30, export=("math.sinh", "sinh")
-)
-cosh = unary(
-    "cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]", cost=20, export=("math.cosh", "cosh")
-)
+sin = _curve("sin", np.sin, "The sine of an angle in radians.", "[0.]", "[0.0]", 16)
+cos = _curve("cos", np.cos, "The cosine of an angle in radians.", "[0.]", "[1.0]", 16)
+tan = _curve("tan", np.tan, "The tangent of an angle in radians.", "[0.]", "[0.0]", 24)
+asin = _curve("asin", np.arcsin, "The angle whose sine is `x`.", "[0.]", "[0.0]", 16)
+acos = _curve("acos", np.arccos, "The angle whose cosine is `x`.", "[1.]", "[0.0]", 16)
+atan = _curve("atan", np.arctan, "The angle whose tangent is `x`.", "[0.]", "[0.0]", 20)
+sinh = _curve("sinh", np.sinh, "The hyperbolic sine.", "[0.]", "[0.0]", 30)
+cosh = _curve("cosh", np.cosh, "The hyperbolic cosine.", "[0.]", "[1.0]", 20)
 tanh = unary(
     "tanh",
     np.tanh,
@@ -258,36 +203,9 @@ tanh = unary(
     cost=20,
     export=("math.tanh", "nn.tanh", "tanh"),
 )
-asinh = unary(
-    "asinh",
-    np.arcsinh,
-    CURVED,
-    "The inverse of `sinh`.",
-    "[0.]",
-    "[0.0]",
-    cost=40,
-    export=("math.asinh", "asinh"),
-)
-acosh = unary(
-    "acosh",
-    np.arccosh,
-    CURVED,
-    "The inverse of `cosh`.",
-    "[1.]",
-    "[0.0]",
-    cost=40,
-    export=("math.acosh", "acosh"),
-)
-atanh = unary(
-    "atanh",
-    np.arctanh,
-    CURVED,
-    "The inverse of `tanh`.",
-    "[0.]",
-    "[0.0]",
-    cost=30,
-    export=("math.atanh", "atanh"),
-)
+asinh = _curve("asinh", np.arcsinh, "The inverse of `sinh`.", "[0.]", "[0.0]", 40)
+acosh = _curve("acosh", np.arccosh, "The inverse of `cosh`.", "[1.]", "[0.0]", 40)
+atanh = _curve("atanh", np.arctanh, "The inverse of `tanh`.", "[0.]", "[0.0]", 30)
 sigmoid = unary(
     "sigmoid",
     _sigmoid,

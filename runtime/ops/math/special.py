@@ -63,6 +63,11 @@ def _curve(
     return unary(name, _kernel(compute), FLOATS, manual, example, gives, **facts)
 
 
+def _special(name: str, compute: Callable[..., Any], manual: str, example: str, gives: str) -> Op:
+    """Declare a function that only `math.special` has."""
+    return _curve(name, compute, manual, example, gives, export=(f"math.special.{name}",))
+
+
 def _bessel(kind: Callable[[int, Array], Array], order: int) -> Callable[[Array], Array]:
     return lambda x: kind(order, x)
 
@@ -118,45 +123,40 @@ ndtri = _curve(
     cost=60,
     export=("math.ndtri",),
 )
-dawsn = _curve(
+dawsn = _special(
     "dawsn",
     error_functions.dawson,
     "Dawson's integral, `exp(-x * x)` times that of `exp(t * t)`.",
     "[0.]",
     "[0.0]",
-    export=("math.special.dawsn",),
 )
-expint = _curve(
+expint = _special(
     "expint",
     exponential_integrals.exponential,
     "The exponential integral, that of `exp(t) / t`.",
     "[0., -1.]",
     "[-inf, nan]",
-    export=("math.special.expint",),
 )
-fresnel_sin = _curve(
+fresnel_sin = _special(
     "fresnel_sin",
     lambda x: exponential_integrals.fresnel(x)[0],
     "The integral of `sin(pi / 2 * t * t)`.",
     "[0., float('inf')]",
     "[0.0, 0.5]",
-    export=("math.special.fresnel_sin",),
 )
-fresnel_cos = _curve(
+fresnel_cos = _special(
     "fresnel_cos",
     lambda x: exponential_integrals.fresnel(x)[1],
     "The integral of `cos(pi / 2 * t * t)`.",
     "[0., float('inf')]",
     "[0.0, 0.5]",
-    export=("math.special.fresnel_cos",),
 )
-spence = _curve(
+spence = _special(
     "spence",
     exponential_integrals.dilogarithm,
     "Spence's integral, of `-log(t) / (t - 1)` from 1 on.",
     "[1., -1.]",
     "[0.0, nan]",
-    export=("math.special.spence",),
 )
 bessel_i0 = _curve(
     "bessel_i0",
@@ -194,69 +194,33 @@ bessel_i1e = _curve(
     cost=120,
     export=("math.bessel_i1e", "math.special.bessel_i1e"),
 )
-bessel_j0 = _curve(
-    "bessel_j0",
-    _bessel(bessel.j, 0),
-    "The Bessel function of the first kind, of order 0.",
-    "[0.]",
-    "[1.0]",
-    export=("math.special.bessel_j0",),
+bessel_j0 = _special(
+    "bessel_j0", _bessel(bessel.j, 0), "The Bessel function of the first kind, of order 0.", "[0.]", "[1.0]"
 )
-bessel_j1 = _curve(
-    "bessel_j1",
-    _bessel(bessel.j, 1),
-    "The Bessel function of the first kind, of order 1.",
-    "[0.]",
-    "[0.0]",
-    export=("math.special.bessel_j1",),
+bessel_j1 = _special(
+    "bessel_j1", _bessel(bessel.j, 1), "The Bessel function of the first kind, of order 1.", "[0.]", "[0.0]"
 )
-bessel_k0 = _curve(
+bessel_k0 = _special(
     "bessel_k0",
     _grown(bessel.k, 0, -1),
     "The modified function of the second kind, of order 0.",
     "[0., 200.]",
     "[inf, 0.0]",
-    export=("math.special.bessel_k0",),
 )
-bessel_k1 = _curve(
+bessel_k1 = _special(
     "bessel_k1",
     _grown(bessel.k, 1, -1),
     "The modified function of the second kind, of order 1.",
     "[0., 200.]",
     "[inf, 0.0]",
-    export=("math.special.bessel_k1",),
 )
-bessel_k0e = _curve(
-    "bessel_k0e",
-    _bessel(bessel.k, 0),
-    "`bessel_k0(x) * exp(x)`.",
-    "[0.]",
-    "[inf]",
-    export=("math.special.bessel_k0e",),
+bessel_k0e = _special("bessel_k0e", _bessel(bessel.k, 0), "`bessel_k0(x) * exp(x)`.", "[0.]", "[inf]")
+bessel_k1e = _special("bessel_k1e", _bessel(bessel.k, 1), "`bessel_k1(x) * exp(x)`.", "[0.]", "[inf]")
+bessel_y0 = _special(
+    "bessel_y0", _bessel(bessel.y, 0), "The Bessel function of the second kind, of order 0.", "[0.]", "[-inf]"
 )
-bessel_k1e = _curve(
-    "bessel_k1e",
-    _bessel(bessel.k, 1),
-    "`bessel_k1(x) * exp(x)`.",
-    "[0.]",
-    "[inf]",
-    export=("math.special.bessel_k1e",),
-)
-bessel_y0 = _curve(
-    "bessel_y0",
-    _bessel(bessel.y, 0),
-    "The Bessel function of the second kind, of order 0.",
-    "[0.]",
-    "[-inf]",
-    export=("math.special.bessel_y0",),
-)
-bessel_y1 = _curve(
-    "bessel_y1",
-    _bessel(bessel.y, 1),
-    "The Bessel function of the second kind, of order 1.",
-    "[0.]",
-    "[-inf]",
-    export=("math.special.bessel_y1",),
+bessel_y1 = _special(
+    "bessel_y1", _bessel(bessel.y, 1), "The Bessel function of the second kind, of order 1.", "[0.]", "[-inf]"
 )
 
 

@@ -70,6 +70,7 @@ def reduction(
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(1).f_globals["__name__"]
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
+    facts.setdefault("batch", batching.along_axes)
     operation = Op(rule, **facts)
     operation.kernel(compute)
     return operation
@@ -148,7 +149,6 @@ reduce_sum = reduction(
     "[3, 7]",
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce),
-    batch=batching.along_axes,
     export=("math.reduce_sum", "reduce_sum"),
 )
 reduce_prod = reduction(
@@ -160,7 +160,6 @@ reduce_prod = reduction(
     "24",
     traits=TOTAL,
     reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
-    batch=batching.along_axes,
     export=("math.reduce_prod", "reduce_prod"),
 )
 reduce_mean = reduction(
@@ -172,7 +171,6 @@ reduce_mean = reduction(
     "1.5",
     traits=TOTAL,
     reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
-    batch=batching.along_axes,
     export=("math.reduce_mean", "reduce_mean"),
 )
 reduce_max = reduction(
@@ -183,7 +181,6 @@ reduce_max = reduction(
     "[[1, 5], [7, 2]], axis=0",
     "[7, 5]",
     reducer=BlockReduction("largest", largest),
-    batch=batching.along_axes,
     export=("math.reduce_max", "reduce_max"),
 )
 reduce_min = reduction(
@@ -194,7 +191,6 @@ reduce_min = reduction(
     "[[1, 5], [7, 2]], axis=0",
     "[1, 2]",
     reducer=BlockReduction("smallest", smallest),
-    batch=batching.along_axes,
     export=("math.reduce_min", "reduce_min"),
 )
 reduce_all = reduction(
@@ -206,7 +202,6 @@ reduce_all = reduction(
     "[False, True]",
     traits=TOTAL,
     reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
-    batch=batching.along_axes,
     export=("math.reduce_all", "reduce_all"),
 )
 reduce_any = reduction(
@@ -218,7 +213,6 @@ reduce_any = reduction(
     "[True, False]",
     traits=TOTAL,
     reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
-    batch=batching.along_axes,
     export=("math.reduce_any", "reduce_any"),
 )
 reduce_logsumexp = reduction(
@@ -228,7 +222,6 @@ reduce_logsumexp = reduction(
     "`log(sum(exp(x)))`, without overflow.",
     "[1000.]",
     "1000.0",
-    batch=batching.along_axes,
     export=("math.reduce_logsumexp", "reduce_logsumexp"),
 )
 reduce_euclidean_norm = reduction(

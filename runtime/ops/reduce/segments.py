@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, Unpack
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import gather, where
-from ..framework.facts import DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op
 from ..framework.op_families import NUMERIC, REAL, Array, DTypes, require_dtype
 from ..framework.static_values import integer
@@ -91,9 +90,7 @@ def _check_order(ids: Array) -> None:
         raise errors.InvalidArgumentError(f"Segment id {ids[0]} out of range [0, {_groups(ids)})")
 
 
-def _sorted(
-    name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: str, **facts: Unpack[DeclaredFacts]
-) -> Op:
+def _sorted(name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: str) -> Op:
     """Declare one of the operations on sorted segments."""
 
     def rule(data: Input, segment_ids: Ints, name: Name = None) -> TensorType:
@@ -106,7 +103,7 @@ def _sorted(
         return _grouped(combine, data, segment_ids, _groups(segment_ids), start)
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    operation = Op(rule, **facts)
+    operation = Op(rule, export=(f"math.{name}",))
     operation.kernel(kernel)
     return operation
 
@@ -121,7 +118,6 @@ segment_sum = _sorted(
     >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy().tolist()
     [[4, 6], [5, 6]]
     """,
-    export=("math.segment_sum",),
 )
 segment_prod = _sorted(
     "segment_prod",
@@ -133,7 +129,6 @@ segment_prod = _sorted(
     >>> segment_prod([2, 3, 4], [0, 0, 2]).numpy().tolist()
     [6, 1, 4]
     """,
-    export=("math.segment_prod",),
 )
 segment_max = _sorted(
     "segment_max",
@@ -145,7 +140,6 @@ segment_max = _sorted(
     >>> segment_max([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [3, 0, -4]
     """,
-    export=("math.segment_max",),
 )
 segment_min = _sorted(
     "segment_min",
@@ -157,7 +151,6 @@ segment_min = _sorted(
     >>> segment_min([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [2, 0, -4]
     """,
-    export=("math.segment_min",),
 )
 
 
@@ -183,9 +176,7 @@ def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
     return cast(maximum(segment_sum(whole, segment_ids), 1), data.dtype)
 
 
-def _unsorted(
-    name: str, combine: np.ufunc, start: Start, allowed: DTypes, manual: str, **facts: Unpack[DeclaredFacts]
-) -> Op:
+def _unsorted(name: str, combine: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
     """Declare one of the operations on segments in any order."""
 
     def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> TensorType:
@@ -218,7 +209,7 @@ def _unsorted(
         return _grouped(combine, rows.take(order, 0), inside, count, start(data.dtype))
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    operation = Op(rule, **facts)
+    operation = Op(rule, export=(f"math.{name}",))
     operation.kernel(kernel)
     return operation
 
@@ -246,7 +237,6 @@ unsorted_segment_sum = _unsorted(
     >>> unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 4).numpy().tolist()
     [2, 0, 5, 0]
     """,
-    export=("math.unsorted_segment_sum",),
 )
 unsorted_segment_prod = _unsorted(
     "unsorted_segment_prod",
@@ -258,7 +248,6 @@ unsorted_segment_prod = _unsorted(
     >>> unsorted_segment_prod([2, 3, 4], [2, 0, 2], 4).numpy().tolist()
     [3, 1, 8, 1]
     """,
-    export=("math.unsorted_segment_prod",),
 )
 unsorted_segment_max = _unsorted(
     "unsorted_segment_max",
@@ -270,7 +259,6 @@ unsorted_segment_max = _unsorted(
     >>> unsorted_segment_max([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 4]
     """,
-    export=("math.unsorted_segment_max",),
 )
 unsorted_segment_min = _unsorted(
     "unsorted_segment_min",
@@ -282,7 +270,6 @@ unsorted_segment_min = _unsorted(
     >>> unsorted_segment_min([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 2]
     """,
-    export=("math.unsorted_segment_min",),
 )
 
 
