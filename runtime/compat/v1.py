@@ -22,6 +22,7 @@ from ..core.missing_names import missing_name
 from ..core.variable import Variable as _Variable
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
+from ..ir.name_scopes import name_scope as _name_scope
 from ..ops.arrays import placeholder as placeholders
 from ..sparse.tensor import SparseTensor as _SparseTensor
 from .dimension import Dimension
@@ -155,6 +156,18 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     )
 
 
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> _name_scope:
+    """Return a scope of names: of `name`, or of `default_name` if `name` is None. `values` changes nothing.
+
+    >>> with name_scope(None, "layer", [1.0]) as scope:
+    ...     scope
+    'layer/'
+    """
+    if name is None and default_name is None and values is not None:
+        raise ValueError("At least one of name (None) and default_name (None) must be a string")
+    return _name_scope(name if name is not None else default_name or "")
+
+
 def _demand_graph(what: str) -> None:
     if current() is None:
         raise RuntimeError(f"tf.{what}() is not compatible with eager execution.")
@@ -265,7 +278,7 @@ __all__ = [
     "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",
     "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
     "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
-    "is_variable_initialized", "local_variables", "local_variables_initializer", "no_op", "placeholder",
+    "is_variable_initialized", "local_variables", "local_variables_initializer", "name_scope", "no_op", "placeholder",
     "placeholder_with_default", "reset_default_graph", "set_random_seed", "sparse_placeholder", "tables_initializer",
     "to_double", "to_float", "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
 ]  # fmt: skip

@@ -125,3 +125,9 @@ class TestFunctionsOfAnotherMeaning:
         assert [
             int(i) for i in v1.while_loop(lambda i: i < 3, lambda i: i + 1, [0], return_same_structure=True)
         ] == [3]
+
+
+@pytest.mark.parametrize(("arguments", "scope"), [(("a", "b", [1.0]), "a/"), ((None, "b", [1.0]), "b/")])
+def test_a_name_scope_has_a_default_name(arguments, scope):
+    with tf.compat.v1.name_scope(*arguments) as found:
+        assert found == scope
