@@ -43,6 +43,9 @@ HOT = 0.05
 FEWEST = 3
 """The minimum number of calls before compilation."""
 
+LONG = 1.0
+"""Seconds after which one call is enough."""
+
 TRIALS = 5
 """Measured calls of each kind before one is chosen."""
 
@@ -175,7 +178,8 @@ class TierState:
         results = self._plan(arguments)
         self._spent += time.perf_counter() - start
         self._calls += 1
-        if self._spent > HOT and self._calls >= FEWEST and not self._asked:
+        is_hot = self._spent > HOT and (self._calls >= FEWEST or self._spent > LONG)
+        if is_hot and not self._asked:
             self._asked = True
             compiler.ask(self, self._graph, list(arguments))
         return results

@@ -91,6 +91,13 @@ def test_cheap_graphs_are_never_compiled(clock: Clock, monkeypatch: pytest.Monke
     assert found._only is not None and found._only.native is None and found._only.chosen is None
 
 
+def test_one_long_call_is_enough(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 2.0, 0.001, monkeypatch)
+    found.run([np.array([1, 2], np.int32)])
+    trial = found._only
+    assert trial is not None and trial.native is not None
+
+
 def test_a_loop_is_compiled_when_the_graph_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     def distinct(x: Any) -> Any:
         total = 0
