@@ -23,9 +23,6 @@ from .codegen.shared_functions import declared, outside, shared
 HEAD = 64
 """Bytes of the header of growing memory, which begins with the capacity; 0 in new memory."""
 
-LINE = 64
-"""Bytes of a cache line."""
-
 LARGEST = 64 << 20
 """The maximum size in bytes of memory that is kept."""
 
@@ -80,19 +77,6 @@ def _(r: Routine) -> None:
             b.store(word(1), lacking)
         b.ret(made)
     b.ret(b.inttoptr(kept, pointer()))
-
-
-@shared("agc_take_pieces", "address", "address", "word", "address", "word", "address", "address")
-def _(r: Routine) -> None:
-    """Take memory and store the addresses of its pieces in a table; offsets count from the first full cache line."""
-    b, word = r.b, integer(64)
-    slot, size, offsets, count, addresses, lacking = r.arguments
-    whole = b.call(declared(r.module, "agc_take"), [slot, size, lacking])
-    ahead = b.and_(b.sub(word(0), b.ptrtoint(whole, word)), word(LINE - 1))
-    begin = r.at(integer(8), whole, ahead)
-    with r.counting(r.word(0), count) as number:
-        r.store(addresses, number, r.at(integer(8), begin, r.load(word, offsets, number)))
-    b.ret(whole)
 
 
 @shared("agc_give", "nothing", "address", "address", "word")

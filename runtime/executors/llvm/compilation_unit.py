@@ -117,7 +117,6 @@ class CompilationUnit:
         self._nests, self._users = e.separable, e.users
         self._apart: Any = None
         self.slots = e.slots
-        self.pieces = e.pieces
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
 
@@ -168,7 +167,7 @@ class CompilationUnit:
         """Return the LLVM IR, vectorized here if possible, and the level of LLVM passes that it needs."""
         if not vectorize(self.module, can_be_done(self.graph)):
             return self.text(), level(self.graph)
-        finish(self.kernel, self.module.globals["run"], self.pieces)
+        finish(self.kernel, self.module.globals["run"])
         return self.text(), DONE
 
     def forget(self) -> None:

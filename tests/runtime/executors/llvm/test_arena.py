@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
-from agc.runtime.executors.llvm.arena import LARGEST
 from agc.runtime.executors.llvm.compile_graph import lowered
 from agc.runtime.executors.llvm.opt_levels import DONE
-from agc.runtime.executors.llvm.post_vectorize import fitting
 
 
 def test_unreferenced_result_arrays_are_reused() -> None:
@@ -66,32 +64,23 @@ def test_memory_is_kept_for_the_next_call() -> None:
         np.testing.assert_allclose(native.run([x])[0], wanted)
 
 
-def test_many_blocks_are_allocated_at_once() -> None:
-    """They are apart all the same, and some are too large to be one."""
-
+@pytest.mark.parametrize("size", [40, 100])
+def test_each_block_of_memory_is_given_back(size: int) -> None:
     def products(x: Any) -> Any:
         found = [tf.matmul(x, x) + tf.cast(i, tf.float32) for i in range(4)]
         return [tf.matmul(one, other) for one, other in itertools.pairwise(found)]
 
-    for size in (40, 100):
-        x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
-        graph = tf.function(products).get_concrete_function(tf.constant(x)).graph
-        unit = lowered(graph, [value.spec for value in graph.inputs])
-        pieces = len(unit.pieces)
-        text, level = unit.code()
-        assert level == DONE and pieces >= 3
-        assert "run" in unit.module.globals and "kernel" not in unit.module.globals
-        assert text.count('call ptr @"agc_take_pieces"(') == text.count('call void @"agc_give"(') == 1
-        native = JitFunction(graph)
-        for _ in range(2):
-            for found, wanted in zip(native.run([x]), interpret(graph, [x]), strict=True):
-                np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
-
-
-def test_blocks_too_large_to_keep_are_separate() -> None:
-    sizes = [LARGEST // 2, LARGEST // 3, LARGEST // 3, 100, 200, LARGEST * 2, 300]
-    found = [[size for *_, size in some] for some in fitting([(None, None, size) for size in sizes])]
-    assert found == [[LARGEST // 3, 100, 200]]
+    x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
+    graph = tf.function(products).get_concrete_function(tf.constant(x)).graph
+    unit = lowered(graph, [value.spec for value in graph.inputs])
+    text, level = unit.code()
+    assert level == DONE
+    assert "run" in unit.module.globals and "kernel" not in unit.module.globals
+    assert text.count('call ptr @"agc_take"(') == text.count('call void @"agc_give"(') >= 1
+    native = JitFunction(graph)
+    for _ in range(2):
+        for found, wanted in zip(native.run([x]), interpret(graph, [x]), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
 
 
 def test_too_large_a_result_is_the_plans_error() -> None:
