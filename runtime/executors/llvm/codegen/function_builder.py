@@ -14,7 +14,7 @@ from typing import Any
 
 from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
-from .interleave_count import at_once
+from .indirect_loads import FETCHED, mainly_looks_up
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
@@ -178,14 +178,14 @@ class Emitter(Storage):
         return number
 
     def _close(self, entry: Any, group: Any, rounds: int, properties: Any) -> None:
-        number, count, body, end = entry
+        number, _, body, end = entry
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
         repeats = self.b.icmp_unsigned("!=", following, end)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
-        if body is self.b.block:
-            known += at_once(body, typical(count), rounds, self._noted)
+        if body is self.b.block and rounds < FETCHED and mainly_looks_up(body):
+            known.append(["llvm.loop.vectorize.width", 1])
         jump = self.b.cbranch(repeats, body, after)
         if properties or known:
             self.tell_of_loop(jump, [*properties, *known])

@@ -17,13 +17,15 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from .interleave_count import SHORT
 from .liveness import operands_of, targets_of
 from .llvm_types import integer, ir, pointer
 from .outlining import OutermostLoopNest, fill, is_slot, new_part, replace_by
 
 _WORTH = 9
 """Minimum number of instructions for which merging pays off: a copy loop has eight."""
+
+_SHORT = 64
+"""Inner loops with at most this trip count may be unrolled fully."""
 
 Thing = TypeVar("Thing")
 
@@ -156,7 +158,7 @@ class Form:
 
     def _operand(self, instruction: Any, position: int, operand: Any) -> str:
         if isinstance(operand, ir().Constant):
-            if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= SHORT):
+            if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= _SHORT):
                 return str(operand)
             self.numbers.append(operand.constant)
             self.sites.append((instruction, position))

@@ -206,8 +206,8 @@ def _count(plan: VectorPlan, lanes: int, vectors: int) -> int:
 
 
 def _most(plan: VectorPlan, size: int) -> int:
-    """Return the largest number of vectors per iteration: the requested interleave count, if there is one."""
-    return told_number(plan.told, "interleave.count") or (_MANY if plan.gathered and size <= _LITTLE else 1)
+    """Return the largest number of vectors per iteration: several for sums, where each waits for the one before."""
+    return _MANY if plan.gathered and size <= _LITTLE else 1
 
 
 def _size(plan: VectorPlan, lanes: int) -> int:
