@@ -62,6 +62,7 @@ class Parameters:
         self.rest: str | None = collecting[0] if collecting else None
         kinds = {p.kind for p in self.signature.parameters.values()}
         self.names = list(self.signature.parameters)
+        self.are_of_method = self.names[:1] in (["self"], ["cls"])  # or the function is called as a method
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self.positional)
         self._values: Callable[..., tuple[Any, ...]] | None = None  # made at the first use

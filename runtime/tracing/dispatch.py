@@ -61,18 +61,17 @@ class Dispatcher:
         self.cache = TraceCache()
         self.traces: dict[Hashable, int] = {}  # by the instance of a method; None for a function
         self.initialized: set[Hashable] = set()
-        self.is_method = False  # until it is called as a method
-        self._parameters = Parameters(python_function)
+        self.parameters = Parameters(python_function)
         self.signature: InputSignature | None = None
         if options.input_signature is not None:
             from .input_signature import (
                 InputSignature,  # rarely used, so imported late
             )
 
-            self.signature = InputSignature(options.input_signature, name, self._parameters)
+            self.signature = InputSignature(options.input_signature, name, self.parameters)
         self._fast = self.cache.fast
         self._shortest = FastPaths()
-        self._watch = RetraceMonitor(name, self._parameters.names)
+        self._watch = RetraceMonitor(name, self.parameters.names)
         self.install: Callable[[Callable[..., Any]], None] = _nowhere  # stores into the call slot
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
@@ -80,7 +79,7 @@ class Dispatcher:
         if switches["eager"]:
             return self.python_function(*args, **kwargs)
         try:
-            values = self._parameters.values(args, kwargs)
+            values = self.parameters.values(args, kwargs)
             flat = FlatArguments(values)
             if not stack.plain:
                 given, wanted = self._fitted(flat)
@@ -129,7 +128,7 @@ class Dispatcher:
     ) -> None:
         """Install a fast path for calls like this one if there is one."""
         forget = _forgetting(weakref.ref(self), key)
-        fast_path = build_fast_path(concrete, self._parameters, args, kwargs, leaves, forget)
+        fast_path = build_fast_path(concrete, self.parameters, args, kwargs, leaves, forget)
         is_changed = self._shortest.forget(self._fast)
         if fast_path is not None:
             self._shortest.add(key, fast_path)
@@ -139,17 +138,17 @@ class Dispatcher:
     @property
     def positional(self) -> list[str]:
         """The names of the parameters that take positional arguments."""
-        return self._parameters.positional
+        return self.parameters.positional
 
     def concrete_for(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ConcreteFunction:
         """Return the concrete function for a call; trace one if there is none."""
-        return self._concrete_for(*self._fitted(FlatArguments(self._parameters.values(args, kwargs))))
+        return self._concrete_for(*self._fitted(FlatArguments(self.parameters.values(args, kwargs))))
 
     def _fitted(self, flat: FlatArguments) -> tuple[FlatArguments, FlatArguments]:
         """Return the arguments of the graph, and those to trace with: specs instead of tensors, if they are given."""
         if self.signature is None:
             return flat, flat
-        fitted = self.signature.fitted(self._parameters.named(flat.values))
+        fitted = self.signature.fitted(self.parameters.named(flat.values))
         wanted = {**fitted, **self.signature.described(fitted)}
         return FlatArguments([*fitted.values()]), FlatArguments([*wanted.values()])
 
@@ -198,7 +197,7 @@ class Dispatcher:
     def _check_limit(self, arguments: FlatArguments) -> None:
         limit = self.options.max_traces
         if limit is not None and self._watch.traces >= limit:
-            reason = explained(self.cache, self._parameters.names, arguments)
+            reason = explained(self.cache, self.parameters.names, arguments)
             raise RuntimeError(
                 f"{self.name} needs another trace, but max_traces={limit} is reached:\n{reason}"
             )
@@ -206,7 +205,7 @@ class Dispatcher:
     def _trace_once(
         self, wanted: FlatArguments, make: Callable[..., Any] | None, owner: Hashable
     ) -> ConcreteFunction:
-        arguments = self._parameters.named(wanted.values)
+        arguments = self.parameters.named(wanted.values)
         if owner not in self.traces and len(self.traces).bit_count() == 1:  # rarely, as the size doubles
             self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
             self.initialized &= {None, *self.traces}
@@ -223,7 +222,7 @@ class Dispatcher:
         self.traces[owner] = self.traces.get(owner, 0) + 1
         if not self.options.autograph:
             traced = trace(
-                self.python_function, self._parameters.unbind, arguments, self.name, make, is_guarded=True
+                self.python_function, self.parameters.unbind, arguments, self.name, make, is_guarded=True
             )
         else:
             with (
@@ -232,17 +231,15 @@ class Dispatcher:
                 api.checking_may_alias(),
             ):
                 code = api.convert(self.python_function, optional_features=self.options.features)
-                traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
-        return ConcreteFunction(self.name, self._parameters, wanted, traced, self.options.executor)
+                traced = trace(code, self.parameters.unbind, arguments, self.name, make, is_guarded=True)
+        return ConcreteFunction(self.name, self.parameters, wanted, traced, self.options.executor)
 
     def _owner_key(self, arguments: FlatArguments) -> Hashable:
         """Return the key of the owner of the variables: the instance of a method, None for a function.
 
         Variables may be created once for each owner.
         """
-        first = next(iter(self._parameters.names), None)
-        is_method = self.is_method or first in ("self", "cls")
-        return Identity(arguments.values[0]) if is_method else None
+        return Identity(arguments.values[0]) if self.parameters.are_of_method else None
 
 
 def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:

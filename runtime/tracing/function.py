@@ -128,7 +128,7 @@ class Function(CallSlot, Generic[P, R]):
             return self
         bound = _new_bound(BoundFunction)
         bound.__call__ = MethodType(self, instance)
-        self._calls.is_method = True
+        self._calls.parameters.are_of_method = True
         return bound
 
     def __reduce__(self) -> Any:

@@ -27,28 +27,26 @@ class InputSignature:
         for leaf in nest.flatten(list(self.specs)):
             if not isinstance(leaf, TypeSpec):
                 raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
-        self._positional, self._rest = parameters.positional, parameters.rest
+        self._parameters = parameters
         extra = len(self.specs) - parameters.most
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the specs by the names of their parameters."""
-        if self._rest is not None:
-            return self._with_rest(self._rest)
+        if self._parameters.rest is not None:
+            return self._with_rest(self._parameters.rest)
         names = list(arguments)
         if len(names) < len(self.specs):
             raise TypeError(
                 f"{self.name}() takes {len(names)} arguments, input_signature has {len(self.specs)}"
             )
-        start = 1 if len(names) > len(self.specs) and names[0] in ("self", "cls") else 0
+        start = len(names) > len(self.specs) and self._parameters.are_of_method
         return dict(zip(names[start:], self.specs, strict=False))
 
     def _with_rest(self, rest: str) -> dict[str, Any]:
         """Return the same for a function with `*rest`, which gets the remaining specs."""
-        names = [
-            name for position, name in enumerate(self._positional) if position or name not in ("self", "cls")
-        ]
+        names = self._parameters.positional[self._parameters.are_of_method :]
         found = dict(zip(names, self.specs, strict=False))
         return {**found, rest: self.specs[len(names) :]}
 

@@ -444,3 +444,18 @@ def test_saving_happens_outside_of_functions(tmp_path):
 
     with pytest.raises(AssertionError, match=r"outside of tf\.function"):
         save()
+
+
+def test_a_method_may_name_its_instance_as_it_likes(tmp_path):
+    class Table(tf.Module):
+        def __init__(self):
+            self.rows = tf.Variable([10.0, 20.0, 30.0])
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+        def __call__(this, x):  # noqa: N805
+            return tf.gather(this.rows, x)
+
+    table = Table()
+    assert table(tf.constant([1])).numpy().tolist() == [20.0]
+    tf.saved_model.save(table, tmp_path)
+    assert tf.saved_model.load(tmp_path)(tf.constant([2, 0])).numpy().tolist() == [30.0, 10.0]
