@@ -134,11 +134,15 @@ def test_names_of_tests_state_facts():
     assert found == []
 
 
-def test_few_public_classes_share_a_name():
+OF_TENSORFLOW = {"Feature", "TFRecordWriter", "Variable"}
+"""Names that TensorFlow gives to two classes each."""
+
+
+def test_public_classes_have_unique_names():
     names = Counter(
         node.name
         for path in FILES
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
-    assert sum(count - 1 for count in names.values()) <= 61, [name for name in names if names[name] > 1]
+    assert {name for name in names if names[name] > 1} == OF_TENSORFLOW

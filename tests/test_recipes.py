@@ -18,7 +18,7 @@ from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, Name, Same, op
-from agc.runtime.optimize import Options, fusion, optimize, pass_manager
+from agc.runtime.optimize import OptimizerOptions, fusion, optimize, pass_manager
 from generate import namespaces
 from support.documents import ROOT, blocks
 
@@ -75,7 +75,7 @@ def test_the_operation_is_in_its_namespace(recipe):
     sinc = recipe("sinc.py").sinc
     assert EXPORTED["math.sinc"] is sinc
     source = ast.parse("\n".join(RECIPES["sinc.py"].lines))
-    names = dict(pair for statement in source.body for pair in namespaces.declarations(statement))
+    names = dict(pair for statement in source.body for pair in namespaces.declarations(statement, {}))
     homes = {name: namespaces.Home("agc.runtime.ops.math.sinc", own) for name, own in names.items()}
     text = namespaces.namespace(namespaces.ROOT / "math.py", "math", namespaces.declared() | homes)
     assert "from .ops.math.sinc import sinc\n" in text
@@ -139,9 +139,9 @@ def test_an_optimizer_pass(recipe, monkeypatch):
         "  d = exp c : float32[2]\n"
         "  return d\n"
     )
-    after = optimize(graph, Options())
+    after = optimize(graph, OptimizerOptions())
     assert [each.type for each in after.operations] == ["exp"]
-    assert str(optimize(graph, Options(arithmetic_optimization=False))) == str(graph)
+    assert str(optimize(graph, OptimizerOptions(arithmetic_optimization=False))) == str(graph)
 
 
 def test_a_lowering_rule(recipe):

@@ -23,7 +23,7 @@ import gast
 from ..syntax.tree_queries import DEFINITIONS, children, dotted
 
 
-class Definition(NamedTuple):
+class EntryDefinition(NamedTuple):
     """A function of the module, and the class that it is a method of."""
 
     node: Any
@@ -31,7 +31,7 @@ class Definition(NamedTuple):
     outer: Any  # the enclosing function, if there is one
 
 
-class Entries:
+class EntryPoints:
     """The traced functions of a module.
 
     `definitions` lists all functions in source order. Three sets hold ids of such nodes: `entries`, `within` for these
@@ -41,7 +41,7 @@ class Entries:
         self.tracers = tracers
         self.imports = dict(_imports(tree))
         self.definitions = list(_definitions(tree))
-        self.named: dict[str, list[Definition]] = {}
+        self.named: dict[str, list[EntryDefinition]] = {}
         for definition in self.definitions:
             self.named.setdefault(definition.node.name, []).append(definition)
         self.entries: set[int] = set()
@@ -77,7 +77,7 @@ class Entries:
                 for node in gast.walk(definition.node):
                     pending += self._meant(node, definition.owner)
 
-    def _meant(self, node: gast.AST, owner: gast.ClassDef | None) -> list[Definition]:
+    def _meant(self, node: gast.AST, owner: gast.ClassDef | None) -> list[EntryDefinition]:
         """Return the function that a name refers to, or the method that `self.name` refers to."""
         if isinstance(node, gast.Name):
             known = [known for known in self.named.get(node.id, ()) if known.owner is None]
@@ -104,13 +104,13 @@ def _imports(tree: gast.Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _definitions(tree: gast.Module) -> Iterator[Definition]:
-    pending: list[Definition] = [Definition(tree, None, None)]
+def _definitions(tree: gast.Module) -> Iterator[EntryDefinition]:
+    pending: list[EntryDefinition] = [EntryDefinition(tree, None, None)]
     while pending:
         node, owner, outer = pending.pop()
         if isinstance(node, DEFINITIONS):
-            yield Definition(node, owner, outer)
+            yield EntryDefinition(node, owner, outer)
             owner, outer = None, node
         elif isinstance(node, gast.ClassDef):
             owner = node
-        pending += [Definition(child, owner, outer) for child in reversed(children(node))]
+        pending += [EntryDefinition(child, owner, outer) for child in reversed(children(node))]

@@ -30,7 +30,7 @@ from .liveness import live
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """The parameters, results and cells of one staged block."""
 
     parameters: list[str]
@@ -45,7 +45,7 @@ class Plan:
 class FunctionPlan:
     """The plans of a function's staged blocks, and the declarations and checks that these require."""
 
-    blocks: dict[int, Plan] = field(default_factory=dict)
+    blocks: dict[int, BlockPlan] = field(default_factory=dict)
     undefined: list[str] = field(default_factory=list)  # to set to `Undefined` at the start of the function
     guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
     unproven: set[int] = field(default_factory=set)  # ids of the names whose reads need a check
@@ -119,7 +119,7 @@ class _Planner:
         )
         for key, block in self.staged.items():
             before = undefined[key] if self.around(block) else undefined[key] & ~start
-            result.blocks[key] = Plan(
+            result.blocks[key] = BlockPlan(
                 members(self.parameters[key]),
                 members(self.results[key]),
                 members(self.cells[key]),

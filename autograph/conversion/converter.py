@@ -27,7 +27,7 @@ from .. import policy
 from ..errors import ConversionError, Diagnostic, leave_no_trace
 from ..introspection.code_objects import CodeMap, nested_code_objects
 from ..introspection.frames import STAND_INS, untraced
-from ..options.features import USUAL, Feature, Options
+from ..options.features import USUAL, ConversionOptions, Feature
 from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
 from ..staging import PYTHON, backends, overloaded
 from .code_patching import CodePatcher
@@ -46,7 +46,7 @@ class Converter:
     """Converts callables for code that calls its operators through the module `operators`."""
 
     def __init__(
-        self, operators: ModuleType, options: Options = USUAL, usual: Converter | None = None
+        self, operators: ModuleType, options: ConversionOptions = USUAL, usual: Converter | None = None
     ) -> None:
         """Initialize; `usual` is the converter with the default options, if that is another converter."""
         self._operators = operators

@@ -59,7 +59,7 @@ _PLAIN = frozenset(
 _HELD = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel", "dispatcher", "registry")
 
 
-class Names:
+class CodeNames:
     """The names in a function, and those of them that it uses for more than a call."""
 
     def __init__(self, code: CodeType) -> None:
@@ -76,7 +76,7 @@ class Names:
         return self._passed_on
 
 
-_names: CodeMap[Names] = CodeMap()
+_names: CodeMap[CodeNames] = CodeMap()
 
 
 class ReachableCallables:
@@ -266,12 +266,12 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
                     continue
 
 
-def names_of(f: FunctionType) -> Names:
+def names_of(f: FunctionType) -> CodeNames:
     """Return the names in a function and all functions inside it."""
     code = f.__code__
     known = _names.get(code)
     if known is None:
-        known = _names[code] = Names(code)
+        known = _names[code] = CodeNames(code)
     return known
 
 

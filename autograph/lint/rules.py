@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import gast
 
 from ..analysis.binding_time import BindingTimes, reads_own_frame, static
-from ..analysis.entry_points import Entries
+from ..analysis.entry_points import EntryPoints
 from ..analysis.process_state import use_of
 from ..errors import Diagnostic, Note, Where
 from ..passes.lower_finally import can_be_split
@@ -41,24 +41,24 @@ CHANGES = frozenset(
 )
 
 
-class Module(NamedTuple):
+class CheckedModule(NamedTuple):
     """The facts about the file that the rules use."""
 
     filename: str
     text: str
-    entries: Entries
+    entries: EntryPoints
     containers: frozenset[str]  # global names of lists, dicts and sets
 
     def where(self, node: gast.AST) -> Where:
         return where_of(node, self.filename, self.text)
 
 
-class Function(NamedTuple):
+class CheckedFunction(NamedTuple):
     """One function, and the facts about it."""
 
     node: Any
     traced: bool  # itself, and not only called by a traced function
-    module: Module
+    module: CheckedModule
     staging: BindingTimes  # actual binding times
     freely: BindingTimes  # binding times if nothing in the function suspended it or read its frame
 
@@ -70,15 +70,17 @@ def doubts(
     traced."""
     if not everywhere and not any(name.partition(".")[0] in text for name in tracers):
         return
-    entries = Entries(tree, tracers)
-    module = Module(filename, text, entries, frozenset(_containers(tree, entries)))
+    entries = EntryPoints(tree, tracers)
+    module = CheckedModule(filename, text, entries, frozenset(_containers(tree, entries)))
     for definition in entries.definitions:
         node = definition.node
         if id(node) in entries.entries and (kind := _kind_of_generator(node)):
             yield _never_a_graph(node, kind, module)
         elif everywhere or id(node) in entries.reached:
             traced = everywhere or id(node) in entries.within
-            function = Function(node, traced, module, BindingTimes(node), BindingTimes(node, plain=True))
+            function = CheckedFunction(
+                node, traced, module, BindingTimes(node), BindingTimes(node, plain=True)
+            )
             for row in DOUBTS:
                 yield from row(function)
 
@@ -89,7 +91,7 @@ def _kind_of_generator(node: Any) -> str:
     return "generator" if contains(node.body, (gast.Yield, gast.YieldFrom)) else ""
 
 
-def _never_a_graph(node: Any, kind: str, module: Module) -> Diagnostic:
+def _never_a_graph(node: Any, kind: str, module: CheckedModule) -> Diagnostic:
     return Diagnostic(
         "AGC190",
         f"the {kind} `{node.name}` cannot become a graph",
@@ -99,7 +101,7 @@ def _never_a_graph(node: Any, kind: str, module: Module) -> Diagnostic:
     )
 
 
-def _reads_frame(function: Function) -> Iterator[Diagnostic]:
+def _reads_frame(function: CheckedFunction) -> Iterator[Diagnostic]:
     body = function.node.body
     if function.freely.staged and reads_own_frame(body):
         reader = _reader(body)
@@ -118,7 +120,7 @@ def _reads_frame(function: Function) -> Iterator[Diagnostic]:
         )
 
 
-def _suspends(function: Function) -> Iterator[Diagnostic]:
+def _suspends(function: CheckedFunction) -> Iterator[Diagnostic]:
     if not function.traced or reads_own_frame(function.node.body):
         return
     for block in _outermost(function.node.body, function.freely.staged - function.staging.staged):
@@ -133,7 +135,7 @@ def _suspends(function: Function) -> Iterator[Diagnostic]:
         )
 
 
-def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
+def _leaves_finally(function: CheckedFunction) -> Iterator[Diagnostic]:
     for attempt in inside(function.node.body):
         stays = isinstance(attempt, TRIES) and not can_be_split(attempt)
         for jump, block in _leaving(attempt.finalbody) if stays else ():
@@ -149,7 +151,7 @@ def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
             )
 
 
-def _changes_outside(function: Function) -> Iterator[Diagnostic]:
+def _changes_outside(function: CheckedFunction) -> Iterator[Diagnostic]:
     own = _bound(function.node)
     varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
     for block in _outermost(function.node.body, varying):
@@ -166,7 +168,7 @@ def _changes_outside(function: Function) -> Iterator[Diagnostic]:
                 )
 
 
-def _acts_once(function: Function) -> Iterator[Diagnostic]:
+def _acts_once(function: CheckedFunction) -> Iterator[Diagnostic]:
     varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
     for block in _outermost(function.node.body, varying):
         for node in inside(block):
@@ -183,7 +185,7 @@ def _acts_once(function: Function) -> Iterator[Diagnostic]:
                 )
 
 
-DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
+DOUBTS: tuple[Callable[[CheckedFunction], Iterator[Diagnostic]], ...] = (
     _reads_frame,      # AGC191
     _suspends,         # AGC192
     _leaves_finally,   # AGC193
@@ -246,7 +248,7 @@ def _changed(node: gast.AST) -> str | None:
     return None
 
 
-def _process_name(node: gast.AST, entries: Entries) -> str | None:
+def _process_name(node: gast.AST, entries: EntryPoints) -> str | None:
     """Return the full name of the callee, or of the object with an assigned item."""
     if isinstance(node, gast.Call):
         return entries.full_name(node)
@@ -262,7 +264,7 @@ def _bound(function: Any) -> set[str]:
     return {name.id for name in names if not isinstance(name.ctx, gast.Load)} - shared
 
 
-def _containers(tree: gast.Module, entries: Entries) -> Iterator[str]:
+def _containers(tree: gast.Module, entries: EntryPoints) -> Iterator[str]:
     """Yield the global names that the module binds to a list, dict or set."""
     for statement in tree.body:
         if isinstance(statement, (gast.Assign, gast.AnnAssign)) and statement.value is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Contents:
+class ContainerItems:
     """All items of `base()`, which is evaluated once, when the block starts."""
 
     name = "items"

@@ -13,13 +13,13 @@ from types import ModuleType
 
 from .. import operators
 from ..conversion.converter import Converter
-from ..options.features import Options
+from ..options.features import ConversionOptions
 
 _lock = threading.Lock()
-_converters: dict[Options, Converter] = {Options(): operators.converter}
+_converters: dict[ConversionOptions, Converter] = {ConversionOptions(): operators.converter}
 
 
-def converter_for(options: Options) -> Converter:
+def converter_for(options: ConversionOptions) -> Converter:
     """Return the converter that has these options."""
     found = _converters.get(options)
     if found is None:
@@ -28,7 +28,7 @@ def converter_for(options: Options) -> Converter:
     return found
 
 
-def _made(options: Options) -> Converter:
+def _made(options: ConversionOptions) -> Converter:
     variant = ModuleType(operators.__name__, operators.__doc__)
     vars(variant).update(vars(operators))
     converter = Converter(variant, options, operators.converter)

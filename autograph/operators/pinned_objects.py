@@ -20,7 +20,7 @@ from typing import Any
 from ..side_effects.custom_setters import sets_items
 from ..side_effects.locations import Cell, Item, Location
 from ..staging import PYTHON, Maybe, MutableValue, State, UnescapedList, backends
-from .container_location import Contents
+from .container_location import ContainerItems
 
 LocationMaker = Callable[[], Location]
 
@@ -35,7 +35,7 @@ class ItemMaker:
         self.base, self.key, self.owner = base, key, owner
 
     def __call__(self) -> Location:
-        return Contents(self.base) if self.key is None else Item(self.base, self.key)
+        return ContainerItems(self.base) if self.key is None else Item(self.base, self.key)
 
     @property
     def variable(self) -> str:

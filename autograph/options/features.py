@@ -51,24 +51,24 @@ OPTIONAL = frozenset({Feature.BUILTIN_FUNCTIONS, Feature.EQUALITY_OPERATORS})
 """The features that make a difference."""
 
 
-class Options(NamedTuple):
+class ConversionOptions(NamedTuple):
     """Options of a conversion: whether to convert callees, and the features."""
 
     recursive: bool = True
     features: frozenset[Feature] = frozenset()
 
 
-USUAL = Options()
+USUAL = ConversionOptions()
 
 
-def options_of(recursive: bool, features: Features) -> Options:
+def options_of(recursive: bool, features: Features) -> ConversionOptions:
     """Return the options that a caller asks for; TypeError for what is no feature.
 
     >>> options_of(True, None) == options_of(True, Feature.LISTS) == USUAL
     True
     """
     wanted = frozenset() if features is None else frozenset(_each(features))
-    return Options(bool(recursive), OPTIONAL if Feature.ALL in wanted else wanted & OPTIONAL)
+    return ConversionOptions(bool(recursive), OPTIONAL if Feature.ALL in wanted else wanted & OPTIONAL)
 
 
 def _each(features: Feature | Iterable[Feature]) -> list[Feature]:

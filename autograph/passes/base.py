@@ -61,7 +61,7 @@ def looks_like_directive(dotted: str) -> bool:
     return dotted == "set_loop_options" or dotted.endswith("experimental.set_loop_options")
 
 
-class Names:
+class FreshNames:
     """The generator of fresh names for one outermost function, and facts about its code."""
 
     def __init__(self, function: gast.AST) -> None:
@@ -106,12 +106,12 @@ class Names:
 
 
 class Registry:
-    """The `Names` of each outermost function, keyed by its source position, which all passes keep.
+    """The `FreshNames` of each outermost function, keyed by its source position, which all passes keep.
 
     The registry also caches the binding times of each function, as long as no pass has changed it."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Any, ...], Names] = {}
+        self.known: dict[tuple[Any, ...], FreshNames] = {}
         self._staging: dict[int, tuple[gast.AST, BindingTimes]] = {}
 
     def staging(self, function: gast.AST, plain: bool) -> BindingTimes:
@@ -120,17 +120,17 @@ class Registry:
             known = self._staging[id(function)] = function, BindingTimes(function, plain)
         return known[1]
 
-    def of(self, function: gast.AST) -> Names:
+    def of(self, function: gast.AST) -> FreshNames:
         key = (type(function), getattr(function, "name", ""), function.lineno, function.col_offset)
         if key not in self.known:
-            self.known[key] = Names(function)
+            self.known[key] = FreshNames(function)
         return self.known[key]
 
 
 class _Methods(dict[type, Callable[[Any, Any], Any]]):
     """A cache from node type to the visitor method of a class of passes; it also covers lists of nodes."""
 
-    def __init__(self, owner: type[Pass]) -> None:
+    def __init__(self, owner: type[TreePass]) -> None:
         super().__init__({list: owner.visit_all})
         self.owner = owner
 
@@ -139,7 +139,7 @@ class _Methods(dict[type, Callable[[Any, Any], Any]]):
         return self[kind]
 
 
-class Pass:
+class TreePass:
     """A tree rewriter that works bottom-up; unchanged nodes are shared with the old tree."""
 
     name: ClassVar[str]
@@ -156,7 +156,7 @@ class Pass:
     def __init__(self, context: Context, registry: Registry) -> None:
         self.context = context
         self.registry = registry
-        self.names: Names = None  # type: ignore[assignment]  # set on entry of each outermost function
+        self.names: FreshNames = None  # type: ignore[assignment]  # set on entry of each outermost function
 
     def __init_subclass__(cls) -> None:
         cls._methods = _Methods(cls)
@@ -216,7 +216,7 @@ class Pass:
         return Diagnostic(code, title, where, label=label, why=why, fix=fix)
 
 
-class FunctionPass(Pass):
+class FunctionPass(TreePass):
     """A pass over statements only: `function` is called with each user function, inner ones first."""
 
     def run(self, tree: gast.Module) -> gast.Module:

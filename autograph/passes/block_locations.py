@@ -20,11 +20,11 @@ from typing import Any
 import gast
 
 from ..analysis.binding_time import is_text
-from ..analysis.live_in_out import FunctionPlan, Plan
+from ..analysis.live_in_out import BlockPlan, FunctionPlan
 from ..syntax.node_builders import as_load, group, lambda_of, load, parameter, store, text
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, at
-from .base import Names
+from .base import FreshNames
 
 FUNCTION = Template("""
     def $name($parameters):
@@ -35,14 +35,14 @@ FUNCTION = Template("""
 class BlockLocations:
     """The locations that one function's blocks assign, and the setters generated so far."""
 
-    def __init__(self, plan: FunctionPlan, names: Names, ag: str) -> None:
+    def __init__(self, plan: FunctionPlan, names: FreshNames, ag: str) -> None:
         self.plan = plan
         self.names = names
         self.ag = ag
         self.setters: dict[str, str] = {}  # for variables of the whole function
         self.local_setters: dict[str, str] = {}  # for variables that are cells of the current block only
 
-    def enter(self, found: Plan) -> dict[str, str]:
+    def enter(self, found: BlockPlan) -> dict[str, str]:
         """Name the setters of a block's own cells; return those of the enclosing block, for `leave`."""
         around, self.local_setters = self.local_setters, {}
         for name in found.cells:
@@ -69,7 +69,7 @@ class BlockLocations:
         """Return whether a cell is a variable of the whole function or of an enclosing one."""
         return name in self.plan.captured or name in self.plan.scopes
 
-    def of(self, found: Plan, before: Statements, origin: Any) -> gast.Tuple | None:
+    def of(self, found: BlockPlan, before: Statements, origin: Any) -> gast.Tuple | None:
         """Return the `places=` of a block's call, if it needs one; setters only for this call go to `before`."""
         locations = [self.cell(name) for name in found.cells]
         locations += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]

@@ -14,12 +14,12 @@ import gast
 from ..syntax.node_builders import load
 from ..syntax.template import Template
 from ..syntax.tree_queries import at
-from .base import Pass
+from .base import TreePass
 
 SUPER = Template("super(__class__, $first)")
 
 
-class SpellOutSuper(Pass):
+class SpellOutSuper(TreePass):
     """A pass over the code of one function; `first` is the name of that function's first parameter."""
 
     name = "spell_out_super"

@@ -10,10 +10,10 @@ from typing import Any
 import gast
 
 from ..syntax.tree_queries import evolve, parameters
-from .base import Pass, left_alone
+from .base import TreePass, left_alone
 
 
-class ExpressionPass(Pass):
+class ExpressionPass(TreePass):
     """A pass over expressions; `active` is true inside of a function."""
 
     passed_over = frozenset(

@@ -53,7 +53,7 @@ from ..syntax.tree_queries import (
     stored_names,
     with_blocks,
 )
-from .base import FunctionPass, Pass
+from .base import FunctionPass, TreePass
 from .pattern_destructuring import RESET, SET, UNLESS, WHEN, Destructuring
 from .pattern_tests import (
     ASSIGN,
@@ -279,12 +279,12 @@ def _is_read_outside(name: str, function: Any) -> bool:
     return False
 
 
-class _Substitution(Pass):
+class _Substitution(TreePass):
     """A pass that replaces reads of captured names by reads of the subject."""
 
     name = "substitution"
 
-    def __init__(self, owner: Pass, names: dict[str, Subject]) -> None:
+    def __init__(self, owner: TreePass, names: dict[str, Subject]) -> None:
         super().__init__(owner.context, owner.registry)
         self.found = names
 

@@ -28,7 +28,7 @@ from ..syntax.tree_queries import (
     parameters,
     with_blocks,
 )
-from .base import Pass
+from .base import TreePass
 from .block_locations import FUNCTION, BlockLocations
 from .explicit_super import SpellOutSuper
 
@@ -36,7 +36,7 @@ from .explicit_super import SpellOutSuper
 class BlockFunctions:
     """The generator of the outlined functions of one user function."""
 
-    def __init__(self, owner: Pass, node: Any, locations: BlockLocations) -> None:
+    def __init__(self, owner: TreePass, node: Any, locations: BlockLocations) -> None:
         self.names = owner.names
         self.ag = owner.context.ag
         self.locations = locations

@@ -22,7 +22,7 @@ import gast
 from ..syntax.node_builders import load
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, at, evolve
-from .base import Names
+from .base import FreshNames
 from .pattern_tests import ASSIGN, PatternTests, Subject, all_of, captures, flat, is_irrefutable, star_of
 
 SET = Template("$name = True")
@@ -42,7 +42,7 @@ Inner = Callable[[], Statements]
 class Destructuring:
     """The generator of nested tests; captures go to temporaries until all tests have passed."""
 
-    def __init__(self, questions: PatternTests, names: Names) -> None:
+    def __init__(self, questions: PatternTests, names: FreshNames) -> None:
         self.questions = questions
         self.names = names
 

@@ -22,7 +22,7 @@ from ..analysis.binding_time import static
 from ..syntax.node_builders import group, load, store
 from ..syntax.template import Template
 from ..syntax.tree_queries import Statements, at, copied
-from .base import Context, Names
+from .base import Context, FreshNames
 
 HAS_LENGTH = Template("$ag.has_length($subject, $count)")
 HAS_MORE = Template("$ag.has_length($subject, $count, more=True)")
@@ -73,7 +73,7 @@ class PatternTest(NamedTuple):
 class PatternTests:
     """The generator of the tests of patterns."""
 
-    def __init__(self, context: Context, names: Names) -> None:
+    def __init__(self, context: Context, names: FreshNames) -> None:
         self.context = context
         self.ag = context.ag
         self.names = names

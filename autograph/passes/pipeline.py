@@ -14,7 +14,7 @@ import functools
 import gast
 
 from ..syntax.tree_queries import deep_trees
-from .base import Context, Pass, Registry
+from .base import Context, Registry, TreePass
 from .loop_directives import CheckOptions
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
@@ -32,7 +32,7 @@ from .stage_equality import StageEquality
 from .stage_items import StageItems
 from .stage_logic import StageLogic
 
-PIPELINE: tuple[type[Pass], ...] = (
+PIPELINE: tuple[type[TreePass], ...] = (
     StageEquality,
     CheckOptions,
     LowerMatch,
@@ -61,7 +61,7 @@ class StageLogicAndCalls(StageLogic, StageCalls):
 
 
 @functools.cache
-def _together(steps: tuple[type[Pass], ...]) -> tuple[type[Pass], ...]:
+def _together(steps: tuple[type[TreePass], ...]) -> tuple[type[TreePass], ...]:
     """Return the pipeline with the last passes fused, for runs that do not stop at a pass."""
     logic, calls = steps.index(StageLogic), steps.index(StageCalls)
     return (*steps[:logic], StageLogicAndCalls, *steps[calls + 1 :])

@@ -21,7 +21,7 @@ from typing import Any
 import gast
 
 from ..analysis.escape import UnescapedLists
-from ..analysis.live_in_out import FunctionPlan, Plan, plan
+from ..analysis.live_in_out import BlockPlan, FunctionPlan, plan
 from ..analysis.scopes import mentions_choice
 from ..syntax.node_builders import STORE, assign, attribute, call, group, lambda_of, load, store, text
 from ..syntax.positions import on_first_line
@@ -145,7 +145,7 @@ class _Writer:
 
     # The three kinds of blocks
 
-    def choice(self, statement: Any, found: Plan) -> Statements:
+    def choice(self, statement: Any, found: BlockPlan) -> Statements:
         functions: Statements = []
         arms, otherwise = self.arms(statement, found)
         branches = [self.branch("if_true", arm.body, found, functions, arm) for arm in arms]
@@ -162,7 +162,7 @@ class _Writer:
         keywords = {"orelse": orelse, **state, **keywords}
         return [*functions, *self.call("cases", pairs, keywords, found, statement)]
 
-    def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
+    def arms(self, statement: Any, found: BlockPlan) -> tuple[list[Any], Statements]:
         """Return the `if` and the `elif`s that can be branches of one call, and the last `else` block."""
         arms, otherwise = [statement], statement.orelse
         locations = {dotted(target) for target in found.locations}
@@ -186,7 +186,7 @@ class _Writer:
         return self.names.walrus and contains(test, gast.NamedExpr)
 
     def branch(
-        self, base: str, part: Statements, found: Plan, functions: Statements, origin: gast.stmt
+        self, base: str, part: Statements, found: BlockPlan, functions: Statements, origin: gast.stmt
     ) -> gast.expr:
         """Return the argument for one branch; append the function that it may need to `functions`."""
         takes, gives = found.parameters, found.results
@@ -202,7 +202,7 @@ class _Writer:
         functions.append(self.functions.function(name, takes, body, found.cells, origin))
         return load(name)
 
-    def while_loop(self, statement: Any, found: Plan) -> Statements:
+    def while_loop(self, statement: Any, found: BlockPlan) -> Statements:
         state = found.parameters
         name = self.names.fresh("loop_body")
         options, body = self.options(statement, state)
@@ -214,7 +214,7 @@ class _Writer:
             *self.call("while_loop", arguments, options, found, statement),
         ]
 
-    def for_loop(self, statement: Any, found: Plan) -> Statements:
+    def for_loop(self, statement: Any, found: BlockPlan) -> Statements:
         state, items, target = found.parameters, statement.iter, statement.target
         keywords: dict[str, gast.expr] = {}
         if is_call_of(items, self.ag, "until"):
@@ -254,7 +254,7 @@ class _Writer:
         operator: str,
         arguments: Sequence[gast.expr],
         keywords: dict[str, gast.expr],
-        found: Plan,
+        found: BlockPlan,
         origin: Any,
     ) -> Statements:
         """Return the call of an operator, with its results assigned, after the setters that it needs."""

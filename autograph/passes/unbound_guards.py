@@ -17,7 +17,7 @@ import gast
 
 from ..syntax.template import Template
 from ..syntax.tree_queries import BLOCK_FIELDS, Statements, at, evolve
-from .base import Context, Pass, Registry
+from .base import Context, Registry, TreePass
 
 CHECKED = Template("$ag.ld($name, $text)")
 CHECKED_CELL = Template("$ag.ld_cell(lambda: $name, $text)")
@@ -31,7 +31,7 @@ UNBINDING = Template("""
 """)
 
 
-class Guard(Pass):
+class Guard(TreePass):
     """A pass over expressions and single statements of one function."""
 
     name = "guard"

@@ -45,7 +45,7 @@ _CACHE = type(functools.lru_cache(len))
 _KNOWN = _BUILT_IN | {*_PLAIN_KINDS}
 
 
-class Kind(NamedTuple):
+class ClassTraits(NamedTuple):
     """The treatment of the instances of a class in a heap walk."""
 
     is_open: bool  # instances may contain something mutable
@@ -57,12 +57,12 @@ class Kind(NamedTuple):
     slots: tuple[tuple[str, Any], ...]  # attributes that the user's `__slots__` name
 
 
-_OPEN = Kind(True, False, False, False, False, ".", ())
-_OBJECT = Kind(True, True, False, False, False, ".", ())
-_CLOSED = Kind(False, False, False, False, False, ".", ())
+_OPEN = ClassTraits(True, False, False, False, False, ".", ())
+_OBJECT = ClassTraits(True, True, False, False, False, ".", ())
+_CLOSED = ClassTraits(False, False, False, False, False, ".", ())
 
 
-def kind_of(cls: type) -> Kind:
+def kind_of(cls: type) -> ClassTraits:
     """Return the traits of a class.
 
     >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {"__module__": "user"})).is_users
@@ -84,7 +84,7 @@ def kind_of(cls: type) -> Kind:
         if isinstance(member, MemberDescriptorType)
     )
     containers = {base.__module__ for base in bases if _is_container(base)}
-    return Kind(
+    return ClassTraits(
         is_open=True,
         is_object=cls not in _BUILT_IN and not issubclass(cls, _PLAIN_KINDS),
         is_users=is_users,
@@ -100,9 +100,9 @@ def _is_container(cls: type) -> bool:
     return cls.__module__ in _CONTAINERS or (top == "numpy" and cls.__dictoffset__ != 0)
 
 
-class Kinds(dict[type, Kind]):
+class Kinds(dict[type, ClassTraits]):
     """class → its traits, computed on first access."""
 
-    def __missing__(self, cls: type) -> Kind:
+    def __missing__(self, cls: type) -> ClassTraits:
         kind = self[cls] = kind_of(cls)
         return kind

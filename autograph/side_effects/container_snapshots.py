@@ -126,7 +126,7 @@ class Entries(ObjectSnapshot):
                 self._set(self.mapping, key, value)
 
 
-class Items(MutatedLocation):
+class SequenceItems(MutatedLocation):
     """All items of a list or deque, as one location: their number must not depend on the graph."""
 
     def __init__(self, record: Sequence, unlike: Exception) -> None:
@@ -233,7 +233,7 @@ class Members(ObjectSnapshot):
         set.update(self.owner, gain)
 
 
-class Buffer(ObjectSnapshot):
+class BufferSnapshot(ObjectSnapshot):
     """An array of numbers, such as a NumPy array: a copy of its memory, if that is contiguous."""
 
     owner: Any

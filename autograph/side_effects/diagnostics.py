@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import Diagnostic, Note, StagingError, Where
 from ..introspection.source_sites import running
-from .container_snapshots import Buffer
+from .container_snapshots import BufferSnapshot
 from .snapshots import MutatedLocation, StructuralChange
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
 
 
 def _fix(change: StructuralChange) -> str:
-    if isinstance(change.record, Buffer):
+    if isinstance(change.record, BufferSnapshot):
         return "use a tensor that the block assigns, or a tf.Variable"
     if change.what == "is consumed":
         return "take the items before the block, or loop over a tensor of them"

@@ -26,7 +26,7 @@ from ..analysis import bytecode_effects
 from ..errors import is_own_file
 from ..introspection.code_objects import is_block
 from . import container_snapshots, snapshots
-from .class_traits import ATOMS, Kind, Kinds
+from .class_traits import ATOMS, ClassTraits, Kinds
 from .iterator_position import IteratorPosition, is_iterator, iterator_parts
 from .pickled_state import ObjectState, has_state
 from .process_state import is_of_process
@@ -178,7 +178,7 @@ class HeapWalker:
 
     def _buffer(self, value: Any, trail: AccessPath) -> None:
         if _is_array(value):
-            self.records[id(value)] = container_snapshots.Buffer(value, trail)
+            self.records[id(value)] = container_snapshots.BufferSnapshot(value, trail)
         else:
             self.watches.conditions.append(lambda: not _is_array(value))
         if "O" in memoryview(value).format:
@@ -354,7 +354,7 @@ class HeapWalker:
 
         self._named.append((members, trail, noted))
 
-    def _object(self, value: Any, kind: Kind, trail: AccessPath) -> None:
+    def _object(self, value: Any, kind: ClassTraits, trail: AccessPath) -> None:
         """Visit an instance of a user's class, or of a container that is written in Python."""
         self.watches.instance(value, type(value))
         if kind.is_users:

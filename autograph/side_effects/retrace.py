@@ -37,7 +37,7 @@ from . import container_snapshots
 from .aliasing.alias_state import AliasObserver
 from .aliasing.external_aliases import ExternalAliases
 from .carried_state import CarriedState
-from .container_snapshots import Entries, Items
+from .container_snapshots import Entries, SequenceItems
 from .custom_setters import is_memory
 from .diagnostics import hidden, only_once, presence, rebound, refused, unsettled
 from .heap_snapshot import HeapSnapshot
@@ -184,7 +184,7 @@ class SideEffectTracker:
         They must be the same after each of the block's functions.
         """
         for location in locations:
-            if isinstance(location, Items):
+            if isinstance(location, SequenceItems):
                 location.check()
         if self.is_open:
             self._compare_orders()
@@ -278,12 +278,12 @@ class SideEffectTracker:
                 if self.reach.may_change_later(names) or self.reach.may_ask_later(location):
                     raise presence(location, False)
 
-    def _items_of(self, change: StructuralChange) -> Items:
+    def _items_of(self, change: StructuralChange) -> SequenceItems:
         """Return the items of a list as a location if a conditional changes its length; otherwise raise."""
         error = refused(change, self.reach)
         if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
             raise error
-        return Items(change.record, error)
+        return SequenceItems(change.record, error)
 
     def compare_gains(self) -> None:
         """Carry the items of lists that every branch has extended by equally many elements.
@@ -300,7 +300,9 @@ class SideEffectTracker:
                 and isinstance(record, container_snapshots.Sequence)
                 and all(map(_is_staged, chain(*gains)))
             ):
-                found.append(Items(record, refused(StructuralChange(record, True, "grows"), self.reach)))
+                found.append(
+                    SequenceItems(record, refused(StructuralChange(record, True, "grows"), self.reach))
+                )
         if found:
             raise RetraceNeeded(self, found)
 

@@ -28,7 +28,7 @@ from ..ops.math.arithmetic import add, multiply, subtract
 from ..ops.math.cast import cast, identity
 from ..ops.math.comparison import greater
 from .graph_vjp import GraphVjp, content
-from .loop_invariants import Counter
+from .loop_invariants import InductionVariable
 from .residual_policy import ResidualPlan
 from .sparse_gradients import added, is_in_parts, summed
 
@@ -153,7 +153,7 @@ class BackwardLoop:
         return value
 
 
-def counted(builder: Builder, at: Any, counter: Counter, start: Any, value: Value) -> None:
+def counted(builder: Builder, at: Any, counter: InductionVariable, start: Any, value: Value) -> None:
     """Let `value` be the induction variable of `counter` in the iteration with the number `at`."""
     dtype = value.dtype
     now = at if at.dtype is dtype else cast(at, dtype)

@@ -23,7 +23,7 @@ from ..ops.state.variable_ops import read_variable
 from ..optimize.induction_variables import induction_steps
 
 
-class Counter(NamedTuple):
+class InductionVariable(NamedTuple):
     """An induction variable: its index in the state, and its step."""
 
     position: int
@@ -41,12 +41,14 @@ def steady_inputs(operation: Operation) -> dict[Value, int]:
     }
 
 
-def counters(operation: Operation) -> dict[Value, Counter]:
+def counters(operation: Operation) -> dict[Value, InductionVariable]:
     """Return the inputs of the body that are induction variables."""
     _, body = operation.regions
     indices = induction_steps(operation).items()
     return {
-        body.inputs[index]: Counter(index, step) for index, step in indices if _is_count(body.inputs[index])
+        body.inputs[index]: InductionVariable(index, step)
+        for index, step in indices
+        if _is_count(body.inputs[index])
     }
 
 

@@ -33,7 +33,7 @@ PARTS = 3
 """The number of tensors in IndexedSlices."""
 
 
-class Part(NamedTuple):
+class GradientPart(NamedTuple):
     """A gradient of the elements that `key` selects; `indices` are the tensors in the key."""
 
     value: Any
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 class ScatteredGradient(NamedTuple):
     """The sum of parts, in a tensor of this shape that is zero elsewhere."""
 
-    parts: list[Part]
+    parts: list[GradientPart]
     shape: Any
 
 
@@ -60,7 +60,7 @@ def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) ->
 
 @select.gradient
 def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
-    return ScatteredGradient([Part(dy, key, list(parts))], shape_of(tensor)), None
+    return ScatteredGradient([GradientPart(dy, key, list(parts))], shape_of(tensor)), None
 
 
 def summed(one: Any, other: Any) -> Any:
@@ -123,7 +123,7 @@ def _whole(running: Any, grad: ScatteredGradient) -> Any:
 def _scattered(grad: Any) -> ScatteredGradient:
     if isinstance(grad, ScatteredGradient):
         return grad
-    return ScatteredGradient([Part(grad.values, ROWS, [grad.indices])], grad.dense_shape)
+    return ScatteredGradient([GradientPart(grad.values, ROWS, [grad.indices])], grad.dense_shape)
 
 
 def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:

@@ -128,7 +128,7 @@ variance_scaling_initializer initializers.variance_scaling: scale mode distribut
 Targets = dict[str, str | None]
 
 
-class Entry(NamedTuple):
+class ParameterChange(NamedTuple):
     """A line of the table: new parameter names, other defaults, and the parameters that must be one tensor."""
 
     targets: Targets
@@ -137,7 +137,7 @@ class Entry(NamedTuple):
 
 
 @functools.cache
-def table() -> dict[str, Entry]:
+def table() -> dict[str, ParameterChange]:
     """Return the lines of `TABLE` by function name."""
     entries = {}
     for line in TABLE.replace("\n ", " ").strip().splitlines():
@@ -147,7 +147,7 @@ def table() -> dict[str, Entry]:
     return entries
 
 
-def _entry(tokens: list[str]) -> Entry:
+def _entry(tokens: list[str]) -> ParameterChange:
     targets: Targets = {}
     defaults = {}
     for token in tokens:
@@ -156,10 +156,12 @@ def _entry(tokens: list[str]) -> Entry:
         targets[old] = None if token.startswith("~") else new or old
         if default:
             defaults[old] = ast.literal_eval(default)
-    return Entry(targets, defaults, frozenset(token[1:] for token in tokens if token.startswith("?")))
+    return ParameterChange(
+        targets, defaults, frozenset(token[1:] for token in tokens if token.startswith("?"))
+    )
 
 
-def adapted(function: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
+def adapted(function: Callable[..., Any], entry: ParameterChange) -> Callable[..., Any]:
     """Return `function` with the parameters of a table line."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind, default=entry.defaults.get(name)) for name in entry.targets]
@@ -176,7 +178,7 @@ def adapted(function: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
     return call
 
 
-def _passed(entry: Entry, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _passed(entry: ParameterChange, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the arguments by their new names. Raise ValueError if one is given twice."""
     old: dict[str, str] = {}
     for name, value in arguments.items():

@@ -26,7 +26,7 @@ LEAST_LIMIT = 32 << 20
 _PIECE = 1 << 16
 
 
-class Stream:
+class CompressedStream:
     """An open file; errors include its name."""
 
     def __init__(self, raw: Any, file: Any, name: str, limit: int | None) -> None:
@@ -65,7 +65,7 @@ class Stream:
                 f"most {self._limit} bytes; decompress the file to read longer ones"
             )
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> CompressedStream:
         return self
 
     def __exit__(
@@ -75,7 +75,7 @@ class Stream:
         self._raw.close()  # a GzipFile does not close it
 
 
-def opened(name: str, compression: str) -> Stream:
+def opened(name: str, compression: str) -> CompressedStream:
     """Open a file for reading. Raises NotFoundError, PermissionDeniedError, or DataLossError for other failures."""
     try:
         file = open(name, "rb")  # noqa: SIM115  # closed with the stream
@@ -86,10 +86,10 @@ def opened(name: str, compression: str) -> Stream:
     except (OSError, ValueError) as error:
         raise errors.DataLossError(f"{name}; {error}") from None
     if not compression:
-        return Stream(file, file, name, None)
+        return CompressedStream(file, file, name, None)
     limit = max(LEAST_LIMIT, 10 * os.fstat(file.fileno()).st_size)
     unpacked: Any = gzip.GzipFile(fileobj=file) if compression == "GZIP" else _Inflated(file)
-    return Stream(file, io.BufferedReader(unpacked, _PIECE), name, limit)
+    return CompressedStream(file, io.BufferedReader(unpacked, _PIECE), name, limit)
 
 
 class _Inflated(io.RawIOBase):
@@ -112,4 +112,4 @@ class _Inflated(io.RawIOBase):
         return len(content)
 
 
-__all__ = ["COMPRESSIONS", "Stream", "opened"]
+__all__ = ["COMPRESSIONS", "CompressedStream", "opened"]

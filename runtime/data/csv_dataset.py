@@ -16,7 +16,7 @@ from .. import dtypes, errors
 from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
 from ..ops.strings.to_number import number, shown
-from .compressed import Stream, opened
+from .compressed import CompressedStream, opened
 from .csv_parsing import records_of
 from .dataset import Dataset
 from .element_spec import Row
@@ -51,7 +51,7 @@ class _Records(Files):
         self.columns = columns
         self.spec = tuple(TensorSpec((), dtype) for dtype, _ in self.defaults)
 
-    def rows(self, file: Stream) -> Elements:
+    def rows(self, file: CompressedStream) -> Elements:
         records = records_of(file, self.delimiter, self.quoted)
         for record_number in itertools.count(1):
             try:

@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator
 
 from .. import errors
-from .compressed import Stream
+from .compressed import CompressedStream
 
 _Place = tuple[bytes, int]
 
 
-def records_of(file: Stream, delimiter: str, quoted: bool) -> Iterator[list[bytes]]:
+def records_of(file: CompressedStream, delimiter: str, quoted: bool) -> Iterator[list[bytes]]:
     """Yield the fields of each record. Raises InvalidArgumentError for quotes that violate RFC 4180."""
     if len(delimiter.encode()) != 1:
         raise errors.InvalidArgumentError(f"field_delim should be only 1 char, not {delimiter!r}")
@@ -26,7 +26,7 @@ def records_of(file: Stream, delimiter: str, quoted: bool) -> Iterator[list[byte
 
 
 class _Records:
-    def __init__(self, file: Stream, delimiter: bytes, quoted: bool) -> None:
+    def __init__(self, file: CompressedStream, delimiter: bytes, quoted: bool) -> None:
         self._file, self._delimiter, self._quoted = file, delimiter, quoted
         self._end = re.compile(rb"[\r\n" + re.escape(delimiter) + (rb'"]' if quoted else rb"]"))
 

@@ -188,7 +188,7 @@ class Dataset(Transformations, CompositeTensor):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """Return a dataset of one element: a nest of tensors."""
-        return Dataset(source_datasets.Whole(normalized(tensors)))
+        return Dataset(source_datasets.SingleElement(normalized(tensors)))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -208,12 +208,12 @@ class Dataset(Transformations, CompositeTensor):
             )
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         kind = dtypes.as_dtype(output_type)
-        return Dataset(source_datasets.Range(number(start), number(stop), number(step), kind))
+        return Dataset(source_datasets.EquallySpaced(number(start), number(stop), number(step), kind))
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
         """Return an infinite dataset of integers from `start` on."""
-        return Dataset(source_datasets.Counter(number(start), number(step), dtypes.as_dtype(dtype)))
+        return Dataset(source_datasets.CountFrom(number(start), number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
     def random(

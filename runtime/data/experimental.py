@@ -29,7 +29,7 @@ from .pipeline_stage import INFINITE as INFINITE_CARDINALITY
 from .pipeline_stage import UNKNOWN as UNKNOWN_CARDINALITY
 from .pipeline_stage import Given, number
 from .prefetch_threads import AUTOTUNE
-from .source_datasets import Items
+from .source_datasets import ListItems
 from .table_from_dataset import DatasetInitializer, index_table_from_dataset, table_from_dataset
 from .tfrecord_writer import TFRecordWriter as _Records
 
@@ -109,7 +109,7 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
     if not elements:
         raise ValueError("Empty list. `from_list` needs at least one element.")
     nests = [normalized(element) for element in elements]
-    return Dataset(Items(map_structure(lambda *leaves: stack(leaves), *nests)))
+    return Dataset(ListItems(map_structure(lambda *leaves: stack(leaves), *nests)))
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:

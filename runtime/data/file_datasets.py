@@ -18,7 +18,7 @@ import numpy as np
 from .. import dtypes, errors
 from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
-from .compressed import COMPRESSIONS, Stream, opened
+from .compressed import COMPRESSIONS, CompressedStream, opened
 from .crc32c import masked_crc32c
 from .dataset import Dataset
 from .pipeline_stage import Elements, PipelineStage, number
@@ -50,11 +50,11 @@ class Files(PipelineStage):
             return (os.fsdecode(item) for (leaf,) in rows for item in np.asarray(leaf).reshape(-1))
         return (os.fsdecode(item) for item in self.names._array.reshape(-1))
 
-    def rows(self, file: Stream) -> Elements:
+    def rows(self, file: CompressedStream) -> Elements:
         """Return the records of a file, as rows."""
         return ((np.array(record, object),) for record in self.records(file))
 
-    def records(self, file: Stream) -> Iterator[bytes]:
+    def records(self, file: CompressedStream) -> Iterator[bytes]:
         """Yield the records of a file."""
         raise NotImplementedError
 
@@ -83,7 +83,7 @@ def _as_text(given: Any) -> Any:
 class _Lines(Files):
     name = "TextLineDatasetV2"
 
-    def records(self, file: Stream) -> Iterator[bytes]:
+    def records(self, file: CompressedStream) -> Iterator[bytes]:
         while line := file.line():
             yield line.removesuffix(b"\n").removesuffix(b"\r")
 
@@ -106,7 +106,7 @@ class _Fixed(Files):
                     f"{what} must be {'positive' if least else 'non-negative'}, got {value}"
                 )
 
-    def records(self, file: Stream) -> Iterator[bytes]:
+    def records(self, file: CompressedStream) -> Iterator[bytes]:
         if file.size is not None:
             self._demand_whole(file.size, file.name)
         size = 0
@@ -138,7 +138,7 @@ class _Fixed(Files):
 class _TFRecords(Files):
     name = "TFRecordDatasetV2"
 
-    def records(self, file: Stream) -> Iterator[bytes]:
+    def records(self, file: CompressedStream) -> Iterator[bytes]:
         while head := file.piece(12):
             if len(head) < 12:
                 raise errors.DataLossError(f"truncated record in {file.name}")

@@ -181,7 +181,7 @@ class Sharded(Through):
         return max(-(-(known - self.index) // self.count), 0) if known >= 0 else known
 
 
-class Unique(Through):
+class UniqueElements(Through):
     """`unique`: the first of equal elements."""
 
     name = "_UniqueDataset"

@@ -19,7 +19,7 @@ from .pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 from .random_order import Samples, Seeds
 
 
-class Whole(PipelineStage):
+class SingleElement(PipelineStage):
     """`from_tensors`: one element."""
 
     name = "_TensorDataset"
@@ -75,13 +75,13 @@ class Slices(PipelineStage):
         return UNKNOWN if self.size is None else self.size
 
 
-class Items(Slices):
+class ListItems(Slices):
     """`experimental.from_list`."""
 
     name = "_ListDataset"
 
 
-class Range(PipelineStage):
+class EquallySpaced(PipelineStage):
     """`range`: equally spaced integers or floats."""
 
     name = "_RangeDataset"
@@ -110,7 +110,7 @@ class Range(PipelineStage):
         return len(range(self.start, self.stop, self.step)) if known else UNKNOWN
 
 
-class Counter(PipelineStage):
+class CountFrom(PipelineStage):
     """`counter`: an infinite sequence from a number on."""
 
     name = "_ScanDataset"

@@ -294,7 +294,7 @@ class Transformations:
 
     def unique(self, name: str | None = None) -> Dataset:
         """Drop duplicate elements. The elements are scalars or vectors of int32, int64 or string."""
-        return self._then(reorder_stages.Unique(self._stage))
+        return self._then(reorder_stages.UniqueElements(self._stage))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Drop elements that fail."""

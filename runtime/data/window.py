@@ -19,7 +19,7 @@ from .pipeline_stage import UNKNOWN, Elements, PipelineStage
 from .user_functions import Calls, Traced, arguments_of
 
 
-class Rows(PipelineStage):
+class RowStage(PipelineStage):
     """A stage of existing rows."""
 
     def __init__(self, rows: list[Row], spec: Any) -> None:
@@ -67,7 +67,7 @@ class Window(PipelineStage):
         found, at = [], 0
         for spec, width in self.parts:
             part = rows if len(self.parts) == 1 else [row[at : at + width] for row in rows]
-            found.append(boxed(Rows(part, spec)))
+            found.append(boxed(RowStage(part, spec)))
             at += width
         return found
 
@@ -117,7 +117,7 @@ class Grouped(PipelineStage):
         sizes: dict[int, int] = {}
 
         def opened(key: int) -> Elements:
-            rows = Rows(groups.pop(key), self.source.spec)
+            rows = RowStage(groups.pop(key), self.source.spec)
             (dataset,) = reduced([np.int64(key), boxed(rows)])
             found: Elements = unboxed(dataset).elements()
             return found

@@ -10,10 +10,10 @@ from ..ir.graph import Operation
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.reshape import broadcast_to, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.framework.batching import Argument
+from ..ops.framework.batching import BatchedArgument
 
 
-def with_rows(argument: Argument, count: Any) -> Any:
+def with_rows(argument: BatchedArgument, count: Any) -> Any:
     """Return the tensor of `argument` with a batch axis of size `count`, broadcast if all rows share it."""
     if argument.has_rows:
         return argument.tensor
@@ -23,7 +23,7 @@ def with_rows(argument: Argument, count: Any) -> Any:
 class OperationBatch:
     """One operation on all rows; see `ops.framework.batching.Batch`."""
 
-    def __init__(self, operation: Operation, arguments: Sequence[Argument], count: Any) -> None:
+    def __init__(self, operation: Operation, arguments: Sequence[BatchedArgument], count: Any) -> None:
         self.operation, self.arguments, self.count = operation, arguments, count
         self.attrs = operation.attrs
 
@@ -43,10 +43,10 @@ class OperationBatch:
         given = dict(zip((op.parameters[i] for i, _ in op._inputs), op.grouped(list(tensors)), strict=True))
         return op(**given, **attrs)
 
-    def with_rows(self, argument: Argument) -> Any:
+    def with_rows(self, argument: BatchedArgument) -> Any:
         return with_rows(argument, self.count)
 
-    def aligned(self, argument: Argument, rank: int) -> Any:
+    def aligned(self, argument: BatchedArgument, rank: int) -> Any:
         if not argument.has_rows or argument.rank is None or argument.rank >= rank:
             return argument.tensor
         sizes = shape_of(argument.tensor)

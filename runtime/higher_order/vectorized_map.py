@@ -30,7 +30,7 @@ from ..ir.graph import Constant, Operand, Operation, Value
 from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.framework.batching import Argument
+from ..ops.framework.batching import BatchedArgument
 from ..ops.framework.op import wrap
 from ..ops.framework.traits import DRAWS_RANDOM
 from ..ops.state.variable_ops import read_variable
@@ -125,7 +125,7 @@ class _Rows:
             f"row_{number}", TensorType(tensor.dtype, tuple(tensor.shape.as_list()[1:]))
         )
 
-    def _arguments(self, inner: Builder) -> dict[Value, Argument]:
+    def _arguments(self, inner: Builder) -> dict[Value, BatchedArgument]:
         """Return the batched values of the inputs of the traced function: rows, and captured values."""
         from_outside = [value for value in inner.inputs if value in inner.outers]
         captured = dict(zip(from_outside, inner.captured_outer(), strict=True))
@@ -135,26 +135,31 @@ class _Rows:
             if value in captured:
                 outer = captured[value]
                 operand = outer if isinstance(outer, Value) else self.outer.captured_variable(outer)
-                known[value] = Argument(wrap(operand, self.outer), False)
+                known[value] = BatchedArgument(wrap(operand, self.outer), False)
             else:
-                known[value] = Argument(next(rows), True)
+                known[value] = BatchedArgument(next(rows), True)
         return known
 
-    def _argument(self, known: dict[Value, Argument], operand: Operand) -> Argument:
-        return Argument(tensor_of(operand), False) if isinstance(operand, Constant) else known[operand]
+    def _argument(self, known: dict[Value, BatchedArgument], operand: Operand) -> BatchedArgument:
+        return BatchedArgument(tensor_of(operand), False) if isinstance(operand, Constant) else known[operand]
 
-    def _computed(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
+    def _computed(self, operation: Operation, arguments: list[BatchedArgument]) -> list[BatchedArgument]:
         """Return the results of an operation for all rows."""
         if not any(argument.has_rows for argument in arguments):
             if operation.stateful and operation.op is not read_variable:  # random numbers differ in each row
-                return self._looped(operation, [*arguments, Argument(counted(self.count), True)])
-            return [Argument(wrap(value, self.outer), False) for value in self._again(operation, arguments)]
+                return self._looped(operation, [*arguments, BatchedArgument(counted(self.count), True)])
+            return [
+                BatchedArgument(wrap(value, self.outer), False) for value in self._again(operation, arguments)
+            ]
         result = OperationBatch(operation, arguments, self.count).run()
         if result is None:
             return self._looped(operation, arguments)
-        return [Argument(each, True) for each in (result if isinstance(result, (list, tuple)) else [result])]
+        return [
+            BatchedArgument(each, True)
+            for each in (result if isinstance(result, (list, tuple)) else [result])
+        ]
 
-    def _again(self, operation: Operation, arguments: Sequence[Argument]) -> Sequence[Value]:
+    def _again(self, operation: Operation, arguments: Sequence[BatchedArgument]) -> Sequence[Value]:
         """Record the operation again on other values."""
         builder = current()
         assert builder is not None
@@ -163,7 +168,7 @@ class _Rows:
         names = [output.name for output in operation.outputs]
         return builder.add(operation.op, operands, operation.attrs, specs, operation.regions, names)
 
-    def _looped(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
+    def _looped(self, operation: Operation, arguments: list[BatchedArgument]) -> list[BatchedArgument]:
         """Return the results of an operation that runs row by row."""
         if not self.may_loop:
             raise ValueError(
@@ -175,14 +180,14 @@ class _Rows:
         def one(given: Any) -> list[Any]:
             row = iter(given)
             replaced = [
-                Argument(next(row), False) if argument.has_rows else argument for argument in arguments
+                BatchedArgument(next(row), False) if argument.has_rows else argument for argument in arguments
             ]
             builder = current()
             assert builder is not None
             return [wrap(value, builder) for value in self._again(operation, replaced)]
 
         signature = [TensorSpec(output.shape, output.dtype) for output in operation.outputs]
-        return [Argument(each, True) for each in map_fn(one, rows, fn_output_signature=signature)]
+        return [BatchedArgument(each, True) for each in map_fn(one, rows, fn_output_signature=signature)]
 
     def _in_order(self, result: Any, leaves: list[Any]) -> Any:
         """Run the whole function row by row."""

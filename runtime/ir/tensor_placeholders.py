@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .graph import Value
 
 
-class Mention(NamedTuple):
+class TensorMention(NamedTuple):
     """A tensor in a text, and its format: "" for `str`, "!r" for `repr`, or ":.3f"."""
 
     tensor: Any
@@ -28,7 +28,7 @@ class TensorPlaceholders:
     def __init__(self) -> None:
         self._names: dict[Value, str] = {}
         self._taken: set[str] = set()
-        self._mentions: dict[str, Mention] = {}
+        self._mentions: dict[str, TensorMention] = {}
         self._formatted: dict[str, str] = {}
 
     def name(self, value: Value) -> str:
@@ -44,7 +44,7 @@ class TensorPlaceholders:
 
     def text(self, text: str, tensor: Any, form: str, where: str = "") -> str:
         """Record that `text` shows a tensor, formatted on the line `where`, and return `text`."""
-        self._mentions[text] = Mention(tensor, form)
+        self._mentions[text] = TensorMention(tensor, form)
         if where:
             self._formatted.setdefault(text, where)
         return text
@@ -60,7 +60,7 @@ class TensorPlaceholders:
                     "Use tf.strings.as_string(x, precision=2, width=8) there; print, assert and raise take the text."
                 )
 
-    def split(self, message: str) -> tuple[list[str], list[Mention]]:
+    def split(self, message: str) -> tuple[list[str], list[TensorMention]]:
         """Return the pieces of text in a message, and the mentions of tensors between them."""
         if not any(text in message for text in self._mentions):
             return [message], []

@@ -11,8 +11,8 @@ graph lambda_(x: float32[]) -> float32[]
 The passes are listed in `pass_table.py`; `rewriter.py` is the framework that they use.
 """
 
-from .options import Options
+from .options import OptimizerOptions
 from .pass_manager import optimize
 from .pass_table import FORMER_NAMES, PASSES, Pass
 
-__all__ = ["FORMER_NAMES", "PASSES", "Options", "Pass", "optimize"]
+__all__ = ["FORMER_NAMES", "PASSES", "OptimizerOptions", "Pass", "optimize"]

@@ -23,7 +23,7 @@ from ..ops.framework.op import REGISTRY, Op
 from ..ops.math import arithmetic, bitwise, comparison, elementwise
 from ..ops.nn import activations
 from . import data_movement
-from .options import Options
+from .options import OptimizerOptions
 from .pattern_match import ANY, TWICE, RewriteRule, applied
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
@@ -152,7 +152,7 @@ DECLARED_IN = (activations, arithmetic, bitwise, comparison, elementwise, gather
 """The modules that declare the operations of the tables."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, _rules(options.fast_math))
 
 

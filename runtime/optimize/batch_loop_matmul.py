@@ -30,7 +30,7 @@ from ..ops.framework import narrow_floats
 from ..ops.framework.region_ops import WHILE
 from ..ops.linalg.matmul import matmul_op
 from .induction_variables import induction_steps, integer
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter, rewrite_all
 
 SHARED = 1 << 18
@@ -40,10 +40,10 @@ WIDEST = 4
 """The largest ratio of the elements of the products to the elements of the sequence."""
 
 
-def run(graph: Graph, options: Options | None = None) -> Graph:
+def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
     if not any(operation.regions for operation in graph.operations):
         return graph
-    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
     is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
     return rewrite_all(graph, {WHILE: _batched}) if is_wanted else graph
 

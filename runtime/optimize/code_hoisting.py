@@ -23,13 +23,13 @@ from ..ir.clone import Substitution, clone_value, reading, substitute, with_part
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import region_arguments
 from ..ops.framework.region_ops import COND, SWITCH
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter, rewrite_all
 from .speculation import is_speculatable
 from .value_numbering import ValueNumbering
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, {COND: _lifted, SWITCH: _lifted})
 
 

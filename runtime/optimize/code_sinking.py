@@ -21,7 +21,7 @@ from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.structured import is_branch
 from ..ir.value_types import TensorType
 from ..ops.framework.region_ops import COND, SWITCH
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import visiting
 from .speculation import is_speculatable
 
@@ -29,7 +29,7 @@ Home = tuple[Operation, int]
 """A branch: its operation, and the number of the region."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:

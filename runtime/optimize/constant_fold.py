@@ -24,7 +24,7 @@ from ..ir.structured import is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
 from ..ops.framework.kernel_lookup import kernel_of
 from ..ops.framework.kernel_results import returns_many
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter
 
 MOST = 1 << 16
@@ -32,7 +32,7 @@ MOST = 1 << 16
 
 
 @quietly
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return _folded(graph, {}, {})
 
 

@@ -29,13 +29,13 @@ from ..ir.value_types import TensorType
 from ..ops.framework.traits import COMMUTATIVE
 from ..ops.state.variable_ops import read_variable
 from . import value_keys
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import fits, visiting
 from .side_effects import ASSIGN, SideEffects
 from .value_numbering import ValueNumbering
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     done: dict[Graph, Graph] = {}
 
     def callee(graph: Graph) -> Graph:

@@ -24,10 +24,10 @@ from itertools import chain
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.structured import first_argument, is_control_flow, is_loop
-from .options import Options
+from .options import OptimizerOptions
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     if next(graph.regions(), None) is None:
         return _straight(graph)
     return graph if _is_all_read(graph, _read_in(graph, set())) else _pruned(graph, {})

@@ -19,11 +19,11 @@ from ..ops.arrays.reshape import permute_axes
 from ..ops.framework.op import Op
 from ..ops.linalg.matmul import einsum_op, matmul_op, tensordot_op
 from .data_movement import axes
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, RULES)
 
 

@@ -28,7 +28,7 @@ from ..ir.value_types import TensorType
 from ..ops.framework.fusion_traits import cost, reduces, works_on_elements
 from ..ops.framework.region_ops import FUSED
 from ..ops.state.variable_ops import read_variable
-from .options import Options
+from .options import OptimizerOptions
 
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not worth it."""
@@ -37,7 +37,7 @@ PAYS_ALONE = 1_000_000.0
 """The nanoseconds from which fusing a single operation is worth it, since threads share the work."""
 
 
-def run(graph: Graph, options: Options | None = None) -> Graph:
+def run(graph: Graph, options: OptimizerOptions | None = None) -> Graph:
     """Return the graph with fused operations, also in its regions and callees.
 
     The option `remapping` turns the pass off. It runs after all other passes, for executors that support
@@ -45,7 +45,7 @@ def run(graph: Graph, options: Options | None = None) -> Graph:
     """
     if graph.is_scalar:
         return graph
-    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
     return _fused(graph, {}) if chosen.remapping and not chosen.disable_meta_optimizer else graph
 
 

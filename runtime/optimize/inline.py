@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from ..ir.clone import Substitution, are_same, clone_value, substitute, with_parts
 from ..ir.graph import Graph, Operand, Operation
 from ..ir.structured import is_call, is_compiled_call, is_custom_gradient
-from .options import Options
+from .options import OptimizerOptions
 
 SMALL = 8
 """Callees with at most this many operations are always inlined."""
@@ -33,7 +33,7 @@ ROOM = 2_000
 """The size that the graph may reach in any case."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return _Inliner(graph).alone(graph)
 
 

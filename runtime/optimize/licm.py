@@ -21,13 +21,13 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.value_types import TensorType
 from ..ops.framework.region_ops import WHILE
 from ..ops.state.variable_ops import read_variable
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter, rewrite_all
 from .side_effects import SideEffects
 from .speculation import grows, is_speculatable
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, {WHILE: _moved})
 
 

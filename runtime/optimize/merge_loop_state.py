@@ -22,7 +22,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.value_types import TensorType
 from ..ops.framework.region_ops import WHILE
 from . import value_keys
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter, rewrite_all
 from .value_numbering import ValueNumbering
 
@@ -30,7 +30,7 @@ PATIENCE = 8
 """The number of refinements after which the pass gives up."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, {WHILE: _merged})
 
 

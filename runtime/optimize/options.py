@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
-class Options(NamedTuple):
+class OptimizerOptions(NamedTuple):
     """The passes that may run, and their limits."""
 
     disable_meta_optimizer: bool = False
@@ -28,7 +28,7 @@ class Options(NamedTuple):
     unroll: int = 0
 
     @staticmethod
-    def chosen(requested: Mapping[str, Any]) -> Options:
+    def chosen(requested: Mapping[str, Any]) -> OptimizerOptions:
         """Return the options with these settings; settings for other devices are ignored."""
-        known = {name: value for name, value in requested.items() if name in Options._fields}
-        return Options(**known)
+        known = {name: value for name, value in requested.items() if name in OptimizerOptions._fields}
+        return OptimizerOptions(**known)

@@ -8,20 +8,20 @@ from __future__ import annotations
 from ..config import optimizer
 from ..ir.graph import Graph
 from . import dce
-from .options import Options
+from .options import OptimizerOptions
 from .pass_table import FORMER_NAMES, PASSES
 from .ssa_rename import rename_values
 
 ROUNDS = 2
 
 
-def optimize(graph: Graph, options: Options | None = None, after: str | None = None) -> Graph:
+def optimize(graph: Graph, options: OptimizerOptions | None = None, after: str | None = None) -> Graph:
     """Return an equivalent graph that runs faster.
 
     `options` are those of `tf.config.optimizer` by default. With `after`, the name of a pass, the result is
     the graph after this pass in the first run.
     """
-    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    chosen = OptimizerOptions.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
     after = FORMER_NAMES.get(after, after) if after is not None else None
@@ -37,7 +37,7 @@ def optimize(graph: Graph, options: Options | None = None, after: str | None = N
     return graph if graph is traced else _pruned(graph, chosen, settled)
 
 
-def _round(graph: Graph, options: Options, after: str | None, settled: dict[str, Graph]) -> Graph:
+def _round(graph: Graph, options: OptimizerOptions, after: str | None, settled: dict[str, Graph]) -> Graph:
     for each in PASSES:
         has_work = each.needs is None or not each.needs.isdisjoint(graph.ops)
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
@@ -52,7 +52,7 @@ def _round(graph: Graph, options: Options, after: str | None, settled: dict[str,
     return graph
 
 
-def _pruned(graph: Graph, options: Options, settled: dict[str, Graph]) -> Graph:
+def _pruned(graph: Graph, options: OptimizerOptions, settled: dict[str, Graph]) -> Graph:
     """Return the graph without the dead code that the passes so far have left."""
     if options.disable_model_pruning or settled.get("dce") is graph:
         return graph

@@ -34,9 +34,9 @@ from . import (
     strength_reduction,
     strip_debug,
 )
-from .options import Options
+from .options import OptimizerOptions
 
-Run = Callable[[Graph, Options], Graph]
+Run = Callable[[Graph, OptimizerOptions], Graph]
 
 
 class Pass(NamedTuple):
@@ -51,7 +51,7 @@ class Pass(NamedTuple):
     needs: frozenset[Op] | None = None
     counts_readers: bool = False
 
-    def may_run(self, options: Options) -> bool:
+    def may_run(self, options: OptimizerOptions) -> bool:
         allowed = bool(getattr(options, self.option))
         return not allowed if self.option.startswith("disable_") else allowed
 

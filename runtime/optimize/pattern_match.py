@@ -38,23 +38,23 @@ class Name(NamedTuple):
     name: str
 
 
-class Number(NamedTuple):
+class NumberPattern(NamedTuple):
     value: Any
 
 
-class Call(NamedTuple):
+class CallPattern(NamedTuple):
     op: Op
     arguments: tuple[Any, ...]
     name: str | None
 
 
-Pattern = Name | Number | Call
+Pattern = Name | NumberPattern | CallPattern
 
 
 class RewriteRule(NamedTuple):
     """A rewrite rule: the pattern, its replacement, and the kinds of dtypes."""
 
-    before: Call
+    before: CallPattern
     after: Pattern
     kinds: str
     scalars_only: bool  # if numbers are scalars, whether one operand determines the shape of the result
@@ -62,7 +62,7 @@ class RewriteRule(NamedTuple):
     @staticmethod
     def read(before: str, after: str, kinds: str) -> RewriteRule:
         root = _read(ast.parse(before.strip(), mode="eval").body)
-        assert isinstance(root, Call)
+        assert isinstance(root, CallPattern)
         names = {node.id for node in ast.walk(ast.parse(before)) if isinstance(node, ast.Name)}
         operands = names & {"x", "y", "z"}
         return RewriteRule(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
@@ -76,7 +76,7 @@ class RewriteRule(NamedTuple):
         arguments = self.before.arguments
         for argument in arguments:
             if not isinstance(argument, Name):
-                return argument.op if isinstance(argument, Call) else argument.value
+                return argument.op if isinstance(argument, CallPattern) else argument.value
         return TWICE if len(arguments) > 1 and arguments[-1] == arguments[-2] else ANY
 
 
@@ -85,13 +85,13 @@ def _read(node: ast.expr, name: str | None = None) -> Pattern:
         case ast.Name(id=known):
             return Name(known)
         case ast.Constant(value=value):
-            return Number(value)
+            return NumberPattern(value)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
-            return Number(-value)  # type: ignore[operator]
+            return NumberPattern(-value)  # type: ignore[operator]
         case ast.NamedExpr(target=target, value=value):
             return _read(value, target.id)
         case ast.Call(func=ast.Name(id=op), args=arguments):
-            return Call(REGISTRY[op], tuple(map(_read, arguments)), name)
+            return CallPattern(REGISTRY[op], tuple(map(_read, arguments)), name)
     raise ValueError(f"not a rewrite rule: {ast.unparse(node)}")
 
 
@@ -111,12 +111,12 @@ def applied(law: RewriteRule, operation: Operation, walk: Rewriter) -> Found:
 def _may_stand(law: RewriteRule, found: Operand, operation: Operation, bound: Bound) -> bool:
     """Return whether the replacement has the right type: nothing was broadcast, and no shape is lost."""
     (result,) = operation.outputs
-    if isinstance(law.after, Call) or (law.scalars_only and "" not in bound):
+    if isinstance(law.after, CallPattern) or (law.scalars_only and "" not in bound):
         return fits(found, result)
     return found.spec == result.spec and all(is_static(operand.shape) for operand in operation.inputs)
 
 
-def _all_match(pattern: Call, operation: Operation, walk: Rewriter, bound: Bound) -> bool:
+def _all_match(pattern: CallPattern, operation: Operation, walk: Rewriter, bound: Bound) -> bool:
     if len(pattern.arguments) != len(operation.inputs):
         return False
     for part, operand in zip(pattern.arguments, operation.inputs, strict=True):
@@ -133,7 +133,7 @@ def _matches(pattern: Pattern, operand: Operand, walk: Rewriter, bound: Bound) -
             return False
         known = bound.setdefault(pattern.name, operand)
         return known is operand or _are_equal(known, operand)
-    if isinstance(pattern, Number):
+    if isinstance(pattern, NumberPattern):
         if not isinstance(operand, Constant) or not is_all(operand, pattern.value):
             return False
         if operand.shape != ():
@@ -169,14 +169,14 @@ def _made(pattern: Pattern, result: Value, first: TensorType, bound: Bound, walk
     """Emit the replacement of a rule, and return its value."""
     if isinstance(pattern, Name):
         return bound[pattern.name]
-    if isinstance(pattern, Number):
+    if isinstance(pattern, NumberPattern):
         count = num_elements(result.shape)
         if count is None or count > UNIFORM:
             return None
         return Constant(np.full(result.shape, pattern.value, result.dtype.numpy))
     parts = []
     for argument in pattern.arguments:
-        if isinstance(argument, Number):
+        if isinstance(argument, NumberPattern):
             part: Operand | None = Constant(np.array(argument.value, first.dtype.numpy))
         else:
             part = _made(argument, result, first, bound, walk)

@@ -20,14 +20,14 @@ from ..ops.arrays.reshape import broadcast_to
 from ..ops.framework.op import Op
 from ..ops.math.arithmetic import add, multiply, realdiv, subtract
 from ..ops.reduce.reductions import spread
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 SPREADING: dict[Op, int] = {spread: 0, broadcast_to: 0, fill: 1}
 """Operations that broadcast an operand, and the number of that operand."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, RULES)
 
 

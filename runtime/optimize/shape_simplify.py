@@ -32,14 +32,14 @@ from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.lists.tensor_array import array_stack
 from ..ops.math.cast import cast_op, identity
 from .list_lengths import length
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 _SELECTS = frozenset({select, take, part, identity, cast_op})
 """Operations that only pick elements of their first operand, which may be a shape."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     is_vague = not graph.is_scalar and _is_vague(graph)
     return _Shapes().visit(graph, {}) if is_vague else rewrite_all(graph, _RULES)
 

@@ -23,11 +23,11 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import is_branch, is_cond
 from ..ops.framework.region_ops import COND, SWITCH
 from . import value_keys
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Rewriter, fits
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return _Branches().visit(graph)
 
 

@@ -28,7 +28,7 @@ from ..ops.framework.region_ops import WHILE
 from ..ops.math.comparison import greater, greater_equal, less, less_equal, not_equal
 from . import value_keys
 from .induction_variables import induction_steps, integer
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, fits, rewrite_all
 
 TINY = 32
@@ -41,7 +41,7 @@ MOST = 10_000
 """The most operations after unrolling two or more iterations, whatever `unroll` says."""
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     def simplified(operation: Operation, walk: Rewriter) -> Found:
         return _simplified(operation, walk, options.unroll)
 

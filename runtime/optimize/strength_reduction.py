@@ -18,12 +18,12 @@ from ..ops.framework.op import Op
 from ..ops.math.arithmetic import floordiv, floormod, multiply, pow, realdiv
 from ..ops.math.bitwise import bitwise_and, right_shift
 from ..ops.math.elementwise import square
-from .options import Options
+from .options import OptimizerOptions
 from .pattern_match import is_all
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, RULES)
 
 

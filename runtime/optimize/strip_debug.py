@@ -13,11 +13,11 @@ from ..ir.graph import Graph, Operation
 from ..ops.framework.op import Op
 from ..ops.math.check_numerics import check_numerics
 from ..ops.state.print_and_assert import assert_true, print_texts
-from .options import Options
+from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
 
-def run(graph: Graph, options: Options) -> Graph:
+def run(graph: Graph, options: OptimizerOptions) -> Graph:
     return rewrite_all(graph, RULES)
 
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from ..core.missing_names import explain as _explain
 from . import experimental
-from .report import Report, Row
+from .report import Report, ReportRow
 from .session import Profiling, profile
 
-__all__ = ["Profiling", "Report", "Row", "experimental", "profile"]
+__all__ = ["Profiling", "Report", "ReportRow", "experimental", "profile"]
 
 _explain(__name__)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from .recorder import Node
+from .recorder import ProfileNode
 from .report import duration, label, place, size
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ pre {{ font: 12px ui-monospace, monospace; }}
 
 
 class _Bar(NamedTuple):
-    node: Node
+    node: ProfileNode
     left: float
     width: float
     depth: int
@@ -87,7 +87,7 @@ def _bars(report: Report) -> Iterator[_Bar]:
             pending += _side_by_side(bar.node, bar.left, bar.depth + 1, scale)
 
 
-def _side_by_side(node: Node, left: float, depth: int, scale: float) -> Iterator[_Bar]:
+def _side_by_side(node: ProfileNode, left: float, depth: int, scale: float) -> Iterator[_Bar]:
     for child in node.children.values():
         width = child.total * scale
         yield _Bar(child, left, width, depth)

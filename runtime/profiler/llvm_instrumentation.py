@@ -17,7 +17,7 @@ from time import perf_counter_ns as clock
 from typing import TYPE_CHECKING, Any
 
 from ..executors.llvm.jit_function import JitFunction
-from .recorder import Measured, ProfilePoint, Session
+from .recorder import Measured, ProfilePoint, ProfileSession
 
 if TYPE_CHECKING:
     from ..executors.llvm.codegen.instrumentation import Instrumentation
@@ -29,7 +29,7 @@ class MeasuredNative(JitFunction):
 
     _is_measured = True
 
-    def __init__(self, graph: Graph, session: Session, spot: ProfilePoint) -> None:
+    def __init__(self, graph: Graph, session: ProfileSession, spot: ProfilePoint) -> None:
         super().__init__(graph)
         self._session = session
         self._spot = spot

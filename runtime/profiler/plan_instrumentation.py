@@ -17,11 +17,11 @@ from ..core.fast_path_guard import block_fast_path
 from ..executors.plan.codegen import PlanCodegen, compiled
 from ..executors.plan.hooks import plans, watch
 from ..executors.plan.plan import Plan, Program
-from ..executors.plan.source_module import Module, Scope
+from ..executors.plan.source_module import PlanSource, Scope
 from ..ir.graph import Graph, Operation, Value
 from ..ir.structured import is_fused
 from ..tracing.concrete_function import ConcreteFunction, concretes
-from .recorder import ProfilePoint, Session, enter, leave
+from .recorder import ProfilePoint, ProfileSession, enter, leave
 
 if TYPE_CHECKING:
     from ..ir.source_location import Origin
@@ -47,7 +47,7 @@ class _TimedWriter(PlanCodegen):
 
 
 class _TimedPlan(Plan):
-    def _written(self, graph: Graph) -> Module:
+    def _written(self, graph: Graph) -> PlanSource:
         return compiled(graph, _TimedWriter)
 
     def plan_for(self, arguments: Sequence[Any]) -> None:
@@ -67,7 +67,7 @@ def spot_of(operation: Operation) -> ProfilePoint:
 class Watching:
     """Instruments graphs to record their operations in a session, until `end`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ProfileSession) -> None:
         self.session = session
         self._programs: list[tuple[Plan, Program]] = []
         self._runners: list[tuple[ConcreteFunction, Any, Any]] = []
@@ -135,7 +135,9 @@ def _is_native(runner: Any, arguments: Sequence[Any]) -> bool:
     return chosen is not None and not isinstance(getattr(chosen, "__self__", None), Plan)
 
 
-def _noted(session: Session, spot: ProfilePoint, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+def _noted(
+    session: ProfileSession, spot: ProfilePoint, run: Callable[..., Any], arguments: Sequence[Any]
+) -> Any:
     recorder = session.recorder()
     depth = recorder.depth()
     recorder.enter(spot)

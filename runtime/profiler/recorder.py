@@ -38,15 +38,15 @@ class ProfilePoint:
         return f"Spot({self.kind} {self.name})"
 
 
-class Node:
+class ProfileNode:
     """A profile point in the call tree: calls, nanoseconds in total and in nested nodes, bytes of new arrays."""
 
     __slots__ = ("bytes", "calls", "children", "inner", "parent", "spot", "total")
 
-    def __init__(self, spot: ProfilePoint, parent: Node | None = None) -> None:
+    def __init__(self, spot: ProfilePoint, parent: ProfileNode | None = None) -> None:
         self.spot = spot
         self.parent = parent
-        self.children: dict[ProfilePoint, Node] = {}
+        self.children: dict[ProfilePoint, ProfileNode] = {}
         self.calls = self.total = self.inner = self.bytes = 0
 
     @property
@@ -77,12 +77,12 @@ class Measured(NamedTuple):
     bytes: int
 
 
-class Recorder:
+class ThreadRecorder:
     """The record of one thread."""
 
     def __init__(self, thread: str) -> None:
         self.thread = thread
-        self.root = self._node = Node(ProfilePoint("root", thread))
+        self.root = self._node = ProfileNode(ProfilePoint("root", thread))
         self.events: list[Event] = []
         self.dropped = 0
         self._open: list[tuple[int, int]] = []  # the start of each open call, and the overhead until then
@@ -93,7 +93,7 @@ class Recorder:
         before = clock()
         node = self._node.children.get(spot)
         if node is None:
-            node = self._node.children[spot] = Node(spot, self._node)
+            node = self._node.children[spot] = ProfileNode(spot, self._node)
         self._node = node
         start = clock()
         self._lost += start - before
@@ -126,14 +126,14 @@ class Recorder:
         for i in range(len(notes) - 1, -1, -1):
             if notes[i].around >= 0:
                 totals[notes[i].around] += totals[i]
-        nodes: list[Node] = []
+        nodes: list[ProfileNode] = []
         begins: list[int] = []
         free = [start] * (
             len(notes) + 1
         )  # the start of the next call within each; the last entry: at the top
         for note, total in zip(notes, totals, strict=True):
             parent = nodes[note.around] if note.around >= 0 else self._node
-            node = parent.children.get(note.spot) or Node(note.spot, parent)
+            node = parent.children.get(note.spot) or ProfileNode(note.spot, parent)
             nodes.append(node)
             begins.append(free[note.around])
             free[len(nodes) - 1] = free[note.around]
@@ -159,11 +159,11 @@ class Recorder:
             self.leave()
 
 
-class Session:
+class ProfileSession:
     """The records of all threads, from the session's start to its end."""
 
     def __init__(self) -> None:
-        self.recorders: list[Recorder] = []
+        self.recorders: list[ThreadRecorder] = []
         self.started = clock()
         self.ended = self.started
         self._lock = threading.Lock()
@@ -172,12 +172,12 @@ class Session:
         """End the session."""
         self.ended = clock()
 
-    def recorder(self) -> Recorder:
+    def recorder(self) -> ThreadRecorder:
         """Return the recorder of this thread."""
         found = getattr(_here, "recorder", None)
         if found is None or _here.session is not self:
             _here.session = self
-            found = _here.recorder = Recorder(threading.current_thread().name)
+            found = _here.recorder = ThreadRecorder(threading.current_thread().name)
             with self._lock:
                 self.recorders.append(found)
         return found

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from ..core import late_binding
 from ..ir.source_location import Origin
-from .recorder import Node, ProfilePoint, Recorder, Session
+from .recorder import ProfileNode, ProfilePoint, ProfileSession, ThreadRecorder
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
 _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """One operation of one line: calls, nanoseconds in total and without nested operations, bytes of results."""
 
     name: str
@@ -32,8 +32,8 @@ class Report:
     `str(report)` is the text.
     """
 
-    def __init__(self, session: Session, result: Any = None) -> None:
-        self.recorders: list[Recorder] = [each for each in session.recorders if each.root.children]
+    def __init__(self, session: ProfileSession, result: Any = None) -> None:
+        self.recorders: list[ThreadRecorder] = [each for each in session.recorders if each.root.children]
         self.started = session.started
         self.wall = session.ended - session.started
         self.result = result
@@ -43,7 +43,7 @@ class Report:
         """The nanoseconds that graphs ran, in all threads."""
         return sum(each.root.inner for each in self.recorders)
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[ProfileNode]:
         """Yield all nodes, each before the nodes nested in it."""
         pending = [each.root for each in reversed(self.recorders)]
         while pending:
@@ -53,12 +53,12 @@ class Report:
             pending.extend(reversed(node.children.values()))
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ReportRow]:
         """The operations, summed by name and line, sorted by their own time."""
         return _summed((node.spot.name, node.spot.origin, node) for node in self.nodes())
 
     @property
-    def lines(self) -> list[Row]:
+    def lines(self) -> list[ReportRow]:
         """The lines of the program, sorted by their own time; the name is the line's text."""
         return _summed((_text_of(node.spot.origin), node.spot.origin, node) for node in self.nodes())
 
@@ -74,7 +74,7 @@ class Report:
     def _by_line(self, most: int) -> list[str]:
         return self._table("source", self.lines, most)
 
-    def _table(self, title: str, rows: list[Row], most: int) -> list[str]:
+    def _table(self, title: str, rows: list[ReportRow], most: int) -> list[str]:
         whole = self.in_graphs or 1
         width = max([len(title), *[len(row.name) for row in rows[:most]]], default=0)
         lines = [
@@ -114,16 +114,16 @@ class Report:
         return f"<Report: {duration(self.in_graphs)} in graphs, {len(self.rows)} rows>"
 
 
-def _summed(parts: Iterable[tuple[str, Origin | None, Node]]) -> list[Row]:
-    found: dict[tuple[str, Origin | None], Row] = {}
-    inside: dict[Node, set[Any]] = {}
+def _summed(parts: Iterable[tuple[str, Origin | None, ProfileNode]]) -> list[ReportRow]:
+    found: dict[tuple[str, Origin | None], ReportRow] = {}
+    inside: dict[ProfileNode, set[Any]] = {}
     for name, origin, node in parts:
         key = name, origin
         around = inside.get(node.parent, set()) if node.parent is not None else set()
         inside[node] = around | {key}
-        row = found.get(key, Row(name, origin, 0, 0, 0, 0))
+        row = found.get(key, ReportRow(name, origin, 0, 0, 0, 0))
         total = 0 if key in around else node.total  # time within itself is not counted twice
-        found[key] = Row(
+        found[key] = ReportRow(
             name,
             origin,
             row.calls + node.calls,

@@ -9,14 +9,14 @@ from typing import Any
 
 from .. import errors
 from .plan_instrumentation import Watching
-from .recorder import Session
+from .recorder import ProfileSession
 from .report import Report
 
 _lock = threading.Lock()
 _running: list[Watching] = []
 
 
-def running() -> Session | None:
+def running() -> ProfileSession | None:
     """Return the active session."""
     return _running[0].session if _running else None
 
@@ -26,7 +26,7 @@ def begin() -> None:
     with _lock:
         if _running:
             raise errors.AlreadyExistsError("Another profiler is running.")
-        _running.append(Watching(Session()))
+        _running.append(Watching(ProfileSession()))
 
 
 def finish() -> Report:

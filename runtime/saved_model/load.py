@@ -15,7 +15,7 @@ from ..storage.corruption import reading
 from . import file_format
 from .asset import Asset
 from .function_serialization import RestoredFunction, restored_function
-from .signatures import Signature
+from .signatures import LoadedSignature
 
 _TRIES = 100
 _DEEPEST, _MOST_VALUES = 100, 1_000_000  # limits of nested lists and dicts
@@ -91,7 +91,7 @@ class _Loader:
     def root(self) -> Any:
         root = self.objects[0]
         root.signatures = {
-            name: Signature(self.function(data).concrete_functions[0])
+            name: LoadedSignature(self.function(data).concrete_functions[0])
             for name, data in self.reader.content["signatures"].items()
         }
         return root

@@ -124,7 +124,7 @@ def named_outputs(name: str, result: Any) -> dict[str, Any]:
     return dict(items)
 
 
-class Signature:
+class LoadedSignature:
     """A loaded signature: a function from named tensors to named tensors."""
 
     def __init__(self, concrete: ConcreteFunction) -> None:

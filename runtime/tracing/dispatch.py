@@ -22,7 +22,7 @@ from .cache_key import Identity, Parameters
 from .concrete_function import ConcreteFunction
 from .fast_paths import FastPaths, build_fast_path
 from .flat_arguments import FlatArguments
-from .options import Options
+from .options import FunctionOptions
 from .recursion import is_pending, pending, pending_trace
 from .retrace_explanation import RetraceMonitor, explained
 from .trace import trace
@@ -54,7 +54,7 @@ def _nowhere(call: Callable[..., Any]) -> None:
 class Dispatcher:
     """The traces of a function, and their lookup."""
 
-    def __init__(self, python_function: Callable[..., Any], name: str, options: Options) -> None:
+    def __init__(self, python_function: Callable[..., Any], name: str, options: FunctionOptions) -> None:
         self.python_function = python_function
         self.name = name
         self.options = options

@@ -17,7 +17,7 @@ from ..core.export import export
 from .cache_key import Identity
 from .concrete_function import ConcreteFunction
 from .dispatch import Dispatcher
-from .options import Options
+from .options import FunctionOptions
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -45,7 +45,7 @@ class Function(CallSlot, Generic[P, R]):
             "_calls": "The graphs, and how calls find them.",
         }
 
-    def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
+    def __init__(self, python_function: Callable[P, R], name: str, options: FunctionOptions) -> None:
         functools.update_wrapper(self, python_function)
         self._calls = Dispatcher(python_function, name, options)
         self._calls.install = _slot_of(self)
@@ -251,7 +251,7 @@ class BoundFunction(Generic[P, R]):
 _new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 
-def make_function(python_function: Any, options: Options) -> Function[Any, Any]:
+def make_function(python_function: Any, options: FunctionOptions) -> Function[Any, Any]:
     """Return the `Function` of a Python function. Raise TypeError if it cannot become a graph."""
     try:
         if not callable(python_function):
@@ -361,7 +361,7 @@ def function(
     np.int32(0)
     """
     try:
-        options = Options.checked(
+        options = FunctionOptions.checked(
             input_signature=input_signature,
             autograph=autograph,
             jit_compile=experimental_compile if jit_compile is None else jit_compile,

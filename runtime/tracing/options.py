@@ -20,7 +20,7 @@ ATTRIBUTES = frozenset({
 """The attributes that TensorFlow supports. They are hints for devices and optimizers that do not exist here."""
 
 
-class Options(NamedTuple):
+class FunctionOptions(NamedTuple):
     """The arguments of `function` that have an effect."""
 
     input_signature: Sequence[Any] | None
@@ -41,7 +41,7 @@ class Options(NamedTuple):
         attributes: Mapping[str, Any] | None = None,
         executor: str = "plan",
         max_traces: int | None = None,
-    ) -> Options:
+    ) -> FunctionOptions:
         """Return the options. Raise ValueError or TypeError for invalid ones."""
         if jit_compile:
             executor = "native"
@@ -61,7 +61,9 @@ class Options(NamedTuple):
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         chosen = api.options_of(True, features).features
-        return Options(input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces)
+        return FunctionOptions(
+            input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces
+        )
 
 
 def _demand_compiler() -> None:

@@ -22,7 +22,7 @@ from ..storage import checksummed_json, locks, regular_files, safetensors
 from ..storage.atomic_files import drafted
 from ..storage.corruption import reading
 from ..storage.safetensors import Array
-from .object_graph import Node
+from .object_graph import ObjectNode
 
 KIND, VERSION = "checkpoint", 1
 DATA = ".data-00000-of-00001"
@@ -31,10 +31,10 @@ _DRAFTS = re.compile(rf"\.(.*(\.index|{re.escape(DATA)})|checkpoint)\.[0-9a-f]{{
 """The names of drafts, also of other prefixes: a killed program may never save under the same one again."""
 
 
-class Contents(NamedTuple):
+class CheckpointContents(NamedTuple):
     """The content of a checkpoint: the nodes of its object graph, and the values by key."""
 
-    nodes: list[Node]
+    nodes: list[ObjectNode]
     values: dict[str, Array]
 
 
@@ -55,7 +55,7 @@ def time_of(prefix: str) -> float | None:
         return None
 
 
-def write(prefix: str, nodes: list[Node], values: Mapping[str, Array]) -> None:
+def write(prefix: str, nodes: list[ObjectNode], values: Mapping[str, Array]) -> None:
     """Write a checkpoint; one with the same prefix is replaced at the end."""
     index = index_of(prefix)
     with drafted(Path(prefix + DATA)) as draft:
@@ -123,7 +123,7 @@ def _data_name(index: Path) -> str | None:
     return name if _is_data(index, name) else None
 
 
-def read(prefix: str) -> Contents:
+def read(prefix: str) -> CheckpointContents:
     """Return the content of a checkpoint.
 
     Raises NotFoundError when there is none, DataLossError when it is damaged or of a newer version.
@@ -142,7 +142,7 @@ def read(prefix: str) -> Contents:
     raise UnavailableError(f"{index} is replaced repeatedly while it is read")
 
 
-def _contents(index: Path, content: Any) -> Contents:
+def _contents(index: Path, content: Any) -> CheckpointContents:
     with reading(index):
         name = content["data"]["file"]
         if not regular_files.is_plain(name):
@@ -156,17 +156,17 @@ def _contents(index: Path, content: Any) -> Contents:
         values = safetensors.arrays_of(stream.read(), index.with_name(name), checksum)
     if values.keys() != keys:
         raise DataLossError(f"{index.with_name(name)} does not hold the values that {index} names")
-    return Contents(nodes, values)
+    return CheckpointContents(nodes, values)
 
 
-def _node(data: Any, count: int, keys: set[str]) -> Node:
+def _node(data: Any, count: int, keys: set[str]) -> ObjectNode:
     """Return one of `count` nodes. ValueError for children that are no nodes, and for a key without a value."""
     children, key = dict(data["children"]), data["key"]
     if not all(type(number) is int and 0 <= number < count for number in children.values()):
         raise ValueError(f"the children {children} are not among {count} objects")
     if key is not None and key not in keys:
         raise ValueError(f"there is no value for the key {key!r}")
-    return Node(children, key)
+    return ObjectNode(children, key)
 
 
 def remove(prefix: str) -> None:

@@ -15,7 +15,7 @@ from ..core.variable import Variable
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-class Node(NamedTuple):
+class ObjectNode(NamedTuple):
     """A node of the graph: its children by name, as node indices; for a variable the key of its value."""
 
     children: dict[str, int]
@@ -25,7 +25,7 @@ class Node(NamedTuple):
 class ObjectGraph(NamedTuple):
     """The nodes, the root first, their objects, and the variables by key."""
 
-    nodes: list[Node]
+    nodes: list[ObjectNode]
     objects: list[Any]
     variables: dict[str, Variable]
 
@@ -35,7 +35,7 @@ class ObjectGraph(NamedTuple):
 
         The order is breadth-first, so that keys are shortest paths.
         """
-        nodes: list[Node] = []
+        nodes: list[ObjectNode] = []
         variables: dict[str, Variable] = {}
         numbers = {id(root): 0}
         pending = [(root, "")]
@@ -50,7 +50,7 @@ class ObjectGraph(NamedTuple):
                     numbers[id(child)] = len(pending)
                     pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))
                 found[name] = numbers[id(child)]
-            nodes.append(Node(found, key))
+            nodes.append(ObjectNode(found, key))
         return cls(nodes, [value for value, _ in pending], variables)
 
 

@@ -17,8 +17,8 @@ from ..core import trackable
 from ..core.shapes import compatible
 from ..core.variable import Variable
 from ..errors import InvalidArgumentError
-from .checkpoint_format import Contents
-from .object_graph import VALUE, Node, ObjectGraph
+from .checkpoint_format import CheckpointContents
+from .object_graph import VALUE, ObjectGraph, ObjectNode
 
 _log = logging.getLogger("agc")
 _UNUSED = (
@@ -30,7 +30,7 @@ _UNUSED = (
 class _Rest:
     """The values that no variable has taken yet, by node index. `tell` logs them when the restoration is deleted."""
 
-    def __init__(self, contents: Contents, prefix: str) -> None:
+    def __init__(self, contents: CheckpointContents, prefix: str) -> None:
         self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
         self.prefix = prefix
         self.is_silent = False
@@ -46,7 +46,7 @@ class Restoration:
     It lives while an object awaits a child, or the program holds its status. At its end the unused values are logged.
     """
 
-    def __init__(self, contents: Contents, prefix: str) -> None:
+    def __init__(self, contents: CheckpointContents, prefix: str) -> None:
         self.contents = contents
         self.prefix = prefix
         self.matched: dict[int, Any] = {}
@@ -70,7 +70,7 @@ class Restoration:
             if not node.children.keys() <= found.keys() and hasattr(target, "__dict__"):
                 trackable.await_children(target, functools.partial(self._arrived, node))
 
-    def _arrived(self, node: Node, name: str, child: Any) -> None:
+    def _arrived(self, node: ObjectNode, name: str, child: Any) -> None:
         """Restore a child that an object got after it was restored."""
         number = node.children.get(name)
         if number is not None and number not in self.matched and trackable.is_trackable(child):

@@ -34,7 +34,7 @@ class BranchResult(NamedTuple):
                     yield from (one for one in group if one is not value)
 
 
-class Known(NamedTuple):
+class KnownObject(NamedTuple):
     """An object itself, given in place of a path to an object."""
 
     value: Any
@@ -48,7 +48,7 @@ def classes(runs: Sequence[BranchResult], paths: Iterable[Path]) -> dict[Path, P
 
 def alias_conflicts(
     runs: Sequence[BranchResult], paths: Iterable[Path]
-) -> Iterator[tuple[Path, Path | Known]]:
+) -> Iterator[tuple[Path, Path | KnownObject]]:
     """Yield the pairs that alias in some traces only.
 
     Each pair is two paths, or a path and an object that was known before the block.
@@ -72,4 +72,4 @@ def alias_conflicts(
                     one.objects.get(path) is not value for one in runs
                 ):
                     reported.add((path, id(value)))
-                    yield path, Known(value)
+                    yield path, KnownObject(value)

@@ -22,7 +22,7 @@ from ..diagnostics import circles
 from ..mutable_values import extras, parts, refill
 from ..value_identity import alike
 from . import may_alias
-from .alias_classes import BranchResult, Known, alias_conflicts
+from .alias_classes import BranchResult, KnownObject, alias_conflicts
 from .backend_lists import BackendLists
 from .loop_entry import LoopEntryAliases, Reaches
 from .object_paths import Path, are_plain, circular, drawn, fits, holds, objects, rebuilt
@@ -244,7 +244,7 @@ class AliasState:
         """Report the paths that alias in some traces only; called when all locations are written."""
         for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
-            if not isinstance(other, Known):
+            if not isinstance(other, KnownObject):
                 self._watch.parted((name, self._named(other)), (result, self._found[other]))
             elif self._knows(other.value):
                 self._watch.split(name, other.value, result, set(self.gives))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any, Protocol
 
-from .alias_classes import BranchResult, Known, alias_conflicts, classes
+from .alias_classes import BranchResult, KnownObject, alias_conflicts, classes
 from .object_paths import Path
 
 
@@ -36,7 +36,7 @@ class LoopEntryAliases:
     def __init__(self) -> None:
         self.apart: set[Path] = set()  # where later iterations begin with another object
         self.first: dict[Path, Path] = {}  # path → the first path to the same object in each iteration
-        self._doubtful: dict[tuple[Path, Any], Path | Known] = {}
+        self._doubtful: dict[tuple[Path, Any], Path | KnownObject] = {}
 
     def learn(
         self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], watch: Reaches
@@ -50,21 +50,21 @@ class LoopEntryAliases:
         self.first = classes(runs, paths)
         has_learned = False
         for path, other in alias_conflicts(runs, paths):
-            key = (path, id(other.value) if isinstance(other, Known) else other)
+            key = (path, id(other.value) if isinstance(other, KnownObject) else other)
             if key in self._doubtful or not self._matters(other, before, names, watch):
                 continue
             self._doubtful[key] = other
             self.apart.add(path)
-            if not isinstance(other, Known):
+            if not isinstance(other, KnownObject):
                 self.apart.add(other)
             has_learned = True
         return has_learned
 
     def _matters(
-        self, other: Path | Known, before: dict[Path, Any], names: tuple[str, ...], watch: Reaches
+        self, other: Path | KnownObject, before: dict[Path, Any], names: tuple[str, ...], watch: Reaches
     ) -> bool:
         """Return whether the block can observe that the object at a path aliases `other`."""
-        if not isinstance(other, Known):
+        if not isinstance(other, KnownObject):
             return True
         own = [path for path, value in before.items() if value is other.value]
         if not own and not watch.knows(other.value):
@@ -74,7 +74,7 @@ class LoopEntryAliases:
     def doubts(self, before: dict[Path, Any], now: dict[Path, Any]) -> Iterator[tuple[Path, Any, Any]]:
         """Yield each path whose object may alias another when an iteration begins, with both objects."""
         for (path, _), other in self._doubtful.items():
-            found = other.value if isinstance(other, Known) else now.get(other)
+            found = other.value if isinstance(other, KnownObject) else now.get(other)
             if path in now and found is not None and found is not now[path]:
                 yield path, now[path], found
         for path in self.apart:

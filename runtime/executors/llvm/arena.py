@@ -123,7 +123,7 @@ def size_of(spec: TensorType) -> int:
     return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
 
 
-class Memory:
+class KeptMemory:
     """The table of a function's kept memory. It is owned by Python, since it outlives the code."""
 
     def __init__(self, count: int) -> None:

@@ -25,7 +25,7 @@ from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer
 from .codegen.region_lowering import Region
-from .codegen.value_names import Names
+from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .opt_levels import DONE, Level, can_be_done, level
@@ -100,7 +100,7 @@ class CompilationUnit:
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
         self.kernel = ir().Function(self.module, kind, "kernel")
         self.kernel.linkage = "internal"
-        self.kernel.scope = Names(arguments)
+        self.kernel.scope = ValueNames(arguments)
         for argument in self.kernel.args:
             argument.add_attribute("noalias")
             argument.add_attribute("nonnull")

@@ -96,11 +96,11 @@ def lowered(
     if why is not None:
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
-    from ...optimize import Options, batch_loop_matmul, dce, optimize
+    from ...optimize import OptimizerOptions, batch_loop_matmul, dce, optimize
     from . import lowering  # noqa: F401  (registers the lowering rules)
     from .compilation_unit import CompilationUnit
 
-    needed = dce.run(graph, Options())  # dead operations must not be reasons to refuse the graph
+    needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
     plain = optimize(specialized(needed, arguments, with_sizes))
     unit = CompilationUnit(batch_loop_matmul.run(plain), is_measured)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):

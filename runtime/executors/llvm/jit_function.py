@@ -264,7 +264,7 @@ class JitFunction:
         split = unit.code_apart()
         begun = [llvm_engine.Assembly(*split).begin()] if split else []
         own = llvm_engine.assembled(*unit.code())
-        loader = Loader(unit, llvm_engine.Code(own, *(assembly.data() for assembly in begun)))
+        loader = Loader(unit, llvm_engine.LinkedCode(own, *(assembly.data() for assembly in begun)))
         kernel = Kernel(loader, mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()

@@ -104,7 +104,7 @@ def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return np.asarray(_Memory(address, shape, dtype)).view(dtype)
 
 
-class Rows(PersistentArray):
+class ListRows(PersistentArray):
     """A list of the rows of an array, or of lists of rows, if `counts` has the number of rows of each list."""
 
     __slots__ = ("counts", "rows")
@@ -123,7 +123,7 @@ class Rows(PersistentArray):
         else:
             ends = np.cumsum(self.counts)
             self._items = [
-                Rows(self.rows[end - count : end]) for end, count in zip(ends, self.counts, strict=True)
+                ListRows(self.rows[end - count : end]) for end, count in zip(ends, self.counts, strict=True)
             ]
 
 
@@ -157,7 +157,7 @@ def received(description: Any, spec: ListType | TensorType) -> Any:
         address, length = next(numbers), next(numbers)
         shape = (length, *[size or 0 for size in element.shape or ()])
         arrays.append(_owned(address, shape, element.dtype.numpy))
-    return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else Rows(*arrays)
+    return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else ListRows(*arrays)
 
 
 def described(
@@ -180,7 +180,7 @@ def described(
 
 
 def _rows(value: PersistentArray, element: TensorType) -> Any:
-    if isinstance(value, Rows):
+    if isinstance(value, ListRows):
         return np.ascontiguousarray(value.rows)
     return _stacked(value.items(), element)
 
@@ -198,7 +198,7 @@ def _stacked(items: Sequence[Any], element: TensorType) -> Any:
 
 
 def _rows_of_lists(value: PersistentArray, spec: ListType) -> tuple[Any, Any]:
-    if isinstance(value, Rows):
+    if isinstance(value, ListRows):
         return np.ascontiguousarray(value.rows), value.counts
     inner = [item or PersistentArray([]) for item in value.items()]
     counts = np.array([len(item.items()) for item in inner], COUNT.dtype.numpy)

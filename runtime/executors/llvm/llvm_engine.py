@@ -153,7 +153,7 @@ def known_as(name: str, address: int) -> None:
     _binding().add_symbol(name, address)
 
 
-class Code:
+class LinkedCode:
     """Loaded object files, linked with each other. Their addresses are valid during the lifetime of this object."""
 
     def __init__(self, *files: bytes) -> None:

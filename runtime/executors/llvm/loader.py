@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...ir.value_types import TensorType
-from .arena import NAME, Memory
+from .arena import NAME, KeptMemory
 from .call.native_call import kernel_entry
 from .codegen.instrumentation import TABLE
 from .compilation_unit import CompilationUnit, content
-from .llvm_engine import Code
+from .llvm_engine import LinkedCode
 
 
 class Kernel:
@@ -52,7 +52,7 @@ class Kernel:
 class Loader:
     """Fills the host table of a unit's code."""
 
-    def __init__(self, unit: CompilationUnit, code: Code):
+    def __init__(self, unit: CompilationUnit, code: LinkedCode):
         self.unit = unit
         self.code = code
         self.inputs = [content(value.spec) for value in unit.graph.inputs]
@@ -70,7 +70,7 @@ class Loader:
     def _address(self, name: str) -> int:
         unit = self.unit
         if name == NAME:
-            return self._data(Memory(unit.module.kept.count))
+            return self._data(KeptMemory(unit.module.kept.count))
         if name == TABLE:
             assert unit.meter is not None
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)

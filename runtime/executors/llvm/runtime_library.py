@@ -16,27 +16,27 @@ from .codegen import half_floats, thread_pool_ir  # noqa: F401
 from .codegen.llvm_types import ir
 from .codegen.shared_functions import WRITERS, written
 from .external_symbols import declare
-from .llvm_engine import Code, assembled, known_as
+from .llvm_engine import LinkedCode, assembled, known_as
 
 _loading = threading.Lock()
 
 
 @functools.cache
-def _code() -> Code:
+def _code() -> LinkedCode:
     declare()
     module = ir().Module("agc library")
     for name in WRITERS:
         written(module, name)
-    code = Code(assembled(str(module)))
+    code = LinkedCode(assembled(str(module)))
     for name in WRITERS:
         known_as(name, code.function(name))
     return code
 
 
 @functools.cache
-def _threads() -> Code:
+def _threads() -> LinkedCode:
     declare()
-    code = Code(assembled(thread_pool_ir.text(), opt_levels.NONE))
+    code = LinkedCode(assembled(thread_pool_ir.text(), opt_levels.NONE))
     worker_threads.begin(code.variable(thread_pool_ir.MEMORY))
     known_as(thread_pool_ir.RUN, code.function(thread_pool_ir.RUN))
     return code

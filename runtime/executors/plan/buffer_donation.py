@@ -38,7 +38,7 @@ _UPDATES = {assign_add_variable: "add", assign_sub_variable: "subtract"}
 """Operations that make a new array for a variable; they may reuse the array of the added operand."""
 
 
-class Context(Protocol):
+class DonationContext(Protocol):
     """The state that the analyses of one plan share."""
 
     owned: dict[Operation, frozenset[int]]  # the owned states of loops analyzed so far
@@ -102,7 +102,7 @@ class BufferOwnership:
         self,
         graph: Graph,
         live: Sequence[Operation],
-        context: Context,
+        context: DonationContext,
         given: frozenset[Operand] = frozenset(),
     ) -> None:
         self.graph = graph
@@ -219,14 +219,14 @@ class BufferOwnership:
         return operand
 
 
-def owned_states(loop: Operation, context: Context) -> frozenset[int]:
+def owned_states(loop: Operation, context: DonationContext) -> frozenset[int]:
     """Return the numbers of the loop's states that each iteration makes anew and the next one overwrites."""
     if loop not in context.owned:
         context.owned[loop] = _owned_states(loop, context)
     return context.owned[loop]
 
 
-def _owned_states(loop: Operation, context: Context) -> frozenset[int]:
+def _owned_states(loop: Operation, context: DonationContext) -> frozenset[int]:
     test, body = loop.regions
     candidates = {
         number: body.inputs[number]
@@ -257,7 +257,7 @@ def _is_changed(loop: Operation, body: Graph, number: int) -> bool:
     return own and fits and old not in body.outputs
 
 
-def body_of(loop: Operation, owned: frozenset[int], context: Context) -> BufferOwnership:
+def body_of(loop: Operation, owned: frozenset[int], context: DonationContext) -> BufferOwnership:
     """Return the ownership in the body of a loop whose states with the numbers `owned` are owned."""
     body = loop.regions[1]
     given: Any = frozenset(body.inputs[number] for number in owned)

@@ -28,15 +28,15 @@ from .liveness import last_uses
 from .peephole import is_scalar, shortcut
 from .region_codegen import STRUCTURES, Regions
 from .rng_prefetch import drawing, draws_ahead, pairs
-from .source_module import Module, Scope
+from .source_module import PlanSource, Scope
 from .source_writer import tuple_of
 from .unboxing.deferred_conditions import deferred
 from .unboxing.scalar_statements import statement, takes_number
 
 
-def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
+def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> PlanSource:
     """Return the source module of the plan of `graph`; `writer` may be a subclass of `PlanCodegen`."""
-    module = Module(graph)
+    module = PlanSource(graph)
     for each, name in module.functions():
         (writer or PlanCodegen)(module, each, name, is_main=each is graph)
     for recipe in module.recipes.values():
@@ -47,7 +47,7 @@ def compiled(graph: Graph, writer: type[PlanCodegen] | None = None) -> Module:
 class PlanCodegen(Regions):
     """The code generator for one function of a module."""
 
-    def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
+    def __init__(self, module: PlanSource, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
         self.deferred: set[Operation] = set()
         self.pairs: set[Operation] = set()

@@ -19,7 +19,7 @@ GLOBAL = re.compile(rf"(op|graph|block|fused|draw|constant|dtype|{_DTYPES})_")
 _TAKEN = dict.fromkeys(("np", "largest", "smallest", *BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1)
 
 
-class Names:
+class Identifiers:
     """A generator of unique identifiers: `m`, `m_1`, `m_2`."""
 
     def __init__(self) -> None:

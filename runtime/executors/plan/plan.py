@@ -36,7 +36,7 @@ from .codegen import compiled
 from .escaping import check_names, identifier
 from .hooks import plans, watch
 from .runtime_errors import located
-from .source_module import Location, Module
+from .source_module import Location, PlanSource
 
 Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Location]]
 """A function, its globals, and the operations by line."""
@@ -70,7 +70,7 @@ class Plan:
         if watch.plan is not None:
             watch.plan(self)
 
-    def _written(self, graph: Graph) -> Module:
+    def _written(self, graph: Graph) -> PlanSource:
         return compiled(graph)
 
     def swap(self, program: Program | None = None) -> Program:

@@ -26,14 +26,14 @@ from .buffer_donation import BufferOwnership, body_of
 from .codegen_limits import DEEPEST, is_inlined
 from .escaping import literal
 from .liveness import in_place, may_be_big
-from .source_module import Location, Module, Scope
+from .source_module import Location, PlanSource, Scope
 from .source_writer import Lines, tuple_of
 
 
 class Regions(Lines):
     """The code generator for operations that have regions."""
 
-    def __init__(self, module: Module, graph: Graph) -> None:
+    def __init__(self, module: PlanSource, graph: Graph) -> None:
         super().__init__(module, graph)
         self.owning = BufferOwnership(graph, (), module)
         self.buffers: Scope = {}

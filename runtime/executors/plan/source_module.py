@@ -26,7 +26,7 @@ _PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 _NUMBERS = frozenset({bool, int, float})
 
 
-class Module:
+class PlanSource:
     """The source of a plan: `lines`, the operations at `places` (lines count from one), and its `globals`."""
 
     def __init__(self, graph: Graph) -> None:
@@ -35,7 +35,7 @@ class Module:
         self.globals: dict[str, Any] = {
             "__builtins__": BUILT_IN, "np": np, "largest": largest, "smallest": smallest,
         }  # fmt: skip
-        self._names = identifiers.Names()
+        self._names = identifiers.Identifiers()
         self._known: dict[Any, str] = {}
         self._functions: dict[Graph, str] = {}
         self._pending: list[Graph] = []

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from ...ir.graph import Constant, Graph, Operand, Value
 from . import identifiers
-from .source_module import Location, Module, Scope
+from .source_module import Location, PlanSource, Scope
 from .unboxing import UnboxedScalars
 
 
 class Lines:
     """The lines of one function of a module."""
 
-    def __init__(self, module: Module, graph: Graph) -> None:
+    def __init__(self, module: PlanSource, graph: Graph) -> None:
         self.module = module
-        self.names = identifiers.Names()
+        self.names = identifiers.Identifiers()
         self.numbers = UnboxedScalars(graph)
 
     def fresh(self, value: Value) -> str:

@@ -29,15 +29,15 @@ from ...sparse.tensor import SparseTensor
 
 class _TensorMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        is_ours = cls is TensorType and isinstance(instance, (Tensor, Variable))
+        is_ours = cls is VariableBase and isinstance(instance, (Tensor, Variable))
         return is_ours or super().__instancecheck__(instance)
 
 
-class TensorType(metaclass=_TensorMeta):
+class VariableBase(metaclass=_TensorMeta):
     """The base class of Keras's variables; tensors and variables of the runtime are instances too."""
 
 
-class Context:
+class EagerContext:
     """The state of eager execution, of which Keras clears a cache that does not exist here."""
 
     def executing_eagerly(self) -> bool:

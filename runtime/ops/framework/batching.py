@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from ...core import shapes
 
 
-class Argument(NamedTuple):
+class BatchedArgument(NamedTuple):
     """A tensor; with `has_rows` its first axis is the batch axis."""
 
     tensor: Any
@@ -32,7 +32,7 @@ class Argument(NamedTuple):
 class Batch(Protocol):
     """One operation on all rows of its arguments, of which there are `count`; the result of one has `result_shape`."""
 
-    arguments: Sequence[Argument]
+    arguments: Sequence[BatchedArgument]
     attrs: Mapping[str, Any]
     count: Any
 
@@ -42,10 +42,10 @@ class Batch(Protocol):
     def call(self, *tensors: Any, **changed: Any) -> Any:
         """Call the operation on these tensors, with some attributes changed."""
 
-    def with_rows(self, argument: Argument) -> Any:
+    def with_rows(self, argument: BatchedArgument) -> Any:
         """Return the tensor of `argument` with a batch axis, broadcast if all rows share it."""
 
-    def aligned(self, argument: Argument, rank: int) -> Any:
+    def aligned(self, argument: BatchedArgument, rank: int) -> Any:
         """Return the tensor of `argument`, whose rows get axes of size 1 until they have `rank`."""
 
     def prepend(self, first: Any, rest: Any) -> Any:

@@ -15,7 +15,7 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.builder import current
-from ...ir.tensor_placeholders import Mention
+from ...ir.tensor_placeholders import TensorMention
 from . import print_and_assert
 
 _MARK = "\0"  # marks the position of a tensor while a text is put together
@@ -38,7 +38,7 @@ def print(  # TensorFlow's name
         summarize: how many elements to show at both ends of each axis; -1 for all.
         sep, end: between and after the inputs, as in Python's `print`.
     """
-    tensors: list[Mention] = []
+    tensors: list[TensorMention] = []
     text = sep.join(_text(value, tensors, summarize) for value in inputs)
     stream = _stream(output_stream)
     pieces = text.split(_MARK)
@@ -81,13 +81,13 @@ def _stream(target: Any) -> str:
     )
 
 
-def _text(value: Any, tensors: list[Mention], summarize: int = 3) -> str:
+def _text(value: Any, tensors: list[TensorMention], summarize: int = 3) -> str:
     """Return a value as text, with a mark in place of each tensor."""
     if nest.is_composite(value):
         parts = value._printed(summarize)
         return "".join(part if isinstance(part, str) else _mark(part, tensors) for part in parts)
     if isinstance(value, Tensor) or is_tensor_like(value):
-        tensors.append(Mention(convert_to_tensor(value), ""))
+        tensors.append(TensorMention(convert_to_tensor(value), ""))
         return _MARK
     if isinstance(value, str):
         return _completed(value.replace(_MARK, ""), tensors)
@@ -96,9 +96,9 @@ def _text(value: Any, tensors: list[Mention], summarize: int = 3) -> str:
     return str(nest.map_structure(lambda leaf: _shown_leaf(leaf, tensors, summarize), _sorted(value)))
 
 
-def _mark(part: Tensor, tensors: list[Mention]) -> str:
+def _mark(part: Tensor, tensors: list[TensorMention]) -> str:
     """Return the mark of a part of a composite tensor; scalar strings are printed without quotes."""
-    tensors.append(Mention(part, "!s" if part.dtype is dtypes.string and part.shape.rank == 0 else ""))
+    tensors.append(TensorMention(part, "!s" if part.dtype is dtypes.string and part.shape.rank == 0 else ""))
     return _MARK
 
 
@@ -109,7 +109,7 @@ def _sorted(value: Any) -> Any:
     return type(value)(map(_sorted, value)) if type(value) in (list, tuple) else value
 
 
-def _completed(text: str, tensors: list[Mention]) -> str:
+def _completed(text: str, tensors: list[TensorMention]) -> str:
     """Replace each traced tensor in a text, such as an f-string, by a mark."""
     builder = current()
     if builder is None:
@@ -119,7 +119,7 @@ def _completed(text: str, tensors: list[Mention]) -> str:
     return _MARK.join(pieces)
 
 
-def _shown_leaf(leaf: Any, tensors: list[Mention], summarize: int) -> _Shown:
+def _shown_leaf(leaf: Any, tensors: list[TensorMention], summarize: int) -> _Shown:
     return _Shown(
         _completed(repr(leaf), tensors) if isinstance(leaf, str) else _text(leaf, tensors, summarize)
     )

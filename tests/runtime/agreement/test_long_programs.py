@@ -14,7 +14,7 @@ from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.printer import print_graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import Options, dce
+from agc.runtime.optimize import OptimizerOptions, dce
 
 X = tf.constant(0.5)
 
@@ -265,5 +265,5 @@ def delay_line(count):
 
 def test_dependent_state_is_visited_once():
     few, many = (delay_line(count) for count in (40, 160))
-    work = [lines_of(lambda graph=graph: dce.run(graph, Options())) for graph in (few, many)]
+    work = [lines_of(lambda graph=graph: dce.run(graph, OptimizerOptions())) for graph in (few, many)]
     assert work[1] < 6 * work[0]

@@ -13,7 +13,7 @@ from agc.runtime import errors
 from agc.runtime.executors import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, Options, optimize
+from agc.runtime.optimize import PASSES, OptimizerOptions, optimize
 from hypothesis import given, settings
 from support.doubled_graphs import doubled_graphs
 from support.lazy_interpreter import interpret_lazily
@@ -44,7 +44,7 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
         results, failure, cell = outcome(interpret_lazily, after, values)
         wanted = outcome(interpret_lazily, before, values)
         if failure is None and wanted[1] is not None:
-            lawless = optimize(before, Options(arithmetic_optimization=False))
+            lawless = optimize(before, OptimizerOptions(arithmetic_optimization=False))
             results, failure, cell = outcome(interpret_lazily, lawless, values)
         assert (results, failure is None, cell) == (wanted[0], wanted[1] is None, wanted[2])
 

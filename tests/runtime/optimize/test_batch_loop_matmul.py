@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors import EXECUTORS
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import Options, batch_loop_matmul, optimize
+from agc.runtime.optimize import OptimizerOptions, batch_loop_matmul, optimize
 
 STEPS, ROWS, INNER = 12, 48, 96  # more steps than a loop is written out for
 BIG = 64  # columns, for products that are big enough; 8 are not
@@ -118,5 +118,5 @@ def test_unsuitable_loops_are_not_batched(program: object, columns: int) -> None
 
 def test_loop_optimization_false_disables_batching() -> None:
     graph = optimize(tf.function(states).get_concrete_function(*arguments()).graph)
-    assert batch_loop_matmul.run(graph, Options(loop_optimization=False)) is graph
-    assert batch_loop_matmul.run(graph, Options()) is not graph
+    assert batch_loop_matmul.run(graph, OptimizerOptions(loop_optimization=False)) is graph
+    assert batch_loop_matmul.run(graph, OptimizerOptions()) is not graph

@@ -13,7 +13,7 @@ from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY, find
-from agc.runtime.optimize import Options, algebraic_simplify
+from agc.runtime.optimize import OptimizerOptions, algebraic_simplify
 from support.outcomes import bits
 
 find("none")  # declares all operations
@@ -57,7 +57,7 @@ def chains(first: dtypes.DType) -> Graph:
 @pytest.mark.parametrize("first", DTYPES, ids=[dtype.name for dtype in DTYPES])
 def test_a_redundant_intermediate_cast_is_removed(first: dtypes.DType) -> None:
     graph = chains(first)
-    lawful = algebraic_simplify.run(graph, Options())
+    lawful = algebraic_simplify.run(graph, OptimizerOptions())
     assert lawful is not graph
     given = [numbers(first)]
     names = [f"{middle.name} {last.name}" for middle, last in itertools.product(DTYPES, DTYPES)]
@@ -78,7 +78,7 @@ def test_two_transposes_become_one() -> None:
             operand = Value("t", transpose.infer(list(operands), attrs))
             operations.append(Operation(transpose, operands, attrs, (operand,)))
         graph = Graph("two", (source,), tuple(operations), (operand,))
-        lawful = algebraic_simplify.run(graph, Options())
+        lawful = algebraic_simplify.run(graph, OptimizerOptions())
         assert len(lawful.live_operations()) < 2, (one, other)
         np.testing.assert_array_equal(interpret(lawful, [x])[0], x.transpose(one).transpose(other))
 
@@ -90,4 +90,4 @@ def test_a_reshape_that_may_fail_is_kept() -> None:
         "  z = reshape y, [6]                            : float32[6]\n"
         "  return z\n"
     )
-    assert algebraic_simplify.run(graph, Options()) is graph
+    assert algebraic_simplify.run(graph, OptimizerOptions()) is graph

@@ -8,7 +8,7 @@ import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, Options, Pass, pass_manager
+from agc.runtime.optimize import PASSES, OptimizerOptions, Pass, pass_manager
 from agc.runtime.optimize.ssa_rename import rename_values
 from support import golden
 
@@ -20,7 +20,7 @@ CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{eac
 def test_pass_results_equal_the_golden_cases(each: object, case: golden.Case, update_golden: bool) -> None:
     name = each.name  # type: ignore[attr-defined]
     run = next(known.run for known in PASSES if known.name == name)
-    graph = verify(run(verify(parse(case.source, check=False)), Options()))
+    graph = verify(run(verify(parse(case.source, check=False)), OptimizerOptions()))
     assert rename_values(graph) is graph, "a value is made twice"
     text = str(graph) + "\n"
     if update_golden:
@@ -38,8 +38,8 @@ def test_a_pass_without_changes_returns_the_same_graph(each: Pass) -> None:
     for case in golden.read(FOLDER / f"{each.name}.txt"):
         graph = parse(case.result, check=False)
         for _ in range(3):
-            graph = each.run(graph, Options())
-        assert each.run(graph, Options()) is graph, case.title
+            graph = each.run(graph, OptimizerOptions())
+        assert each.run(graph, OptimizerOptions()) is graph, case.title
 
 
 def test_every_pass_has_a_file_and_a_title_only_once() -> None:
@@ -53,7 +53,7 @@ def test_a_pass_is_not_repeated_on_an_unchanged_graph(monkeypatch: pytest.Monkey
     seen = []
 
     def noting(each: Pass) -> Pass:
-        def run(graph: Graph, options: Options) -> Graph:
+        def run(graph: Graph, options: OptimizerOptions) -> Graph:
             seen.append(each.name)
             return each.run(graph, options)
 
@@ -66,5 +66,5 @@ def test_a_pass_is_not_repeated_on_an_unchanged_graph(monkeypatch: pytest.Monkey
         "  b = multiply x, x                             : float32[2]\n"
         "  return b\n"
     )
-    pass_manager.optimize(graph, Options())
+    pass_manager.optimize(graph, OptimizerOptions())
     assert seen == ["dce", "constant_fold", "shape_simplify", "cse", "dce"]

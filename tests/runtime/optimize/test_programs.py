@@ -10,7 +10,7 @@ import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verifier import verify
-from agc.runtime.optimize import PASSES, Options, optimize
+from agc.runtime.optimize import PASSES, OptimizerOptions, optimize
 from support import programs
 from support.outcomes import bits
 
@@ -28,7 +28,7 @@ def test_every_pass_on_the_programs(name: str, capfd: pytest.CaptureFixture[str]
         return results, [bits(cell._array) for cell in cells], capfd.readouterr().err
 
     graph, expected = concrete.graph, outcome(concrete.graph)
-    for each in (each for each in PASSES if each.may_run(Options())):
-        before, graph = graph, each.run(graph, Options())
+    for each in (each for each in PASSES if each.may_run(OptimizerOptions())):
+        before, graph = graph, each.run(graph, OptimizerOptions())
         assert graph is before or outcome(verify(graph)) == expected, each.name
     assert outcome(verify(optimize(concrete.graph))) == expected

@@ -15,8 +15,8 @@ from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ir.verifier import verify
 from agc.runtime.ops.framework.op import REGISTRY, find
 from agc.runtime.ops.framework.traits import COMMUTATIVE
-from agc.runtime.optimize import Options, algebraic_simplify
-from agc.runtime.optimize.pattern_match import Call, Name, Number, Pattern, RewriteRule
+from agc.runtime.optimize import OptimizerOptions, algebraic_simplify
+from agc.runtime.optimize.pattern_match import CallPattern, Name, NumberPattern, Pattern, RewriteRule
 from support.outcomes import bits
 
 find("none")  # declares all operations
@@ -44,7 +44,7 @@ ORDINARY = [-2.5, -0.75, 0.25, 1.5, 3.0]
 
 
 def text(pattern: Pattern) -> str:
-    if isinstance(pattern, Call):
+    if isinstance(pattern, CallPattern):
         return f"{pattern.op.name}({','.join(map(text, pattern.arguments))})"
     return pattern.name if isinstance(pattern, Name) else repr(pattern.value)
 
@@ -64,7 +64,7 @@ class Side:
             if pattern.name in self.known:
                 return Constant(np.array(self.known[pattern.name], dtype.numpy))
             return self.names.setdefault(pattern.name, Value(pattern.name, TensorType(dtype, (self.size,))))
-        if isinstance(pattern, Number):
+        if isinstance(pattern, NumberPattern):
             return Constant(np.array(pattern.value, dtype.numpy))
         op = pattern.op
         # What is compared, or chosen from, has a dtype of its own.
@@ -95,7 +95,7 @@ def test_every_exact_rule_is_used_and_exact(law: RewriteRule, kind: str) -> None
         draft = Side(law, dtype, 1).graph
         given = columns(draft)
         graph = verify(Side(law, dtype, len(given[0])).graph)
-        lawful = verify(algebraic_simplify.run(graph, Options()))
+        lawful = verify(algebraic_simplify.run(graph, OptimizerOptions()))
         last = graph.operations[-1]
         assert last not in lawful.operations, "the law was not used"
         (before,), (after,) = interpret(graph, given), interpret(lawful, given)
@@ -107,7 +107,7 @@ def test_every_fast_math_rule_is_used_and_holds_for_reals(law: RewriteRule) -> N
     """Where the first side is a number; the other one may be so in more places."""
     given = columns(Side(law, dtypes.float64, 1).graph, ORDINARY)
     graph = verify(Side(law, dtypes.float64, len(given[0])).graph)
-    lawful = verify(algebraic_simplify.run(graph, Options(fast_math=True)))
+    lawful = verify(algebraic_simplify.run(graph, OptimizerOptions(fast_math=True)))
     assert graph.operations[-1] not in lawful.operations, "the law was not used"
     (before,), (after,) = interpret(graph, given), interpret(lawful, given)
     known = np.isfinite(before)
@@ -133,7 +133,7 @@ def test_only_constants_are_reassociated() -> None:
         "  b = add a, m                                  : int32[3]\n"
         "  return b\n"
     )
-    assert algebraic_simplify.run(graph, Options()) is graph
+    assert algebraic_simplify.run(graph, OptimizerOptions()) is graph
 
 
 def test_near_matches_are_not_rewritten() -> None:
@@ -154,10 +154,10 @@ def test_near_matches_are_not_rewritten() -> None:
             f"  z = {line}\n"
             "  return z\n"
         )
-        assert algebraic_simplify.run(graph, Options()) is graph
+        assert algebraic_simplify.run(graph, OptimizerOptions()) is graph
 
 
 def test_fast_math_rules_need_the_option() -> None:
     graph = parse("graph f(x: float32[]) -> float32[]\n  y = add x, 0.0 : float32[]\n  return y\n")
-    assert algebraic_simplify.run(graph, Options()) is graph
-    assert not algebraic_simplify.run(graph, Options(fast_math=True)).operations
+    assert algebraic_simplify.run(graph, OptimizerOptions()) is graph
+    assert not algebraic_simplify.run(graph, OptimizerOptions(fast_math=True)).operations

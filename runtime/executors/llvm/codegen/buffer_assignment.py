@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .liveness import BORN, PROMISE, Addresses, Liveness, bits, operands_of
+from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
 
 
 class ElementwiseNest(NamedTuple):
@@ -52,7 +52,7 @@ def assign_buffers(
     addresses: Addresses,
 ) -> list[BufferSlot]:
     """Assign the buffers of a function to slots; buffers up to `small` bytes never share a slot with larger ones."""
-    live = Liveness(blocks, addresses)
+    live = BufferLiveness(blocks, addresses)
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
     found: list[BufferSlot] = []
@@ -72,7 +72,7 @@ def assign_buffers(
     return found
 
 
-def _conflicts(live: Liveness, start: Any, count: int, replacing: dict[int, int]) -> list[int]:
+def _conflicts(live: BufferLiveness, start: Any, count: int, replacing: dict[int, int]) -> list[int]:
     """Return for each buffer the mask of buffers that are live at the same time."""
     found = [0] * count
     for number, others in live.births():
@@ -92,7 +92,7 @@ def _meet(conflicts: list[int], number: int, others: int) -> None:
 
 
 def _replacing(
-    blocks: Sequence[Any], nests: Sequence[ElementwiseNest], addresses: Addresses, live: Liveness
+    blocks: Sequence[Any], nests: Sequence[ElementwiseNest], addresses: Addresses, live: BufferLiveness
 ) -> dict[int, int]:
     """Return for each buffer the buffers that it may overwrite while it is computed: they are dead after the nest."""
     births: dict[Any, list[Any]] = {}

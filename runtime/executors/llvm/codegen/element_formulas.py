@@ -64,9 +64,9 @@ def rule_of_formula(formula: Callable[..., Any]) -> ElementRule:
     """Return the elementwise rule that emits a formula on floats."""
 
     def write(e: Emitter, site: Site, *elements: Element) -> Element:
-        from ..libm.formula_builder import Code
+        from ..libm.formula_builder import FormulaContext
 
-        code = Code(e.b, elements[0].type, fused=False)
+        code = FormulaContext(e.b, elements[0].type, fused=False)
         return formula(ElementFunctions(e), *map(code.number, elements), **site.attrs).value
 
     return ElementRule(write, lambda operation: False, _takes_floats)

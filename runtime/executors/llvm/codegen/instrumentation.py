@@ -30,7 +30,7 @@ _WORD = 8
 _MONOTONIC = 1
 
 
-class Row:
+class MeasuredRow:
     """A measured part of the code: its operations, its parent row, and the bytes of its buffers."""
 
     def __init__(self, operations: Sequence[Operation], parent: int) -> None:
@@ -43,7 +43,7 @@ class Instrumentation:
     """Emits the clock reads of a function. Each row of the table has an own time and a number of calls."""
 
     def __init__(self, e: Any) -> None:
-        self.rows = [Row((), -1)]
+        self.rows = [MeasuredRow((), -1)]
         self.table: Any = None  # the recorded table, once the code is loaded
         self._e = e
         self._current = 0
@@ -65,7 +65,7 @@ class Instrumentation:
         block = self._e.b.block
         before = set(map(id, block.instructions))
         outer = self._current
-        self.rows.append(Row(operations, outer))
+        self.rows.append(MeasuredRow(operations, outer))
         self.rows[-1].bytes, self._fresh = self._fresh, 0
         self._goes_to(len(self.rows) - 1)
         return outer, [each for each in block.instructions if id(each) not in before]

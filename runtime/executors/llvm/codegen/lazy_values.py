@@ -154,7 +154,7 @@ class LazyValue:
         return False
 
 
-class Known(LazyValue):
+class ConstantArray(LazyValue):
     """A constant array."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:

@@ -158,7 +158,7 @@ def _has_address(instruction: Any) -> bool:
     return bool(instruction.type == pointer()) and instruction.opname not in ("alloca", PROMISE)
 
 
-class Liveness:
+class BufferLiveness:
     """The buffers that are live at the start of each basic block."""
 
     def __init__(self, blocks: Sequence[Any], addresses: Addresses) -> None:

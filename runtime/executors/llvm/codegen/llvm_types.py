@@ -3,7 +3,7 @@
 bool        i1; a byte in memory
 int32 …     i32 …
 float32 …   half, float, double
-complex64   a `Pair` of floats, adjacent in memory
+complex64   a `ComplexPair` of floats, adjacent in memory
 bfloat16 …  i16 …: the bits, which are only moved; kernels compute with them
 """
 
@@ -21,7 +21,7 @@ Register: TypeAlias = Any
 """An LLVM value in a register."""
 
 
-class Pair(NamedTuple):
+class ComplexPair(NamedTuple):
     """A complex number in registers."""
 
     re: Register
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 
 
 Element: TypeAlias = Any
-"""An element of a tensor during computation: a register, or a `Pair` of registers."""
+"""An element of a tensor during computation: a register, or a `ComplexPair` of registers."""
 
 COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
 """Dtypes that LLVM computes with."""
@@ -102,7 +102,7 @@ def constant(dtype: dtypes.DType, value: Any) -> Element:
     """Return a number as a constant element."""
     if dtype.kind == "c":
         number = dtype.numpy.type(value)
-        return Pair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))
+        return ComplexPair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))
     if dtype not in COMPILED:
         bits = np.asarray(value, dtype.numpy).tobytes()
         return ir().Constant(memory_type(dtype), int.from_bytes(bits, sys.byteorder))

@@ -18,7 +18,7 @@ from typing import Any
 from .... import dtypes
 from ....ir.graph import Graph
 from .function_builder import UNROLLED, Emitter
-from .lazy_values import Buffer, Index, IndexMap, Known, LazyElementwise, LazyValue, Scalar, cuts_of
+from .lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyElementwise, LazyValue, Scalar, cuts_of
 from .llvm_types import Element, Register
 from .parallel_loops import WAKES
 from .use_lists import UseLists
@@ -73,10 +73,10 @@ class Values:
             if target is not None and target.address is not node.address:
                 self.e.copy(target.address, node.address, node.bytes)
             return target or node
-        if isinstance(node, Known) and target is None and node.size:
+        if isinstance(node, ConstantArray) and target is None and node.size:
             return Buffer(node.dtype, node.shape, node.address(self.e))
         where = target or Buffer.new(self.e, node.dtype, node.shape)
-        if isinstance(node, Known) and node.is_zero and node.size < WAKES:
+        if isinstance(node, ConstantArray) and node.is_zero and node.size < WAKES:
             self.e.clear(where.address, where.bytes)
         elif node.is_lazy:
             self.compute([(node, where)])

@@ -16,7 +16,7 @@ from .copy_elision import in_results
 from .dynamic_sizes import Size
 from .instrumentation import Measuring
 from .liveness import BORN, Addresses, born, promised
-from .llvm_types import Element, Pair, Register, integer, ir, memory_type, null, pointer
+from .llvm_types import ComplexPair, Element, Register, integer, ir, memory_type, null, pointer
 from .outlining import instructions_of, redirect
 from .scalar_builder import WORD
 
@@ -177,7 +177,7 @@ class Storage(Measuring):
         kind = memory_type(dtype)
         if dtype.kind == "c":
             first = self.times(index, 2)
-            return Pair(
+            return ComplexPair(
                 self._load(kind, address, first),
                 self._load(kind, address, self.plus(first, self.word(1))),
             )
@@ -186,7 +186,7 @@ class Storage(Measuring):
 
     def store(self, dtype: dtypes.DType, address: Register, index: Register, value: Element) -> None:
         """Store the element at `index`."""
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexPair):
             first = self.times(index, 2)
             self._store(value.re, address, first)
             self._store(value.im, address, self.plus(first, self.word(1)))

@@ -20,7 +20,7 @@ from .dynamic_sizes import is_sized
 from .element_formulas import element_rule
 from .function_builder import Emitter
 from .kernel_calls import called, has_kernel
-from .lazy_values import Buffer, Index, IndexMap, Known, LazyElementwise, LazyValue, Scalar
+from .lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyElementwise, LazyValue, Scalar
 from .llvm_types import COMPILED, STORED, constant
 from .materialization import DEEPEST, Values
 from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site
@@ -136,7 +136,7 @@ class Region(Values):
             if operand.dtype not in STORED:  # read only by what is not compiled, such as messages
                 found = self._nodes[operand] = LazyValue(operand.dtype, operand.shape)
                 return found
-            found = self._nodes[operand] = Known(operand.value)
+            found = self._nodes[operand] = ConstantArray(operand.value)
             found = found if found.shape else self._settled_known(found, operand)
         return found
 

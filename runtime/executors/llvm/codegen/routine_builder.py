@@ -17,7 +17,7 @@ from typing import Any
 from .llvm_types import Register, integer, ir, pointer, word
 
 
-class Cell:
+class StackSlot:
     """A mutable value in a stack slot."""
 
     def __init__(self, r: Routine, kind: Any, start: Register) -> None:
@@ -52,8 +52,8 @@ class Routine:
     def word(self, value: int) -> Register:
         return word(value)
 
-    def cell(self, start: Register) -> Cell:
-        return Cell(self, start.type, start)
+    def cell(self, start: Register) -> StackSlot:
+        return StackSlot(self, start.type, start)
 
     def at(self, kind: Any, address: Register, index: Register) -> Register:
         """Emit the address of an element."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .dynamic_sizes import Size
-from .llvm_types import Element, Pair, Register, ir, pointer, word
+from .llvm_types import ComplexPair, Element, Register, ir, pointer, word
 
 WORD = 64
 
@@ -58,8 +58,8 @@ class Arithmetic:
 
     def choose(self, test: Register, x: Element, y: Element) -> Element:
         """Return `x` if `test` is true, else `y`."""
-        if isinstance(x, Pair):
-            return Pair(self.b.select(test, x.re, y.re), self.b.select(test, x.im, y.im))
+        if isinstance(x, ComplexPair):
+            return ComplexPair(self.b.select(test, x.re, y.re), self.b.select(test, x.im, y.im))
         return self.b.select(test, x, y)
 
     def intrinsic(self, name: str, *arguments: Register) -> Register:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 
-class Names:
+class ValueNames:
     """The scope of a function, in the interface of llvmlite; its arguments are already named."""
 
     def __init__(self, arguments: int) -> None:

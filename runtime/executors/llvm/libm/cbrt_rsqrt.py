@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .double_double import Pair, exact_product, product
+from .double_double import DoubleDouble, exact_product, product
 from .formula_builder import Number, through_double
 from .log import split
 
@@ -24,7 +24,7 @@ def cbrt(x: Number) -> Number:
         cube = root * root * root
         root = root * ((cube + a * 2.0) / (cube * 2.0 + a))
     square = exact_product(root, root)
-    exact = product(square, Pair(root, code.real(0.0)))
+    exact = product(square, DoubleDouble(root, code.real(0.0)))
     error = (a - exact.high) - exact.low
     root = root + error / (square.high * 3.0)
     scale = (third[1] << code.fraction).as_real()

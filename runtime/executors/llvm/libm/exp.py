@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import polynomials
-from .double_double import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
+from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient
 from .formula_builder import Number, horner, polynomial, through_double
 
 LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
@@ -29,7 +29,7 @@ class Scaled(NamedTuple):
     """The number 2^n (1 + fraction). n plus twice the exponent bias is in the low bits of the integer `power`."""
 
     power: Number
-    fraction: Pair
+    fraction: DoubleDouble
 
     def factors(self) -> tuple[Number, Number]:
         """Return two factors of 2^n, neither of which overflows."""
@@ -54,7 +54,7 @@ def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
     r = near - lost
     error = (near - r) - lost
     tail = polynomial(r, polynomials.TABLES[code.size]["EXP"])
-    return Scaled(power, Pair(r, error.plus_product(r, error.plus_product(r, tail))))
+    return Scaled(power, DoubleDouble(r, error.plus_product(r, error.plus_product(r, tail))))
 
 
 def quick_exp(x: Number) -> Number:
@@ -93,7 +93,7 @@ def exp2(x: Number) -> Number:
     return (one.high + (one.low + tail)) * high * low
 
 
-def expm1_pair(x: Number) -> Pair:
+def expm1_pair(x: Number) -> DoubleDouble:
     """Return e^x - 1 as a pair, for `x` that does not overflow."""
     scaled = scaled_exp(x)
     r, rest = scaled.fraction
@@ -137,9 +137,9 @@ def sigmoid(x: Number) -> Number:
     scaled = scaled_exp(-x.magnitude())
     high, low = scaled.factors()
     one = ordered_sum(x.code.real(1.0), collapsed(scaled.fraction))
-    above = Pair(one.high * high * low, one.low * high * low)
+    above = DoubleDouble(one.high * high * low, one.low * high * low)
     below = ordered_sum(x.code.real(1.0), above.high)
-    below = Pair(below.high, below.low + above.low)
+    below = DoubleDouble(below.high, below.low + above.low)
     negative = x < 0.0
     unit = x.code.real(1.0)
-    return quotient(Pair(negative.where(above.high, unit), negative.where(above.low, 0.0)), below)
+    return quotient(DoubleDouble(negative.where(above.high, unit), negative.where(above.low, 0.0)), below)

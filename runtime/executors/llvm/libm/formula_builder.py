@@ -21,7 +21,7 @@ FORMATS = {"half": (16, 10), "float": (32, 23), "double": (64, 52)}
 """For each type: its bits, and the bits of its significand without the implicit leading one."""
 
 
-class Code:
+class FormulaContext:
     """The context of a formula: the builder, the float type, and whether the target has fused multiply-add."""
 
     def __init__(self, builder: ir.IRBuilder, real: ir.Type, *, fused: bool) -> None:
@@ -68,7 +68,7 @@ class Code:
 class Number:
     """An SSA value with Python's operators."""
 
-    def __init__(self, code: Code, value: ir.Value) -> None:
+    def __init__(self, code: FormulaContext, value: ir.Value) -> None:
         self.code, self.value = code, value
 
     @property
@@ -223,7 +223,7 @@ def through_double(rough: Formula | None = None) -> Callable[[Formula], Formula]
             code = operands[0].code
             if code.size == 64:
                 return formula(*operands)
-            double = Code(code.builder, code.like(ir.DoubleType()), fused=code.fused)
+            double = FormulaContext(code.builder, code.like(ir.DoubleType()), fused=code.fused)
             wide = [double.number(code.builder.fpext(x.value, double.real_type)) for x in operands]
             result = (rough or formula)(*wide)
             return code.number(code.builder.fptrunc(result.value, code.real_type))

@@ -14,19 +14,19 @@
 from __future__ import annotations
 
 from . import polynomials
-from .double_double import Pair, exact_sum, ordered_sum, quotient_pair
+from .double_double import DoubleDouble, exact_sum, ordered_sum, quotient_pair
 from .formula_builder import Number, polynomial
 
 HALF_PI = {32: (1.5707963705062866, -4.371138828673793e-08), 64: (1.5707963267948966, 6.123233995736766e-17)}
 TAN_EIGHTH, TAN_THREE_EIGHTHS = 0.41421356237309503, 2.414213562373095
 
 
-def half_pi(x: Number, times: float = 1.0) -> Pair:
+def half_pi(x: Number, times: float = 1.0) -> DoubleDouble:
     high, low = HALF_PI[x.code.size]
-    return Pair(x.code.real(high * times), x.code.real(low * times))
+    return DoubleDouble(x.code.real(high * times), x.code.real(low * times))
 
 
-def folded(x: Number) -> tuple[Number, Pair]:
+def folded(x: Number) -> tuple[Number, DoubleDouble]:
     """Return whether |x| > 1/2, and asin s for the s of the module docstring."""
     size = x.magnitude()
     above = size > 0.5
@@ -35,7 +35,9 @@ def folded(x: Number) -> tuple[Number, Pair]:
     s = above.where(guess, size)
     lost = above.where((z.plus_product(-s, s) / (guess + guess)), 0.0)
     exact = z.equals(0.0).where(0.0, lost)
-    return above, Pair(s, exact.plus_product(s * z, polynomial(z, polynomials.TABLES[x.code.size]["ASIN"])))
+    return above, DoubleDouble(
+        s, exact.plus_product(s * z, polynomial(z, polynomials.TABLES[x.code.size]["ASIN"]))
+    )
 
 
 def asin(x: Number) -> Number:
@@ -59,12 +61,12 @@ def acos(x: Number) -> Number:
     return whole + lost.plus_product(turns, low).plus_product(times, arc.low)
 
 
-def arc_of(q: Pair, offset: Pair) -> Pair:
+def arc_of(q: DoubleDouble, offset: DoubleDouble) -> DoubleDouble:
     """Return atan q plus an angle, for a small q."""
     z = q.high * q.high
     rest = q.low.plus_product(q.high * z, polynomial(z, polynomials.TABLES[z.code.size]["ATAN"]))
     whole, lost = exact_sum(offset.high, q.high)
-    return Pair(whole, lost + (offset.low + rest))
+    return DoubleDouble(whole, lost + (offset.low + rest))
 
 
 def atan(x: Number) -> Number:
@@ -74,14 +76,18 @@ def atan(x: Number) -> Number:
     middle, far = size > TAN_EIGHTH, size > TAN_THREE_EIGHTHS
     less, more = exact_sum(size, code.real(-1.0)), exact_sum(size, code.real(1.0))
     zero = code.real(0.0)
-    above = Pair(far.where(-1.0, middle.where(less.high, size)), far.where(0.0, middle.where(less.low, zero)))
-    below = Pair(far.where(size, middle.where(more.high, 1.0)), far.where(0.0, middle.where(more.low, zero)))
+    above = DoubleDouble(
+        far.where(-1.0, middle.where(less.high, size)), far.where(0.0, middle.where(less.low, zero))
+    )
+    below = DoubleDouble(
+        far.where(size, middle.where(more.high, 1.0)), far.where(0.0, middle.where(more.low, zero))
+    )
     q = quotient_pair(above, below)
     infinite = size.equals(float("inf"))
-    q = Pair(infinite.where(0.0, q.high), infinite.where(0.0, q.low))
+    q = DoubleDouble(infinite.where(0.0, q.high), infinite.where(0.0, q.low))
     high, low = half_pi(x)
     turns = far.where(1.0, middle.where(0.5, zero))
-    arc = arc_of(q, Pair(turns * high, turns * low))
+    arc = arc_of(q, DoubleDouble(turns * high, turns * low))
     return (arc.high + arc.low).with_sign_of(x)
 
 
@@ -98,11 +104,11 @@ def atan2(y: Number, x: Number) -> Number:
     over_scaled = infinite.where(1.0, over * scale)
     middle = over_scaled > under_scaled * TAN_EIGHTH
     less, more = exact_sum(over_scaled, -under_scaled), exact_sum(over_scaled, under_scaled)
-    above = Pair(middle.where(less.high, over_scaled), middle.where(less.low, 0.0))
-    below = Pair(middle.where(more.high, under_scaled), middle.where(more.low, 0.0))
+    above = DoubleDouble(middle.where(less.high, over_scaled), middle.where(less.low, 0.0))
+    below = DoubleDouble(middle.where(more.high, under_scaled), middle.where(more.low, 0.0))
     q = quotient_pair(above, below)
     vanishing = under.equals(float("inf")) & (over < float("inf"))
-    q = Pair(vanishing.where(0.0, q.high), vanishing.where(0.0, q.low))
+    q = DoubleDouble(vanishing.where(0.0, q.high), vanishing.where(0.0, q.low))
     zero = code.real(0.0)
     high, low = half_pi(x)
     turns = middle.where(0.5, zero)
@@ -111,6 +117,6 @@ def atan2(y: Number, x: Number) -> Number:
     left = code.real(1.0).with_sign_of(x) < 0.0
     turns = left.where(2.0 - turns, turns)
     sign = (steep ^ left).where(-1.0, code.real(1.0))
-    arc = arc_of(Pair(q.high * sign, q.low * sign), Pair(turns * high, turns * low))
+    arc = arc_of(DoubleDouble(q.high * sign, q.low * sign), DoubleDouble(turns * high, turns * low))
     result = (arc.high + arc.low).with_sign_of(y)
     return (x.is_nan() | y.is_nan()).where(float("nan"), result)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import polynomials
-from .double_double import Pair, exact_product, exact_sum, ordered_sum, product
+from .double_double import DoubleDouble, exact_product, exact_sum, ordered_sum, product
 from .exp import LOG_2, exp
 from .formula_builder import Number, polynomial
 
@@ -82,7 +82,7 @@ def increased_log(x: Number, increase: Number) -> Number:
     return finished(x, k * high + (f - (half_square - small)))
 
 
-def log_pair(m: Number) -> Pair:
+def log_pair(m: Number) -> DoubleDouble:
     """Return the logarithm of a number near one, with about ten extra bits."""
     f = m - 1.0
     s = f / (f + 2.0)
@@ -93,7 +93,7 @@ def log_pair(m: Number) -> Pair:
     return ordered_sum(high, (low - square.low).plus_product(s, square.high + rest))
 
 
-def based(x: Number, inverse: Pair, unit: Pair) -> Number:
+def based(x: Number, inverse: DoubleDouble, unit: DoubleDouble) -> Number:
     """Return a logarithm to another base.
 
     `inverse` is the reciprocal of the base's natural logarithm; `unit` is the logarithm of two to that base.
@@ -104,13 +104,13 @@ def based(x: Number, inverse: Pair, unit: Pair) -> Number:
     return finished(x, whole + (lost + low).plus_product(k, unit.low))
 
 
-def constants(x: Number, parts: dict[int, tuple[float, float]]) -> Pair:
-    return Pair(*map(x.code.real, parts[x.code.size]))
+def constants(x: Number, parts: dict[int, tuple[float, float]]) -> DoubleDouble:
+    return DoubleDouble(*map(x.code.real, parts[x.code.size]))
 
 
 def log2(x: Number) -> Number:
     """Return the logarithm to base two, which is exact for powers of two."""
-    return based(x, constants(x, INVERSE_LOG_OF_2), Pair(x.code.real(1.0), x.code.real(0.0)))
+    return based(x, constants(x, INVERSE_LOG_OF_2), DoubleDouble(x.code.real(1.0), x.code.real(0.0)))
 
 
 def log10(x: Number) -> Number:
@@ -125,7 +125,7 @@ def log1p(x: Number) -> Number:
     return (infinite | x.equals(0.0)).where(x, result)
 
 
-def log_of_pair(u: Pair) -> Number:
+def log_of_pair(u: DoubleDouble) -> Number:
     """Return the natural logarithm of a double-double number, accurate near one too."""
     return increased_log(u.high, u.low / u.high)
 

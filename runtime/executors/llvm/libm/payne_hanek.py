@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from .double_double import Pair, product
+from .double_double import DoubleDouble, product
 from .formula_builder import Number
 
 DIGITS = (
@@ -42,7 +42,7 @@ HALF_PI = (1.5707963267948966, 6.123233995736766e-17)
 WORD, LONG = ir.IntType(64), ir.IntType(128)
 
 
-def reduced_far(x: Number) -> tuple[Number, Pair]:
+def reduced_far(x: Number) -> tuple[Number, DoubleDouble]:
     """Return the nearest multiple of π/2, in the low bits of an integer, and the rest, for float64 above 2^16."""
     builder = x.code.builder
     bits = x.magnitude().bits()
@@ -60,10 +60,12 @@ def reduced_far(x: Number) -> tuple[Number, Pair]:
     power = x.code.number(builder.shl(exponent, WORD(52))).as_real()
     signed = power.with_sign_of(x)
     factor = x.code.number(negative).where(-signed, signed)
-    fraction = Pair(x.code.number(first) * 2.0**-53 * factor, x.code.number(second) * 2.0**-106 * factor)
+    fraction = DoubleDouble(
+        x.code.number(first) * 2.0**-53 * factor, x.code.number(second) * 2.0**-106 * factor
+    )
     quadrant = x.code.number(quarters)
     turned = (x < 0.0).where(-quadrant, quadrant)
-    return turned, product(fraction, Pair(*map(x.code.real, HALF_PI)))
+    return turned, product(fraction, DoubleDouble(*map(x.code.real, HALF_PI)))
 
 
 def window(x: Number, bits: Number) -> list[ir.Value]:

@@ -10,7 +10,7 @@ Hence the logarithm is computed as a pair, with only the polynomial of its small
 from __future__ import annotations
 
 from . import polynomials
-from .double_double import Pair, exact_sum, ordered_sum, product, quotient_pair, total
+from .double_double import DoubleDouble, exact_sum, ordered_sum, product, quotient_pair, total
 from .exp import LOG_2, exp, scaled_exp, whole
 from .formula_builder import Number, polynomial, through_double
 from .log import log, split
@@ -18,19 +18,19 @@ from .log import log, split
 TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
 
 
-def precise_log(x: Number) -> Pair:
+def precise_log(x: Number) -> DoubleDouble:
     """Return the logarithm of a positive finite number, with about twelve extra bits."""
     real = x.code.real
     k, m = split(x)
     below = exact_sum(m, real(1.0))
-    s = quotient_pair(Pair(m - 1.0, real(0.0)), below)
+    s = quotient_pair(DoubleDouble(m - 1.0, real(0.0)), below)
     s = ordered_sum(*s)
     z = product(s, s)
     tail = z.high * polynomial(z.high, polynomials.TABLES[64]["LOG_PAIR"])
-    factor = total(Pair(real(TWO_THIRDS[0]), real(TWO_THIRDS[1])), Pair(tail, real(0.0)))
+    factor = total(DoubleDouble(real(TWO_THIRDS[0]), real(TWO_THIRDS[1])), DoubleDouble(tail, real(0.0)))
     rest = product(product(s, z), factor)
-    logarithm = total(Pair(s.high * 2.0, s.low * 2.0), rest)
-    return total(Pair(k * LOG_2[64][0], k * LOG_2[64][1]), logarithm)
+    logarithm = total(DoubleDouble(s.high * 2.0, s.low * 2.0), rest)
+    return total(DoubleDouble(k * LOG_2[64][0], k * LOG_2[64][1]), logarithm)
 
 
 def rough_pow(x: Number, y: Number) -> Number:
@@ -46,7 +46,7 @@ def magnitude_of_pow(x: Number, y: Number) -> Number:
     start = size.equals(0.0).where(-infinity, size.equals(infinity).where(infinity, logarithm.high))
     steep = y * start
     moderate = steep.magnitude() < 1000.0
-    exponent = product(Pair(moderate.where(y, 0.0), x.code.real(0.0)), logarithm)
+    exponent = product(DoubleDouble(moderate.where(y, 0.0), x.code.real(0.0)), logarithm)
     limit = (steep > 0.0).where(infinity, x.code.real(0.0))
     power = whole(scaled_exp(exponent.high, exponent.low))
     return moderate.where(power, limit)

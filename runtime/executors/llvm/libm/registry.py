@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from .formula_builder import Code, Number
+from .formula_builder import FormulaContext, Number
 
 NAMES = {"float": "f32", "double": "f64"}
 
@@ -36,7 +36,7 @@ def fuses() -> bool:
 
 
 @dataclass(frozen=True)
-class Function:
+class LibmFunction:
     """A function of floats that can be emitted into a module.
 
     `ulp` bounds the error of float32 and float64 results, in units in the last place of the exact result.
@@ -70,7 +70,7 @@ class Function:
         function, _ = self._named(module, real, "")
         function.attributes.add("alwaysinline")
         builder = ir.IRBuilder(function.append_basic_block())
-        code = Code(builder, real, fused=fuses())
+        code = FormulaContext(builder, real, fused=fuses())
         builder.ret(self.formula(*map(code.number, function.args)).value)
         return function
 
@@ -104,7 +104,7 @@ REALS = {"float": ir.FloatType(), "double": ir.DoubleType()}
 
 
 @functools.cache
-def _written_once(function: Function, real: str) -> ir.Module:
+def _written_once(function: LibmFunction, real: str) -> ir.Module:
     """Return a module with a function and its callees, which other modules share: it is emitted and printed once."""
     module = ir.Module()
     function.write(module, REALS[real])

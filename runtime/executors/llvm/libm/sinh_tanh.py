@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from . import polynomials
 from .double_double import (
-    Pair,
+    DoubleDouble,
     collapsed,
     exact_product,
     exact_sum,
@@ -49,17 +49,17 @@ def tanh(x: Number) -> Number:
     doubled = x.magnitude().clamped(0.0, limit) * 2.0
     above = expm1_pair(doubled)
     below = exact_sum(x.code.real(2.0), above.high)
-    result = quotient(above, Pair(below.high, below.low + above.low))
+    result = quotient(above, DoubleDouble(below.high, below.low + above.low))
     return result.with_sign_of(x)
 
 
-def halved(x: Number) -> Pair:
+def halved(x: Number) -> DoubleDouble:
     """Return e^x / 2, which overflows a little later than e^x."""
     scaled = scaled_exp(x)
     near = ordered_sum(x.code.real(1.0), scaled.fraction.high)
     one = ordered_sum(near.high, near.low + scaled.fraction.low)
     high, low = scaled.factors()
-    return Pair(one.high * high * 0.5 * low, one.low * high * 0.5 * low)
+    return DoubleDouble(one.high * high * 0.5 * low, one.low * high * 0.5 * low)
 
 
 def rough_sinh(x: Number) -> Number:
@@ -73,7 +73,7 @@ def sinh(x: Number) -> Number:
     """Return the hyperbolic sine of `x`."""
     size = x.magnitude()
     t = expm1_pair(size.clamped(0.0, 50.0))
-    below = total(Pair(x.code.real(1.0), x.code.real(0.0)), t)
+    below = total(DoubleDouble(x.code.real(1.0), x.code.real(0.0)), t)
     near = collapsed(total(t, quotient_pair(t, below))) * 0.5
     result = (size > 40.0).where(collapsed(halved(size)), near)
     return (size < 2.0**-27).where(x, result.with_sign_of(x))
@@ -100,11 +100,11 @@ def rough_asinh(x: Number) -> Number:
 def asinh(x: Number) -> Number:
     """Return the inverse hyperbolic sine of `x`."""
     size = x.magnitude()
-    one = Pair(x.code.real(1.0), x.code.real(0.0))
+    one = DoubleDouble(x.code.real(1.0), x.code.real(0.0))
     near = size.clamped(0.0, 1e150)
     square = exact_product(near, near)
     below = total(one, root(total(square, one)))
-    argument = total(quotient_pair(square, below), Pair(near, x.code.real(0.0)))
+    argument = total(quotient_pair(square, below), DoubleDouble(near, x.code.real(0.0)))
     result = log_of_pair(total(one, argument))
     result = (size > 1e150).where(log(size) + LOG_2_NEAREST[64], result)
     return (size < 2.0**-27).where(x, result.with_sign_of(x))
@@ -119,7 +119,7 @@ def rough_acosh(x: Number) -> Number:
 @through_double(rough=rough_acosh)
 def acosh(x: Number) -> Number:
     """Return the inverse hyperbolic cosine of `x`; NaN below 1."""
-    one = Pair(x.code.real(1.0), x.code.real(0.0))
+    one = DoubleDouble(x.code.real(1.0), x.code.real(0.0))
     near = (x > 1e150).where(1e150, x)
     more = exact_sum(near, x.code.real(-1.0))
     argument = total(more, root(product(more, exact_sum(near, x.code.real(1.0)))))
@@ -139,7 +139,7 @@ def atanh(x: Number) -> Number:
     """Return the inverse hyperbolic tangent of `x`, for |x| ≤ 1."""
     size = x.magnitude()
     one = x.code.real(1.0)
-    argument = quotient_pair(Pair(size * 2.0, x.code.real(0.0)), exact_sum(one, -size))
-    result = log_of_pair(total(Pair(one, x.code.real(0.0)), argument)) * 0.5
+    argument = quotient_pair(DoubleDouble(size * 2.0, x.code.real(0.0)), exact_sum(one, -size))
+    result = log_of_pair(total(DoubleDouble(one, x.code.real(0.0)), argument)) * 0.5
     result = size.equals(1.0).where(float("inf"), result)
     return (size < 2.0**-27).where(x, result.with_sign_of(x))

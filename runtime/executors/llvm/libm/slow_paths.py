@@ -17,7 +17,7 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from .formula_builder import FORMATS, Code, Number
+from .formula_builder import FORMATS, FormulaContext, Number
 
 
 @functools.cache
@@ -76,7 +76,7 @@ def define_formula(
     (x,) = function.args
     double = ir.DoubleType()
     wide = x if real == double else builder.fpext(x, double)
-    result = formula(Code(builder, double, fused=fused).number(wide)).value
+    result = formula(FormulaContext(builder, double, fused=fused).number(wide)).value
     builder.ret(result if real == double else builder.fptrunc(result, real))
     return function
 
@@ -88,7 +88,7 @@ def define_test(
     (x,) = function.args
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     far, near = function.append_basic_block("far"), function.append_basic_block("near")
-    mark = (Code(builder, x.type, fused=False).number(x).magnitude() > limit).value
+    mark = (FormulaContext(builder, x.type, fused=False).number(x).magnitude() > limit).value
     if isinstance(x.type, ir.VectorType):
         together = builder.bitcast(mark, ir.IntType(x.type.count))
         mark = builder.icmp_unsigned("!=", together, together.type(0))

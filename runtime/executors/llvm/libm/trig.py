@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import polynomials
-from .double_double import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
+from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient
 from .formula_builder import Number, polynomial
 from .payne_hanek import reduced_far
 from .slow_paths import rarely
@@ -28,7 +28,7 @@ LIMIT = {32: 2.0**17, 64: 2.0**40}
 """The largest magnitudes for which this range reduction is exact."""
 
 
-def reduced(x: Number) -> tuple[Number, Pair]:
+def reduced(x: Number) -> tuple[Number, DoubleDouble]:
     """Return n, in the low bits of an integer, and r."""
     code = x.code
     n, quadrant = (x * INVERSE_HALF_PI).rounded()
@@ -43,14 +43,14 @@ def reduced(x: Number) -> tuple[Number, Pair]:
     return quadrant, exact_sum(high, (low - middle.low) - n * third)
 
 
-def sine(r: Pair) -> Pair:
+def sine(r: DoubleDouble) -> DoubleDouble:
     """Return sin r for |r| ≤ π/4."""
     x, rest = r
     z = x * x
-    return Pair(x, rest.plus_product(x * z, polynomial(z, polynomials.TABLES[x.code.size]["SIN"])))
+    return DoubleDouble(x, rest.plus_product(x * z, polynomial(z, polynomials.TABLES[x.code.size]["SIN"])))
 
 
-def cosine(r: Pair) -> Pair:
+def cosine(r: DoubleDouble) -> DoubleDouble:
     """Return cos r for |r| ≤ π/4."""
     x, rest = r
     z, lost = exact_product(x, x)
@@ -58,10 +58,10 @@ def cosine(r: Pair) -> Pair:
     one = 1.0 - half
     linear = (x * rest).plus_product(lost, 0.5)
     tail = (-linear).plus_product(z * z, polynomial(z, polynomials.TABLES[x.code.size]["COS"]))
-    return Pair(one, ((1.0 - one) - half) + tail)
+    return DoubleDouble(one, ((1.0 - one) - half) + tail)
 
 
-def turned(quadrant: Number, r: Pair) -> Number:
+def turned(quadrant: Number, r: DoubleDouble) -> Number:
     """Return sin r, cos r, -sin r or -cos r, as `quadrant` demands."""
     odd = (quadrant & 1).equals(1)
     result = odd.where(collapsed(cosine(r)), collapsed(sine(r)))
@@ -69,16 +69,16 @@ def turned(quadrant: Number, r: Pair) -> Number:
     return (result.bits() ^ sign).as_real()
 
 
-def ratio(quadrant: Number, r: Pair) -> Number:
+def ratio(quadrant: Number, r: DoubleDouble) -> Number:
     """Return tan r or -1 / tan r."""
     odd = (quadrant & 1).equals(1)
     above, below = ordered_sum(*sine(r)), ordered_sum(*cosine(r))
-    upper = Pair(odd.where(below.high, above.high), odd.where(below.low, above.low))
-    lower = Pair(odd.where(-above.high, below.high), odd.where(-above.low, below.low))
+    upper = DoubleDouble(odd.where(below.high, above.high), odd.where(below.low, above.low))
+    lower = DoubleDouble(odd.where(-above.high, below.high), odd.where(-above.low, below.low))
     return quotient(upper, lower)
 
 
-def far(x: Number, finish: Callable[[Number, Pair], Number], shift: int = 0) -> Number:
+def far(x: Number, finish: Callable[[Number, DoubleDouble], Number], shift: int = 0) -> Number:
     """Apply `finish` after the Payne-Hanek reduction; return NaN for infinity."""
     quadrant, r = reduced_far(x)
     return (x.magnitude() < float("inf")).where(finish(quadrant + shift, r), float("nan"))

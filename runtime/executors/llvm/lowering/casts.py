@@ -9,7 +9,7 @@ from __future__ import annotations
 from .... import dtypes
 from ..codegen.function_builder import Emitter
 from ..codegen.half_floats import half_of_double
-from ..codegen.llvm_types import Element, Pair, Register, constant, integer, ir, register_type
+from ..codegen.llvm_types import ComplexPair, Element, Register, constant, integer, ir, register_type
 from ..codegen.rule_registry import Site, elementwise
 
 
@@ -24,21 +24,21 @@ def converted(e: Emitter, x: Element, own: dtypes.DType, wanted: dtypes.DType) -
         return x
     if wanted.is_bool:
         return _truth(e, x, own)
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         if wanted.kind == "c":
             part = wanted.real_dtype
-            return Pair(*(_of_float(e, value, own.real_dtype, part) for value in x))
+            return ComplexPair(*(_of_float(e, value, own.real_dtype, part) for value in x))
         return converted(e, x.re, own.real_dtype, wanted)
     if wanted.kind == "c":
         part = wanted.real_dtype
-        return Pair(converted(e, x, own, part), constant(part, 0))
+        return ComplexPair(converted(e, x, own, part), constant(part, 0))
     if own.kind == "f":
         return _of_float(e, x, own, wanted)
     return _of_integer(e, x, own, wanted)
 
 
 def _truth(e: Emitter, x: Element, own: dtypes.DType) -> Register:
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         return e.b.or_(_truth(e, x.re, own.real_dtype), _truth(e, x.im, own.real_dtype))
     if own.kind == "f":
         return e.b.fcmp_unordered("!=", x, constant(own, 0))
@@ -99,7 +99,7 @@ def _unsigned(e: Emitter, x: Register, own: dtypes.DType) -> Register:
 
 @elementwise("complex")
 def _(e: Emitter, site: Site, real: Element, imaginary: Element) -> Element:
-    return Pair(real, imaginary)
+    return ComplexPair(real, imaginary)
 
 
 @elementwise("bitwise_and")

@@ -107,7 +107,7 @@ def _joined(
 ) -> list[LazyValue]:
     e = region.e
     after = e.block("after")
-    meetings: list[MergePoint | list_phi.Meeting | dynamic_phi.Meeting] = []
+    meetings: list[MergePoint | list_phi.ListMerge | dynamic_phi.TensorMerge] = []
     lowered: list[tuple[object, Region, list[LazyValue]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
@@ -116,9 +116,9 @@ def _joined(
             lowered.append((e.b.block, inner, results))
     for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
         if isinstance(value.spec, ListType):
-            meetings.append(list_phi.Meeting(e, value.spec, outcomes))
+            meetings.append(list_phi.ListMerge(e, value.spec, outcomes))
         elif any(node.shape != outcomes[0].shape for node in outcomes):
-            meetings.append(dynamic_phi.Meeting(e, value.spec, outcomes))
+            meetings.append(dynamic_phi.TensorMerge(e, value.spec, outcomes))
         else:
             meetings.append(MergePoint(e, outcomes[0], _common(outcomes)))
     for end, inner, results in lowered:

@@ -47,7 +47,7 @@ class _Sizes:
         )
 
 
-class Meeting:
+class TensorMerge:
     """The merge point of one result of all branches."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
@@ -78,7 +78,7 @@ class Meeting:
         return found
 
 
-class Kept:
+class KeptTensor:
     """A loop-carried tensor: the current value in one buffer, the next value in another."""
 
     def __init__(self, region: Region, spec: Any, node: LazyValue) -> None:

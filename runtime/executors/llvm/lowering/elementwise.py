@@ -9,7 +9,7 @@ import numpy as np
 from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.function_builder import Emitter
-from ..codegen.llvm_types import Element, Pair, Register, constant, ir
+from ..codegen.llvm_types import ComplexPair, Element, Register, constant, ir
 from ..codegen.rule_registry import Site, elementwise
 from ..codegen.scalar_builder import is_known
 from . import divisibility, fma
@@ -22,7 +22,7 @@ def _of_integers(operation: Operation) -> bool:
 @elementwise("add")
 def add(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "c":
-        return Pair(e.b.fadd(x.re, y.re), e.b.fadd(x.im, y.im))
+        return ComplexPair(e.b.fadd(x.re, y.re), e.b.fadd(x.im, y.im))
     if site.dtype.kind == "f":
         return fma.fused(e, x, y) or e.b.fadd(x, y)
     return e.b.add(x, y)
@@ -31,7 +31,7 @@ def add(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 @elementwise("subtract")
 def subtract(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "c":
-        return Pair(e.b.fsub(x.re, y.re), e.b.fsub(x.im, y.im))
+        return ComplexPair(e.b.fsub(x.re, y.re), e.b.fsub(x.im, y.im))
     if site.dtype.kind == "f":
         return fma.fused(e, x, y, is_difference=True) or e.b.fsub(x, y)
     return e.b.sub(x, y)
@@ -41,7 +41,7 @@ def subtract(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 def multiply(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     b = e.b
     if site.dtype.kind == "c":
-        return Pair(
+        return ComplexPair(
             b.fsub(b.fmul(x.re, y.re), b.fmul(x.im, y.im)), b.fadd(b.fmul(x.re, y.im), b.fmul(x.im, y.re))
         )
     return b.fmul(x, y) if site.dtype.kind == "f" else b.mul(x, y)
@@ -68,7 +68,7 @@ def divide(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return quotient_of_complex(e, x, y) if site.dtype.kind == "c" else e.b.fdiv(x, y)
 
 
-def quotient_of_complex(e: Emitter, x: Pair, y: Pair) -> Pair:
+def quotient_of_complex(e: Emitter, x: ComplexPair, y: ComplexPair) -> ComplexPair:
     """Divide by Smith's algorithm, as NumPy does: scaled by the larger part of the divisor."""
     b = e.b
     kind = y.re.type
@@ -84,7 +84,7 @@ def quotient_of_complex(e: Emitter, x: Pair, y: Pair) -> Pair:
     im = b.fmul(b.select(by_real, over_real, over_imaginary), scale)
     zero = ir().Constant(kind, 0.0)
     is_zero = b.and_(b.fcmp_ordered("==", real_size, zero), b.fcmp_ordered("==", imaginary_size, zero))
-    return Pair(
+    return ComplexPair(
         b.select(is_zero, b.fdiv(x.re, real_size), re), b.select(is_zero, b.fdiv(x.im, real_size), im)
     )
 
@@ -92,7 +92,7 @@ def quotient_of_complex(e: Emitter, x: Pair, y: Pair) -> Pair:
 @elementwise("negative")
 def negative(e: Emitter, site: Site, x: Element) -> Element:
     if site.dtype.kind == "c":
-        return Pair(e.b.fneg(x.re), e.b.fneg(x.im))
+        return ComplexPair(e.b.fneg(x.re), e.b.fneg(x.im))
     return e.b.fneg(x) if site.dtype.kind == "f" else e.b.neg(x)
 
 
@@ -289,19 +289,19 @@ def sign(e: Emitter, site: Site, x: Element) -> Element:
 
 @elementwise("reciprocal")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         return _reciprocal_of_complex(e, x)
     return divide(e, site, constant(site.dtype, 1), x)
 
 
-def _reciprocal_of_complex(e: Emitter, x: Pair) -> Pair:
+def _reciprocal_of_complex(e: Emitter, x: ComplexPair) -> ComplexPair:
     """Return the reciprocal as NumPy computes it, scaled by the larger part; NaN for 0."""
     b, one = e.b, ir().Constant(x.re.type, 1.0)
     by_real = b.fcmp_ordered("<=", e.intrinsic("fabs", x.im), e.intrinsic("fabs", x.re))
     large, small = b.select(by_real, x.re, x.im), b.select(by_real, x.im, x.re)
     ratio = b.fdiv(small, large)
     size = b.fadd(large, b.fmul(small, ratio))
-    return Pair(
+    return ComplexPair(
         b.fdiv(b.select(by_real, one, ratio), size), b.fdiv(b.fneg(b.select(by_real, ratio, one)), size)
     )
 
@@ -336,14 +336,14 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
 
 @elementwise("real")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return x.re if isinstance(x, Pair) else x
+    return x.re if isinstance(x, ComplexPair) else x
 
 
 @elementwise("imag")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return x.im if isinstance(x, Pair) else constant(site.result, 0)
+    return x.im if isinstance(x, ComplexPair) else constant(site.result, 0)
 
 
 @elementwise("conj")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return Pair(x.re, e.b.fneg(x.im)) if isinstance(x, Pair) else x
+    return ComplexPair(x.re, e.b.fneg(x.im)) if isinstance(x, ComplexPair) else x

@@ -22,7 +22,7 @@ from ..codegen.llvm_types import Register, integer, ir, null, pointer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .fill import shape_of
-from .pocketfft import Loop, find
+from .pocketfft import TransformLoop, find
 from .reshape import known
 from .softmax import as_dtype
 
@@ -48,7 +48,7 @@ def _along(region: Region, node: LazyValue, name: str, axis: int, size: int) -> 
     return as_dtype(region, result, real if name == "irfft" else _WHOLES[real])
 
 
-def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, factor: Any) -> None:
+def _call(e: Emitter, loop: TransformLoop, node: Buffer, result: Buffer, axis: int, factor: Any) -> None:
     """Emit one call if rows are contiguous, else one call for each slice that contains the whole axis."""
     parts, stride = math.prod(node.shape[:axis]), math.prod(node.shape[axis + 1 :])
     sizes = node.shape[axis], result.shape[axis]
@@ -74,7 +74,7 @@ def _call(e: Emitter, loop: Loop, node: Buffer, result: Buffer, axis: int, facto
         e.call(symbol, ir().VoidType(), memory, counts, strides, _data(e, loop))
 
 
-def _data(e: Emitter, loop: Loop) -> Register:
+def _data(e: Emitter, loop: TransformLoop) -> Register:
     """Return the data pointer of the loop."""
     if not loop.data:
         return null()

@@ -10,7 +10,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, IndexMap, Known, LazyValue, Scalar, Shape
+from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue, Scalar, Shape
 from ..codegen.llvm_types import Element, Register, constant, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -19,7 +19,7 @@ from .casts import converted
 
 def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> LazyValue:
     """Return a tensor of one constant, without memory."""
-    made = Known(np.array(value, dtype.numpy))
+    made = ConstantArray(np.array(value, dtype.numpy))
     return IndexMap(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
 
 

@@ -20,7 +20,7 @@ from ..codegen.rule_registry import RefusedError
 from ..codegen.scalar_builder import is_known
 from . import blas, gemm_blocked, gemm_kernel_ir, gemm_packing
 from .casts import converted
-from .gemm_small import Kind, product
+from .gemm_small import ProductShape, product
 from .reduction_kinds import get, new_slot, put
 
 LARGE = 1 << 14
@@ -106,7 +106,7 @@ class Product:
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
             b = self._transposed(b)
-        kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
+        kind = ProductShape(self.dtype, self.m, self.n, self.k, self.a.turned)
         self.e.b.call(product(self.e.module, kind), [a, b, c])
 
     def _by_strips(self, a: Register, b: Register, c: Register) -> None:

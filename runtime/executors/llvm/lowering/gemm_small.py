@@ -25,7 +25,7 @@ _ACROSS = 3  # vectors per row of a tile
 _DOWN = 4  # rows per tile
 
 
-class Kind(NamedTuple):
+class ProductShape(NamedTuple):
     """A product of an `m` by `k` and a `k` by `n` matrix. If `turned`, the first matrix is stored as its transpose."""
 
     dtype: dtypes.DType
@@ -39,7 +39,7 @@ class Kind(NamedTuple):
         return f"product_{self.dtype.name}_{'t' if self.turned else 'n'}_{self.m}_{self.n}_{self.k}"
 
 
-def product(module: Any, kind: Kind) -> Any:
+def product(module: Any, kind: ProductShape) -> Any:
     """Return the function `(a, b, c)` of a kind of products, defined in the module on first use."""
     return module.globals.get(kind.name) or _Product(module, kind).written()
 
@@ -47,7 +47,7 @@ def product(module: Any, kind: Kind) -> Any:
 class _Product(Vectors):
     """Emits the function of one kind of products."""
 
-    def __init__(self, module: Any, kind: Kind) -> None:
+    def __init__(self, module: Any, kind: ProductShape) -> None:
         super().__init__(module, kind.name, kind.dtype, "aaa")
         self.kind = kind
         self.first, self.second, self.result = self.arguments

@@ -19,7 +19,7 @@ from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, IndexMap, Known, LazyValue, Shape
+from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -162,7 +162,10 @@ def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: A
         raise RefusedError(f"sums of {len(counted)} elements are not compiled")
     found = region.readable(node)
     tables = [
-        (Known(np.ascontiguousarray(sources[:, k])), Known(np.ascontiguousarray(weights[:, k])))
+        (
+            ConstantArray(np.ascontiguousarray(sources[:, k])),
+            ConstantArray(np.ascontiguousarray(weights[:, k])),
+        )
         for k in counted
     ]
     site = site_of(node.dtype)
@@ -204,9 +207,12 @@ def _spread(region: Region, node: LazyValue, axis: int, old: int, sources: Any, 
 def _spread_once(
     region: Region, node: LazyValue, axis: int, sources: Any, weights: Any, result: Buffer
 ) -> None:
-    places_of, weight = Known(np.ascontiguousarray(sources)), Known(np.ascontiguousarray(weights))
+    places_of, weight = (
+        ConstantArray(np.ascontiguousarray(sources)),
+        ConstantArray(np.ascontiguousarray(weights)),
+    )
 
-    def entry(e: Emitter, table: Known, coordinates: Sequence[Register]) -> Element:
+    def entry(e: Emitter, table: ConstantArray, coordinates: Sequence[Register]) -> Element:
         return table.at(e, Index.of(table.shape, [coordinates[axis]]))
 
     _scattered(

@@ -38,7 +38,7 @@ _NAMES = (
 LETTERS = {dtypes.float64: "d", dtypes.complex128: "z"}
 
 
-class Found(NamedTuple):
+class LapackLibrary(NamedTuple):
     """A library, the spelling of its function names, and the width of its integers."""
 
     library: Any
@@ -47,12 +47,12 @@ class Found(NamedTuple):
 
 
 @functools.cache
-def find() -> Found | None:
+def find() -> LapackLibrary | None:
     """Return the library; None if there is none."""
     for library, (spelling, bits) in itertools.product(libraries(), _NAMES):
         function = getattr(library, spelling.format("dgesv"), None)
         if function is not None and _solves(function, bits):
-            return Found(library, spelling, bits)
+            return LapackLibrary(library, spelling, bits)
     return None
 
 

@@ -16,7 +16,7 @@ from ....ir.graph import Operation
 from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
-from ..codegen.llvm_types import Element, Pair, Register, constant
+from ..codegen.llvm_types import ComplexPair, Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
@@ -60,7 +60,7 @@ class _Matrices:
 
 
 def _conjugate(e: Emitter, x: Element) -> Element:
-    return Pair(x.re, e.b.fneg(x.im)) if isinstance(x, Pair) else x
+    return ComplexPair(x.re, e.b.fneg(x.im)) if isinstance(x, ComplexPair) else x
 
 
 def _solved(

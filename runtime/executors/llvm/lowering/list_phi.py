@@ -19,7 +19,7 @@ from ..codegen.rule_registry import RefusedError
 from .list_memory import Cells, List, Lists, View, copied, made, parts_of
 
 
-class Kept:
+class KeptList:
     """The memory of a loop-carried list, or of a list that is a result of branches."""
 
     def __init__(self, node: Any, parts: Sequence[Cells]) -> None:
@@ -36,19 +36,19 @@ class Kept:
         for own, new in zip(self.parts, found.parts, strict=True):
             if new is own:
                 continue
-            if any(isinstance(other, Kept) and new in other.parts for other in others):
+            if any(isinstance(other, KeptList) and new in other.parts for other in others):
                 raise RefusedError("lists that a loop swaps are not compiled")
             own.take(e, new)
 
 
-class Meeting:
+class ListMerge:
     """The merge point of a list from several branches, without a copy if all branches return the same list."""
 
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[LazyValue]) -> None:
         parts_of_outcomes = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
         is_common = all(all(map(_same, parts, parts_of_outcomes[0])) for parts in parts_of_outcomes)
         self._common = outcomes[0] if is_common else None
-        self._kept: Kept | None = None
+        self._kept: KeptList | None = None
         if is_common:
             return
         size = spec.size if isinstance(spec, SizedSpec) else None
@@ -56,7 +56,7 @@ class Meeting:
             made_parts: list[Cells] = [cells.again(e) for cells in parts_of_outcomes[0]]  # type: ignore[union-attr]
         else:
             made_parts = [Cells(e, element, size, False) for element in parts_of(spec)]
-        self._kept = Kept(List(made_parts[0]) if len(made_parts) == 1 else Lists(*made_parts), made_parts)
+        self._kept = KeptList(List(made_parts[0]) if len(made_parts) == 1 else Lists(*made_parts), made_parts)
 
     def arrive(self, region: Region, node: LazyValue) -> None:
         if self._kept is not None:
@@ -70,7 +70,7 @@ def _same(one: Any, other: Any) -> bool:
     return one is other
 
 
-def entered(region: Region, operation: Operation, node: LazyValue, number: int) -> Kept:
+def entered(region: Region, operation: Operation, node: LazyValue, number: int) -> KeptList:
     """Return the memory of a loop-carried list, initialized with its elements before the loop."""
     e = region.e
     spec: Any = operation.outputs[number].spec
@@ -78,13 +78,13 @@ def entered(region: Region, operation: Operation, node: LazyValue, number: int) 
     size = spec.size if isinstance(spec, SizedSpec) else None
     body = operation.regions[1]
     if isinstance(found.cells, View) and only_shrinks(body, body.inputs[number], body.outputs[number]):
-        return Kept(found, [cells.again(e) for cells in found.parts])
+        return KeptList(found, [cells.again(e) for cells in found.parts])
     is_shared = found.is_shared
     is_free = found is not node or (not is_shared and region.is_last_read(operation, node))
     if is_free and size == found.cells.size:
-        return Kept(found, found.parts)
+        return KeptList(found, found.parts)
     parts = [copied(e, cells, size) for cells in found.parts]
-    return Kept(found.of(parts), parts)
+    return KeptList(found.of(parts), parts)
 
 
 def only_shrinks(graph: Graph, value: Any, wanted: Any) -> bool:

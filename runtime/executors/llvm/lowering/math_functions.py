@@ -11,7 +11,7 @@ from typing import Any
 from ....ir.graph import Operation
 from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
-from ..codegen.llvm_types import Element, Pair, Register, constant, integer, ir
+from ..codegen.llvm_types import ComplexPair, Element, Register, constant, integer, ir
 from ..codegen.rule_registry import Site, elementwise
 from ..codegen.scalar_builder import is_known
 from . import complex
@@ -58,7 +58,7 @@ def _takes(operation: Operation) -> str | None:
 
 
 def _function(e: Emitter, site: Site, x: Element) -> Element:
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         return complex.FUNCTIONS[site.type](e, x, call_function)
     return call_function(e, site.type, x)
 
@@ -68,22 +68,22 @@ elementwise(*OF_ONE, takes=_takes)(_function)
 
 @elementwise("abs", takes=_takes)
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return call_function(e, "hypot", x.re, x.im) if isinstance(x, Pair) else absolute(e, site, x)
+    return call_function(e, "hypot", x.re, x.im) if isinstance(x, ComplexPair) else absolute(e, site, x)
 
 
 @elementwise("sign")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return complex.sign(e, x, call_function) if isinstance(x, Pair) else sign(e, site, x)
+    return complex.sign(e, x, call_function) if isinstance(x, ComplexPair) else sign(e, site, x)
 
 
 @elementwise("sqrt", takes=_takes)
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return complex.sqrt(e, x, call_function) if isinstance(x, Pair) else e.intrinsic("sqrt", x)
+    return complex.sqrt(e, x, call_function) if isinstance(x, ComplexPair) else e.intrinsic("sqrt", x)
 
 
 @elementwise("angle")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         return call_function(e, "atan2", x.im, x.re)
     negative = e.b.fcmp_ordered("<", x, constant(site.dtype, 0))
     return e.b.select(negative, constant(site.dtype, 3.141592653589793), constant(site.dtype, 0))
@@ -159,7 +159,7 @@ def _power_of_integers(e: Emitter, kind: Any) -> Any:
 def _unless_zero(e: Emitter, site: Site, tested: Element, value: Element) -> Element:
     """Return 0 if `tested` is 0, else `value`."""
     b, zero = e.b, constant(site.dtype, 0)
-    if isinstance(tested, Pair):
+    if isinstance(tested, ComplexPair):
         is_zero = b.and_(b.fcmp_ordered("==", tested.re, zero.re), b.fcmp_ordered("==", tested.im, zero.im))
     else:
         is_zero = b.fcmp_ordered("==", tested, zero)
@@ -183,7 +183,7 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
 
 @elementwise("xlogy")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    logarithm = complex.log(e, y, call_function) if isinstance(y, Pair) else call_function(e, "log", y)
+    logarithm = complex.log(e, y, call_function) if isinstance(y, ComplexPair) else call_function(e, "log", y)
     return _unless_zero(e, site, x, multiply(e, site, x, logarithm))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from .... import dtypes
 from ..codegen.interrupts import ASK
 from ..codegen.llvm_types import Register, integer, memory_type, pointer
-from ..codegen.routine_builder import Cell, Routine
+from ..codegen.routine_builder import Routine, StackSlot
 from ..codegen.shared_functions import outside
 
 _RUN = 16
@@ -158,7 +158,7 @@ class _Writer:
         self._give_rest(target, left, middle)
         self._give_rest(target, right, stop)
 
-    def _give_rest(self, target: Cell, here: Cell, stop: Register) -> None:
+    def _give_rest(self, target: StackSlot, here: StackSlot, stop: Register) -> None:
         r = self.r
         count = r.b.sub(stop, here.get())
         for column in self.columns:

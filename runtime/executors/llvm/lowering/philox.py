@@ -21,7 +21,7 @@ _FACTORS = (0xD2511F53, 0xCD9E8D57)
 _STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
-class Stream(NamedTuple):
+class PhiloxBlocks(NamedTuple):
     """A stream of blocks: the words of the key, and the lower and upper half of the first counter."""
 
     k0: Register
@@ -61,7 +61,7 @@ def joined(b: Any, low: Register, high: Register) -> Register:
     return b.or_(b.zext(low, integer(64)), b.shl(b.zext(high, integer(64)), integer(64)(32)))
 
 
-def stream_of(region: Region, seed: LazyValue) -> Stream:
+def stream_of(region: Region, seed: LazyValue) -> PhiloxBlocks:
     """Return the stream of a seed."""
     e, numbers = region.e, region.settled(seed)
     parts = [
@@ -70,14 +70,14 @@ def stream_of(region: Region, seed: LazyValue) -> Stream:
     ]
     if len(parts) == 3:
         low, high, key = parts
-        return Stream(*_halves(e.b, key), low, high)
+        return PhiloxBlocks(*_halves(e.b, key), low, high)
     first, second = parts
     counter = [*_halves(e.b, first), *_halves(e.b, second)]
     k0, k1, c0, c1 = words(e.b, tuple(integer(32)(part) for part in SCRAMBLING), counter)
-    return Stream(k0, k1, e.word(0), joined(e.b, c0, c1))
+    return PhiloxBlocks(k0, k1, e.word(0), joined(e.b, c0, c1))
 
 
-def words_of(region: Region, stream: Stream, count: int) -> Buffer:
+def words_of(region: Region, stream: PhiloxBlocks, count: int) -> Buffer:
     """Return `count` words of a stream, in memory."""
     e, blocks = region.e, -(-count // 4)
     memory = Buffer.new(e, dtypes.uint32, (4 * blocks,))

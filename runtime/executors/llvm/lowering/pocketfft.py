@@ -37,7 +37,7 @@ class _Ufunc(ctypes.Structure):
     _fields_ = _OF_UFUNC
 
 
-class Loop(NamedTuple):
+class TransformLoop(NamedTuple):
     """An inner loop: its address, its data pointer, which may be null, and the dtypes of its operand and result."""
 
     name: str
@@ -48,7 +48,7 @@ class Loop(NamedTuple):
 
 
 @functools.cache
-def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
+def find(name: str, dtype: dtypes.DType, has_factor: bool) -> TransformLoop | None:
     """Return the loop that NumPy selects for operands of a dtype; None if it is not found.
 
     The factor is a float of this precision, or else the integer 1.
@@ -72,11 +72,11 @@ def find(name: str, dtype: dtypes.DType, has_factor: bool) -> Loop | None:
     position, data = types.index(wanted), structure.data
     given, made = (dtypes.as_dtype(chosen[i]) for i in (0, 2))
     address, more = structure.functions[position] or 0, (data[position] if data else None) or 0
-    loop = Loop(f"{name}_{given.name}", address, more, given, made)
+    loop = TransformLoop(f"{name}_{given.name}", address, more, given, made)
     return loop if _transforms(loop, ufunc, chosen[1]) else None
 
 
-def _transforms(loop: Loop, ufunc: Any, real: np.dtype[Any]) -> bool:
+def _transforms(loop: TransformLoop, ufunc: Any, real: np.dtype[Any]) -> bool:
     """Return whether a loop computes the same as the ufunc for two rows."""
     given, made = loop.given.numpy, loop.made.numpy
     sizes = (6, 4) if ufunc.__name__.startswith("rfft") else (4, 6) if made.kind == "f" else (6, 6)

@@ -16,7 +16,7 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Index, IndexMap, Known, LazyValue, Shape
+from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -24,7 +24,7 @@ from .casts import converted
 from .elementwise import add, compared
 from .fill import shape_of
 from .reduction_codegen import reduced
-from .reduction_kinds import Kind, get, maxima, new_slot, put, site_of, sums
+from .reduction_kinds import ReductionKind, get, maxima, new_slot, put, site_of, sums
 from .softmax import as_dtype, each, widened
 from .space_to_depth import surrounded
 
@@ -40,7 +40,7 @@ def _slide(operation: Operation, shape: Shape) -> Sliding:
     return slide
 
 
-def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: Kind) -> LazyValue:
+def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: ReductionKind) -> LazyValue:
     """Reduce windows along one axis after the other."""
     for axis, size in enumerate(slide.window):
         if size == slide.strides[axis] == 1 and slide.outputs[axis] == node.shape[axis]:
@@ -49,7 +49,7 @@ def _pooled(region: Region, node: LazyValue, slide: Sliding, kind: Kind) -> Lazy
     return node
 
 
-def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: Kind) -> LazyValue:
+def _along(region: Region, node: LazyValue, slide: Sliding, axis: int, kind: ReductionKind) -> LazyValue:
     margins = [(0, 0)] * len(node.shape)
     stride, extent = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
     before = slide.before[axis]
@@ -85,7 +85,7 @@ def _divided(region: Region, node: LazyValue, slide: Sliding) -> LazyValue:
     for axis, counts in enumerate(slide.counts()):
         if slide.window[axis] > 1:
             trailing = (1,) * (len(node.shape) - axis - 1)
-            divisors = Known(counts.astype(node.dtype.numpy).reshape(-1, *trailing))
+            divisors = ConstantArray(counts.astype(node.dtype.numpy).reshape(-1, *trailing))
             node = each(
                 region, lambda e, x, y: e.b.fdiv(x, y), node.dtype, node.shape, node, divisors, cost=4
             )

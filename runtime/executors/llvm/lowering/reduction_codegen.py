@@ -26,7 +26,7 @@ from ..codegen.llvm_types import Element, Register, constant
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site
 from .casts import converted
-from .reduction_kinds import Kind, get, new_slot, put, site_of, sums
+from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
 
 _BLOCK = 1024
 
@@ -47,7 +47,12 @@ def reduced_shape(operation: Operation, node: LazyValue) -> Shape:
 
 
 def reduced(
-    region: Region, node: LazyValue, kind: Kind, axes: Sequence[int], shape: Shape, dtype: dtypes.DType
+    region: Region,
+    node: LazyValue,
+    kind: ReductionKind,
+    axes: Sequence[int],
+    shape: Shape,
+    dtype: dtypes.DType,
 ) -> LazyValue:
     """Reduce a node along axes, to this shape and dtype."""
     node = node.storage or node
@@ -70,12 +75,14 @@ def reduced(
     return where
 
 
-def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
+def _empty(kind: ReductionKind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
     value = constant(dtype, kind.start)
     return LazyElementwise(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
 
 
-def _alone(region: Region, node: LazyValue, kind: Kind, shape: Shape, dtype: dtypes.DType) -> LazyValue:
+def _alone(
+    region: Region, node: LazyValue, kind: ReductionKind, shape: Shape, dtype: dtypes.DType
+) -> LazyValue:
     """Return the reduction of axes of size 1, which combines nothing, except where the initial value matters.
 
     The sum of -0.0 alone is 0.0; 1 times a complex infinity has a NaN part.
@@ -105,7 +112,12 @@ def _kept_beside(
 
 
 def _whole(
-    region: Region, node: LazyValue, kind: Kind, order: Sequence[LazyValue], shape: Shape, dtype: dtypes.DType
+    region: Region,
+    node: LazyValue,
+    kind: ReductionKind,
+    order: Sequence[LazyValue],
+    shape: Shape,
+    dtype: dtypes.DType,
 ) -> LazyValue:
     """Reduce all elements to one."""
     e = region.e
@@ -136,7 +148,7 @@ def _whole(
 
 
 def _in_blocks(
-    e: Emitter, kind: Kind, size: Size, gather: Callable[..., None], slot: Any, shape: Shape
+    e: Emitter, kind: ReductionKind, size: Size, gather: Callable[..., None], slot: Any, shape: Shape
 ) -> Element:
     """Reduce a dynamic number of elements in blocks, with a shorter last block."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
@@ -169,7 +181,7 @@ def divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
 def _gather(
     e: Emitter,
     node: LazyValue,
-    kind: Kind,
+    kind: ReductionKind,
     order: Sequence[LazyValue],
     kept: Sequence[tuple[LazyValue, Buffer]],
     slot: Sequence[Register],
@@ -182,7 +194,7 @@ def _gather(
 def _element(
     e: Emitter,
     node: LazyValue,
-    kind: Kind,
+    kind: ReductionKind,
     order: Sequence[LazyValue],
     kept: Sequence[tuple[LazyValue, Buffer]],
     index: Index,
@@ -196,7 +208,7 @@ def _element(
 
 
 def _in_parts(
-    e: Emitter, kind: Kind, parts: int, size: int, gather: Callable[..., None], shape: Shape
+    e: Emitter, kind: ReductionKind, parts: int, size: int, gather: Callable[..., None], shape: Shape
 ) -> Element:
     """Reduce `parts` blocks of one size, perhaps in threads; block sums of float32 are added in float64."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
@@ -217,7 +229,7 @@ def _in_parts(
 def _beside(
     region: Region,
     node: LazyValue,
-    kind: Kind,
+    kind: ReductionKind,
     axes: Sequence[int],
     stays: Sequence[int],
     order: Sequence[LazyValue],
@@ -262,7 +274,7 @@ def _beside(
 def _inside(
     region: Region,
     node: LazyValue,
-    kind: Kind,
+    kind: ReductionKind,
     axes: Sequence[int],
     stays: Sequence[int],
     order: Sequence[LazyValue],

@@ -12,14 +12,14 @@ from typing import Any
 
 from .... import dtypes
 from ..codegen.function_builder import Emitter
-from ..codegen.llvm_types import Element, Pair, Register, constant, register_type
+from ..codegen.llvm_types import ComplexPair, Element, Register, constant, register_type
 from ..codegen.rule_registry import Site
 from .elementwise import add, larger, multiply, smaller
 
 Combine = Callable[[Emitter, Element, Element], Element]
 
 
-class Kind:
+class ReductionKind:
     """The initial value and the combining operation of a reduction; `wide` is the dtype of the accumulator."""
 
     def __init__(self, wide: dtypes.DType, start: Any, combine: Combine) -> None:
@@ -33,7 +33,7 @@ def site_of(dtype: dtypes.DType) -> Site:
     return Site("", dtype, dtype, {}, False)
 
 
-def sums(dtype: dtypes.DType) -> Kind:
+def sums(dtype: dtypes.DType) -> ReductionKind:
     """Return the kind of a sum. LLVM may reassociate."""
     wide = dtypes.float32 if dtype is dtypes.float16 else dtype
     site = site_of(wide)
@@ -41,17 +41,17 @@ def sums(dtype: dtypes.DType) -> Kind:
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         if wide.kind == "f":
             return e.b.fadd(x, y, flags=("reassoc",))
-        if isinstance(x, Pair):
-            return Pair(*(e.b.fadd(a, b, flags=("reassoc",)) for a, b in zip(x, y, strict=True)))
+        if isinstance(x, ComplexPair):
+            return ComplexPair(*(e.b.fadd(a, b, flags=("reassoc",)) for a, b in zip(x, y, strict=True)))
         return add(e, site, x, y)
 
-    return Kind(wide, 0, combine)
+    return ReductionKind(wide, 0, combine)
 
 
-def products(dtype: dtypes.DType) -> Kind:
+def products(dtype: dtypes.DType) -> ReductionKind:
     """Return the kind of a product."""
     site = site_of(dtype)
-    return Kind(dtype, 1, lambda e, x, y: multiply(e, site, x, y))
+    return ReductionKind(dtype, 1, lambda e, x, y: multiply(e, site, x, y))
 
 
 def _lowest(dtype: dtypes.DType) -> Any:
@@ -62,22 +62,22 @@ def _highest(dtype: dtypes.DType) -> Any:
     return math.inf if dtype.kind == "f" else dtype.max
 
 
-def maxima(dtype: dtypes.DType) -> Kind:
+def maxima(dtype: dtypes.DType) -> ReductionKind:
     """Return the kind of a maximum; NaN if an element is NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype, x, y)
 
-    return Kind(dtype, _lowest(dtype), combine)
+    return ReductionKind(dtype, _lowest(dtype), combine)
 
 
-def minima(dtype: dtypes.DType) -> Kind:
+def minima(dtype: dtypes.DType) -> ReductionKind:
     """Return the kind of a minimum; NaN if an element is NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
         return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)
 
-    return Kind(dtype, _highest(dtype), combine)
+    return ReductionKind(dtype, _highest(dtype), combine)
 
 
 def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:
@@ -88,11 +88,11 @@ def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Registe
 
 
 def put(e: Emitter, slots: Sequence[Register], element: Element) -> None:
-    parts = element if isinstance(element, Pair) else (element,)
+    parts = element if isinstance(element, ComplexPair) else (element,)
     for slot, part in zip(slots, parts, strict=True):
         e.b.store(part, slot)
 
 
 def get(e: Emitter, dtype: dtypes.DType, slots: Sequence[Register]) -> Element:
     parts = [e.b.load(slot, typ=register_type(dtype)) for slot in slots]
-    return Pair(*parts) if len(parts) == 2 else parts[0]
+    return ComplexPair(*parts) if len(parts) == 2 else parts[0]

@@ -19,16 +19,16 @@ from .casts import converted
 from .elementwise import add, divide
 from .fill import asked_shape, size_at
 from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
-from .reduction_kinds import Kind, maxima, minima, products, site_of, sums
+from .reduction_kinds import ReductionKind, maxima, minima, products, site_of, sums
 from .reshape import checked
 
-_KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
+_KINDS: dict[str, Callable[[dtypes.DType], ReductionKind]] = {
     "reduce_sum": sums,
     "reduce_prod": products,
     "reduce_max": maxima,
     "reduce_min": minima,
-    "reduce_all": lambda dtype: Kind(dtype, True, lambda e, x, y: e.b.and_(x, y)),
-    "reduce_any": lambda dtype: Kind(dtype, False, lambda e, x, y: e.b.or_(x, y)),
+    "reduce_all": lambda dtype: ReductionKind(dtype, True, lambda e, x, y: e.b.and_(x, y)),
+    "reduce_any": lambda dtype: ReductionKind(dtype, False, lambda e, x, y: e.b.or_(x, y)),
 }
 
 

@@ -14,7 +14,7 @@ from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size, is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
-from ..codegen.llvm_types import Element, Pair, Register
+from ..codegen.llvm_types import ComplexPair, Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
@@ -158,7 +158,7 @@ def _(region: Region, operation: Operation, node: LazyValue, perm: LazyValue) ->
         found = node.at(
             e, Index.of(node.shape, [coordinates[order.index(axis)] for axis in range(len(order))])
         )
-        return Pair(found.re, e.b.fneg(found.im)) if conjugate else found
+        return ComplexPair(found.re, e.b.fneg(found.im)) if conjugate else found
 
     return IndexMap(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
 

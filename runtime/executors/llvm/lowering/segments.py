@@ -22,10 +22,10 @@ from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
 from .casts import converted
 from .fill import size_at
-from .reduction_kinds import Kind, maxima, minima, products, sums
+from .reduction_kinds import ReductionKind, maxima, minima, products, sums
 from .reshape import checked, known
 
-_KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
+_KINDS: dict[str, Callable[[dtypes.DType], ReductionKind]] = {
     "sum": sums,
     "prod": products,
     "max": maxima,
@@ -79,7 +79,7 @@ def _is_first(e: Emitter, before: Register) -> Register:
 
 
 def _grouped(
-    region: Region, groups: int, node: LazyValue, ids: LazyValue, kind: Kind, empty: Any
+    region: Region, groups: int, node: LazyValue, ids: LazyValue, kind: ReductionKind, empty: Any
 ) -> LazyValue:
     e, shape = region.e, (groups, *node.shape[len(ids.shape) :])
     for own, size in zip(ids.shape, node.shape, strict=False):

@@ -18,11 +18,11 @@ from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
 from ..codegen.llvm_types import Element, Register, constant, integer, ir, memory_type, pointer, register_type
 from ..codegen.region_lowering import Region
-from ..codegen.routine_builder import Cell, Routine
+from ..codegen.routine_builder import Routine, StackSlot
 from ..codegen.rule_registry import lowers
 from .casts import converted
 from .fill import shape_of
-from .philox import Stream, joined, stream_of, words_of
+from .philox import PhiloxBlocks, joined, stream_of, words_of
 
 
 def uniform_of(b: Any, dtype: dtypes.DType, word: Register, low: Register = None) -> Register:
@@ -174,7 +174,7 @@ def _truncated(region: Region, wide: dtypes.DType) -> None:
         kept, used = r.cell(r.word(0)), r.cell(r.word(0))
         run = r.b.mul(group, r.word(each * BLOCKS_PER_ELEMENT // 4))
         with r.loop(lambda: r.b.icmp_signed("<", kept.get(), r.word(each))):
-            block = Stream(*parts).block(r.b, r.b.add(run, used.get()))
+            block = PhiloxBlocks(*parts).block(r.b, r.b.add(run, used.get()))
             used.set(r.b.add(used.get(), r.word(1)))
             for normal in _normals(r.b, wide, block):
                 _keep(
@@ -183,7 +183,9 @@ def _truncated(region: Region, wide: dtypes.DType) -> None:
     r.finish()
 
 
-def _keep(r: Routine, wide: dtypes.DType, normal: Register, kept: Cell, each: int, memory: Register) -> None:
+def _keep(
+    r: Routine, wide: dtypes.DType, normal: Register, kept: StackSlot, each: int, memory: Register
+) -> None:
     """Append a number to its group, if it is small enough and the group is not full."""
     small = r.b.fcmp_ordered("<", _intrinsic(r.b, "fabs", normal), constant(wide, 2))
     with r.where(r.b.and_(small, r.b.icmp_signed("<", kept.get(), r.word(each)))):

@@ -34,7 +34,7 @@ _WORTH = 32
 """The fewest elements for which a loop is strip-mined."""
 
 
-class Block(LazyValue):
+class TensorBlock(LazyValue):
     """The part of a tensor in a block, in memory of its own."""
 
     def __init__(self, whole: LazyValue, own: Buffer) -> None:
@@ -143,16 +143,16 @@ def run_in_blocks(
     ]
 
 
-def _block(e: Emitter, node: LazyValue, block: int) -> Block:
+def _block(e: Emitter, node: LazyValue, block: int) -> TensorBlock:
     """Allocate a block of a tensor, at a distance from others that avoids 4K aliasing."""
     address = e.buffer(block * node.dtype.size + _APART, apart=True)
-    return Block(node, Buffer(node.dtype, (block,), address, is_own=True))
+    return TensorBlock(node, Buffer(node.dtype, (block,), address, is_own=True))
 
 
 def _step(
     inner: Region,
     registers: Sequence[ScalarSlot | None],
-    own: Sequence[Block | None],
+    own: Sequence[TensorBlock | None],
     shape: Shape,
     block: int,
     base: Register,
@@ -178,7 +178,7 @@ def _each(
     block: int,
     base: Register,
     starts: Sequence[LazyValue],
-    own: Sequence[Block | None],
+    own: Sequence[TensorBlock | None],
     inward: bool,
     results: Sequence[Buffer | None],
 ) -> None:

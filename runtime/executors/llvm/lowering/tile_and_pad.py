@@ -17,7 +17,7 @@ from ....ir.graph import Constant, Operation
 from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, Known, LazyValue, Shape
+from ..codegen.lazy_values import Buffer, ConstantArray, Index, LazyValue, Shape
 from ..codegen.llvm_types import Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, Site, lowers
@@ -32,7 +32,9 @@ Table = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def _nodes(tables: Sequence[Table | None]) -> list[LazyValue | None]:
-    return [None if table is None else Known(np.ascontiguousarray(table, np.int64)) for table in tables]
+    return [
+        None if table is None else ConstantArray(np.ascontiguousarray(table, np.int64)) for table in tables
+    ]
 
 
 def _looked_up(

@@ -21,8 +21,8 @@ from ....ir.graph import Graph, Operation
 from ....ir.value_types import ListType
 from ..codegen.function_builder import INTERRUPTED, OFTEN, UNROLLED, Emitter
 from ..codegen.interrupts import ASK
-from ..codegen.lazy_values import Buffer, Known, LazyValue, Scalar
-from ..codegen.llvm_types import Element, Pair, Register, integer, pointer, register_type
+from ..codegen.lazy_values import Buffer, ConstantArray, LazyValue, Scalar
+from ..codegen.llvm_types import ComplexPair, Element, Register, integer, pointer, register_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
 from . import dynamic_phi, list_phi
@@ -46,16 +46,16 @@ class ScalarSlot:
         self._slots = [e.slot(self._kind) for _ in range(2 if node.dtype.kind == "c" else 1)]
 
     def write(self, e: Emitter, element: Element) -> None:
-        parts = element if isinstance(element, Pair) else (element,)
+        parts = element if isinstance(element, ComplexPair) else (element,)
         for slot, part in zip(self._slots, parts, strict=True):
             e.b.store(part, slot)
 
     def read(self, e: Emitter) -> Scalar:
         parts = [e.b.load(slot, typ=self._kind) for slot in self._slots]
-        return Scalar(self.dtype, Pair(*parts) if len(parts) == 2 else parts[0])
+        return Scalar(self.dtype, ComplexPair(*parts) if len(parts) == 2 else parts[0])
 
 
-class Memory:
+class LoopBuffers:
     """The buffers of a loop-carried tensor: `now`, and the other one for the next value."""
 
     def __init__(self, e: Emitter, start: Buffer, is_fixed: bool) -> None:
@@ -141,18 +141,18 @@ def _entered(region: Region, operation: Operation, node: LazyValue, number: int,
     """Return the storage of a loop-carried value, with its initial value."""
     e = region.e
     if dynamic_phi.is_open(operation.outputs[number].spec) and not stays:
-        return dynamic_phi.Kept(region, operation.outputs[number].spec, node)
+        return dynamic_phi.KeptTensor(region, operation.outputs[number].spec, node)
     if not node.shape:
         scalar = region.scalar(node)
         register = ScalarSlot(e, scalar)
         register.write(e, scalar.value)
         return register
-    if node.size == 0 or (stays and isinstance(node, Known)):
-        return Memory(e, region.stored(node), is_fixed=True)
+    if node.size == 0 or (stays and isinstance(node, ConstantArray)):
+        return LoopBuffers(e, region.stored(node), is_fixed=True)
     found = region.stored(node)
     if not (found.is_own and region.is_given_up(operation, node)):
         found = region.stored(node, Buffer.new(e, node.dtype, node.shape))
-    return Memory(e, found, is_fixed=stays or node.size <= UNROLLED)
+    return LoopBuffers(e, found, is_fixed=stays or node.size <= UNROLLED)
 
 
 def _replaced(body: Graph, count: int) -> list[bool]:
@@ -171,7 +171,7 @@ def _step(
     e = region.e
     others: list[Buffer | None] = []
     for register, node in zip(state, now, strict=True):
-        is_double = isinstance(register, Memory) and not register.is_fixed
+        is_double = isinstance(register, LoopBuffers) and not register.is_fixed
         others.append(register.other(e) if is_double and isinstance(node, Buffer) else None)
     inner = region.inner(body, [*now, *invariants])
     targets = _targets(body, others)
@@ -179,13 +179,13 @@ def _step(
     small = [
         (cell, node)
         for cell, node, old in zip(state, results, now, strict=True)
-        if isinstance(cell, Memory) and cell.is_fixed and (node.storage or node) is not old and node.size
+        if isinstance(cell, LoopBuffers) and cell.is_fixed and (node.storage or node) is not old and node.size
     ]
     inner.replace([(node, cell.read(e)) for cell, node in small])
     for register, node, old, other, target in zip(state, results, now, others, targets, strict=True):
         if isinstance(register, ScalarSlot):
             register.write(e, inner.scalar(node).value)
-        elif isinstance(register, dynamic_phi.Kept):
+        elif isinstance(register, dynamic_phi.KeptTensor):
             if (node.storage or node) is not old:
                 register.write(inner, node)
         elif other is not None:
@@ -198,7 +198,7 @@ def _step(
             register.swap(e, old, other)
     # Lists come last, since the values above may have been read from them.
     for register, node in zip(state, results, strict=True):
-        if isinstance(register, list_phi.Kept):
+        if isinstance(register, list_phi.KeptList):
             register.write(e, node, state)
 
 

@@ -30,11 +30,19 @@ from ..llvm_engine import vector_bytes
 from .cost_model import is_worth
 from .loop_collapsing import merge
 from .loop_info import NaturalLoop, cycles, targets
-from .vector_codegen import Writer
-from .vector_plan import EACH, RefusedError, VectorPlan, counts, known_rounds, loop_metadata, told_number
+from .vector_codegen import VectorWriter
+from .vector_plan import (
+    EACH,
+    NotVectorizedError,
+    VectorPlan,
+    counts,
+    known_rounds,
+    loop_metadata,
+    told_number,
+)
 from .widen_instructions import can_be_in_lanes
 
-__all__ = ["RefusedError", "vectorize"]
+__all__ = ["NotVectorizedError", "vectorize"]
 
 _MANY = 4
 """The largest number of vectors per iteration of a reduction. Each vector has its own accumulator."""
@@ -65,7 +73,7 @@ def vectorize(module: Any, alone: bool = True) -> bool:
         is_done = is_done and not left
         merge(function, left)
         for plan, lanes, count in _plans(function, left):
-            Writer(plan, lanes, count).write()
+            VectorWriter(plan, lanes, count).write()
             written.append(plan.block)
     if is_done:
         _finish(module)
@@ -113,7 +121,7 @@ def _plans(function: Any, left: set[Any]) -> list[tuple[VectorPlan, int, int]]:
     found = []
     for block in function.blocks:
         if block in targets(block) and block not in left and not _is_written(block):
-            with suppress(RefusedError):
+            with suppress(NotVectorizedError):
                 plan = _planned(block)
                 if plan is not None:
                     found.append(plan)

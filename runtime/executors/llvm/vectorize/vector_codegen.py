@@ -47,7 +47,7 @@ from .widen_instructions import (
 )
 
 
-class Writer:
+class VectorWriter:
     """Emits the vector loop of a plan, with `count` vectors of `lanes` lanes per iteration."""
 
     def __init__(self, plan: VectorPlan, lanes: int, count: int) -> None:

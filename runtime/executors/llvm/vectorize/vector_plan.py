@@ -29,7 +29,7 @@ NEAR = 4
 """The largest stride that is read with whole vector loads and shuffles."""
 
 
-class RefusedError(Exception):
+class NotVectorizedError(Exception):
     """The reason why a loop is left to LLVM."""
 
 
@@ -85,7 +85,7 @@ class VectorPlan:
                 self.kinds[each] = self._kind(each)
         for one in self.gathered:
             if self.kind(one.value) == FOLLOWS:
-                raise RefusedError("an address is reduced")
+                raise NotVectorizedError("an address is reduced")
         self.written = [each for each in block.instructions if each not in self._skipped]
         """The instructions to be emitted in the vector loop, in order."""
         self.widest = self._widest()
@@ -118,7 +118,7 @@ class VectorPlan:
         kinds += [one.join.type for one in self.gathered]
         widths = list(filter(None, map(width, kinds)))
         if not widths:
-            raise RefusedError("no value is computed")
+            raise NotVectorizedError("no value is computed")
         return max(widths)
 
     # Reductions
@@ -138,12 +138,12 @@ class VectorPlan:
                 users = self._users[slot]
                 found = [self._gathered(slot, *two) for two in zip(users[::2], users[1::2], strict=False)]
                 if len(users) % 2 or len({one.join.opname for one in found}) > 1:
-                    raise RefusedError("a slot is used in other ways than a reduction")
+                    raise NotVectorizedError("a slot is used in other ways than a reduction")
                 self.gathered += found
 
     def _gathered(self, slot: Register, load: Any, store: Any) -> LoopReduction:
         if (load.opname, store.opname) != ("load", "store"):
-            raise RefusedError("a slot is used in other ways than a reduction")
+            raise NotVectorizedError("a slot is used in other ways than a reduction")
         join = store.operands[0]
         of_join: Sequence[Any] = (
             join.args if getattr(join, "opname", "") == "call" else getattr(join, "operands", ())
@@ -156,7 +156,7 @@ class VectorPlan:
             or len(of_join) != 2
             or not (_is_sum(join) or _is_extreme(join))
         ):
-            raise RefusedError("the reduction in a slot depends on the order")
+            raise NotVectorizedError("the reduction in a slot depends on the order")
         self._skipped |= {load, store, join}
         return LoopReduction(slot, join, of_join[1] if of_join[0] is load else of_join[0])
 
@@ -177,7 +177,7 @@ class VectorPlan:
         return rule(each, kinds)
 
     def _kind_of_phi(self, each: Any, kinds: list[str]) -> str:
-        raise RefusedError("an iteration uses a value of the one before")
+        raise NotVectorizedError("an iteration uses a value of the one before")
 
     def _kind_of_getelementptr(self, each: Any, kinds: list[str]) -> str:
         if all(kind == SAME for kind in kinds):
@@ -187,7 +187,7 @@ class VectorPlan:
             return FOLLOWS
         if len(kinds) == 2:
             return EACH
-        raise RefusedError("elements are structures")
+        raise NotVectorizedError("elements are structures")
 
     def _kind_of_load(self, each: Any, kinds: list[str]) -> str:
         self._demand_apart(each)
@@ -201,7 +201,7 @@ class VectorPlan:
     def _kind_of_store(self, each: Any, kinds: list[str]) -> str:
         self._demand_apart(each)
         if kinds[1] == SAME or kinds[0] == FOLLOWS:
-            raise RefusedError("all iterations write the same element")
+            raise NotVectorizedError("all iterations write the same element")
         self._demand_number(each.operands[0].type)
         return self._kind_of_access(each.operands[1], each.operands[0].type, False)
 
@@ -216,7 +216,7 @@ class VectorPlan:
         operands = each.args if each.opname == "call" else each.operands
         kinds = kinds[-len(operands) :] if each.opname == "call" else kinds
         if FOLLOWS in kinds:
-            raise RefusedError("addresses are compared")
+            raise NotVectorizedError("addresses are compared")
         if all(kind == SAME for kind in kinds) and (each.opname in ALONE or can_be_in_lanes(each, 4)):
             return SAME
         if each.type == self.number.type and (step := moved_by(each, [self._step(x) for x in operands])):
@@ -226,9 +226,9 @@ class VectorPlan:
         if each.opname in ALONE and (is_address or not can_be_in_lanes(each, 4)):
             return EACH
         if not can_be_in_lanes(each, 4):
-            raise RefusedError(f"{each.opname} has no vector form")
+            raise NotVectorizedError(f"{each.opname} has no vector form")
         if any(is_how(each, i) and kind != SAME for i, kind in enumerate(kinds)):
-            raise RefusedError(f"{each.opname} varies")
+            raise NotVectorizedError(f"{each.opname} varies")
         return LANES
 
     def _step(self, value: Register) -> int | None:
@@ -245,11 +245,11 @@ class VectorPlan:
             return
         group = each.metadata.get("llvm.access.group")
         if group is None or group is not self.told.get("llvm.loop.parallel_accesses"):
-            raise RefusedError("iterations may access the same memory")
+            raise NotVectorizedError("iterations may access the same memory")
 
     def _demand_number(self, kind: Any) -> None:
         if not is_number(kind) or width(kind) < 8:
-            raise RefusedError("elements are not numbers")
+            raise NotVectorizedError("elements are not numbers")
 
 
 def _is_sum(join: Any) -> bool:
@@ -267,10 +267,10 @@ def _around(block: Any) -> tuple[Any, Any]:
     jump = block.terminator
     before = [other for _, other in phi.incomings if other is not block]
     if len(before) != 1 or jump.operands[1] is not block:
-        raise RefusedError("it is not a counted loop")
+        raise NotVectorizedError("it is not a counted loop")
     after = jump.operands[2]
     if after.instructions and after.instructions[0].opname == "phi":
-        raise RefusedError("the block after the loop begins with a phi")
+        raise NotVectorizedError("the block after the loop begins with a phi")
     return before[0], after
 
 
@@ -295,7 +295,7 @@ def counts(head: Any) -> bool:
 def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
     """Return the induction variable, its start, its next value and its end."""
     if not counts(block) or len(block.instructions[0].incomings) != 2:
-        raise RefusedError("it is not a counted loop")
+        raise NotVectorizedError("it is not a counted loop")
     phi = block.instructions[0]
     ((start,), (following,)) = (
         [value for value, other in phi.incomings if (other is block) is inside] for inside in (False, True)

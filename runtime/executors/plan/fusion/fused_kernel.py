@@ -13,7 +13,7 @@ from ....config.threading import threads_within
 from ....core.shapes import reduced
 from .thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource
-from .tiling import Layout, Part, lay_out
+from .tiling import TiledResult, TilingLayout, lay_out
 
 PAYS = 1_000_000.0
 """Nanoseconds of work from which more threads are used …"""
@@ -35,7 +35,7 @@ class Fused:
         self.into = into  # by result, the operand that donates its array
         self.block: Callable[..., None]
         self.whole: Callable[..., tuple[Any, ...]]
-        self._layouts: dict[tuple[Any, ...], Layout | None] = {}
+        self._layouts: dict[tuple[Any, ...], TilingLayout | None] = {}
 
     def bind(self, block: Callable[..., None], whole: Callable[..., tuple[Any, ...]]) -> None:
         """Set the compiled functions of the operation."""
@@ -54,7 +54,7 @@ class Fused:
         except Exception:
             return self.whole(*operands)  # fails at the operation that caused the exception
 
-    def _laid_out(self, shapes: tuple[Any, ...]) -> Layout | None:
+    def _laid_out(self, shapes: tuple[Any, ...]) -> TilingLayout | None:
         layout = lay_out(self.recipe, shapes)
         if len(self._layouts) < _MOST_LAYOUTS:
             self._layouts[shapes] = layout
@@ -64,7 +64,7 @@ class Fused:
 class _Run:
     """One run of a fused operation, which several threads may share."""
 
-    def __init__(self, fused: Fused, layout: Layout, operands: Sequence[Any]) -> None:
+    def __init__(self, fused: Fused, layout: TilingLayout, operands: Sequence[Any]) -> None:
         self.fused = fused
         self.layout = layout
         recipe = fused.recipe
@@ -149,7 +149,7 @@ def _shaped(x: Any, plan: tuple[tuple[int, ...], bool] | None, is_reduced: bool)
     return x.reshape(shape), is_cut
 
 
-def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
+def _room(part: TiledResult, dtype: Any, count: int, old: Any) -> Any:
     """Return an array for a result: `old` if its shape and layout fit, else a new one."""
     if old is not None and old.shape == part.whole and old.flags.c_contiguous:
         return old.reshape(part.cut)
@@ -158,7 +158,7 @@ def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
     return np.empty(part.cut, dtype)
 
 
-def _finished(array: Any, part: Part, reduction: Any, layout: Layout) -> Any:
+def _finished(array: Any, part: TiledResult, reduction: Any, layout: TilingLayout) -> Any:
     """Return a result in its final form.
 
     Partial reductions of the tiles are combined, means are divided, and rank 0 becomes a scalar.

@@ -33,7 +33,7 @@ LEAST = 1 << 15
 Shape = tuple[int, ...]
 
 
-class Part(NamedTuple):
+class TiledResult(NamedTuple):
     """The layout of a result: the shape before reduction, the merged shape to cut, and the axes to reduce.
 
     If `joined`, each tile has its own partial result, and the partial results are reduced in the end.
@@ -45,18 +45,18 @@ class Part(NamedTuple):
     joined: bool
 
 
-class Layout(NamedTuple):
+class TilingLayout(NamedTuple):
     """A tiling. `operands` has the shape of each operand and whether to cut it; None for a single element."""
 
     shape: Shape
     operands: tuple[tuple[Shape, bool] | None, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[TiledResult, ...]
     rows: int
     blocks: int
     nanoseconds: float
 
 
-def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> Layout | None:
+def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> TilingLayout | None:
     """Return the layout for operands of these shapes; None if one call for the whole is faster."""
     shapes = _shapes(recipe, given)
     if shapes is None:
@@ -77,7 +77,7 @@ def lay_out(recipe: FusedKernelSource, given: Sequence[Shape]) -> Layout | None:
     if row > MOST:
         return None
     rows = max(1, min(_elements(recipe, given), size) // row)
-    return Layout(
+    return TilingLayout(
         sizes,
         tuple(_operand(shape, groups) for shape in operands),
         tuple(
@@ -141,13 +141,13 @@ def _operand(shape: Shape, groups: list[list[int]]) -> tuple[Shape, bool] | None
     return None if math.prod(sizes) == 1 else (sizes, sizes[0] > 1)
 
 
-def _part(whole: Shape, sizes: Shape, groups: list[list[int]], axes: frozenset[int] | None) -> Part:
+def _part(whole: Shape, sizes: Shape, groups: list[list[int]], axes: frozenset[int] | None) -> TiledResult:
     if axes is None:
-        return Part(whole, sizes, (), False)
+        return TiledResult(whole, sizes, (), False)
     # An axis of size 1 may be in a group of another kind: only the larger axes count.
     gone = tuple(i for i, group in enumerate(groups) if _is_gone(group, whole, axes))
     left = tuple(size for i, size in enumerate(sizes) if i not in gone)
-    return Part(whole, left, gone, 0 in gone)
+    return TiledResult(whole, left, gone, 0 in gone)
 
 
 def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:

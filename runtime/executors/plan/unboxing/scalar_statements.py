@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ....ir.graph import Operation
 from ....ops.arrays.getitem import select
 from ....ops.framework.traits import PYTHON_INDEX
-from ..source_module import Module
+from ..source_module import PlanSource
 from .scalar_expressions import FUNCTIONS, filled, wrapped
 from .unboxing_analysis import UnboxedScalars
 
@@ -25,7 +25,7 @@ def takes_number(operation: Operation, operand: int) -> bool:
 
 
 def statement(
-    module: Module, numbers: UnboxedScalars, operation: Operation, operands: Sequence[str], target: str
+    module: PlanSource, numbers: UnboxedScalars, operation: Operation, operands: Sequence[str], target: str
 ) -> tuple[str, tuple[str, str] | None]:
     """Return the expression of an unboxed operation, with the test and expression that wrap its result."""
     text = numbers.expression(operation)
