@@ -12,12 +12,12 @@ from ..composite.extension_type import BatchableExtensionType, ExtensionType, Ex
 from ..data.optional import Optional
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.row_partition import RowPartition
-from . import dlpack
+from . import dlpack, numpy
 
 __all__ = [
     "BatchableExtensionType", "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional",
     "RowPartition", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
-    "dispatch_for_unary_elementwise_apis", "dlpack", "unregister_dispatch_for",
+    "dispatch_for_unary_elementwise_apis", "dlpack", "numpy", "unregister_dispatch_for",
 ]
 
 _explain(__name__)

@@ -15,7 +15,7 @@ import agc.runtime as ours
 import numpy as np
 from support import answers, tape_programs, training_cases
 
-from . import examples, gradients, meant, signatures, sweep
+from . import examples, gradients, meant, numpy_functions, signatures, sweep
 from .judging import Comparison, same, shown
 
 NEEDS = """\
@@ -107,7 +107,7 @@ def training(tf: Any, part: str) -> Iterator[Comparison]:
 
 PARTS = {
     "names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare,
-    "gradients": gradients.compare, "tapes": tapes, "training": training,
+    "gradients": gradients.compare, "tapes": tapes, "training": training, "numpy": numpy_functions.compare,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -55,6 +55,18 @@ MEANT = {
     "*stateless_dropout()": "auto_select is what None stands for",
     "tf.nn.sigmoid_cross_entropy_with_logits()": "both tensors are needed there, too",
     "tf.io.gfile.GFile.seek()": "`position` is deprecated",
+    # tf.experimental.numpy: NumPy's results, where TensorFlow's differ from them
+    "logical_*complex*": "complex numbers are true if one of their parts is not zero",
+    "all(x* complex*": "the same", "nonzero(x) complex*": "the same",
+    "where(x) complex*": "the same",
+    "angle(*": "integers become float64", "fix(*": "integers stay integers",
+    "cum*(x*": "sums of unsigned integers are unsigned", "trace(x*": "small integers are added up with 64 bits",
+    "log10(x) *": "the dtype of floats stays", "log2(x) *": "the same", "logaddexp2 *": "the same",
+    "is*inf(x) *": "the result is an array", "linspace(*float32*": "`dtype` is heeded",
+    "deg2rad(x) complex*": "not of complex numbers", "rad2deg(x) complex*": "the same", "fabs(x) complex*": "the same",
+    "hypot *": "the dtype of the sides stays", "divide complex*": "a division by 0 is infinite, not NaN",
+    "true_divide complex*": "the same", "/ complex*": "the same", "log1p(x) complex*": "log1p(-1) has no angle",
+    "x[[][[][[]0, 1*": "a nested list is one array of indices", "positive(x) bool": "NumPy has no such sign",
     # The sweep: values
     "tf.sort float*": "NaN comes last", "tf.argsort float*": "NaN comes last",
     "tf.searchsorted * vector": "numbers that are not sorted have no places",

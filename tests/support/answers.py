@@ -5,7 +5,8 @@
     >>> c(1) + c(1.0)
     ! InvalidArgumentError
 
-`c` is `tf.constant`. An answer is the `repr` of the result, or the class of the exception.
+`c` is `tf.constant`, `tnp` is `tf.experimental.numpy`, and `x` a matrix. An answer is the `repr` of the
+result, or the class of the exception.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ def write(expressions: list[str], tf: Any) -> None:
 def answer(expression: str, tf: Any) -> str:
     """What a TensorFlow, the real one or ours, makes of an expression."""
     names = {"tf": tf, "c": tf.constant, "np": np, "nan": math.nan, "inf": math.inf}
+    names |= {"tnp": tf.experimental.numpy, "x": tf.constant([[1.0, 2.0, -3.0], [5.0, 0.0, 7.0]])}
     with contextlib.redirect_stdout(io.StringIO()):
         try:
             return repr(eval(expression, names))

@@ -21,7 +21,7 @@ from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math import cast as casting
 from ...ops.math.cast import cast, identity
 from ...ops.math.derived_math import nextafter as next_number
-from ...ops.math.hypot_logaddexp import hypotenuse, log_of_sum
+from ...ops.math.hypot_logaddexp import copy_sign, hypotenuse, log_of_sum, sign_bit
 from .data_types import (
     ANY,
     BOOL,
@@ -90,16 +90,6 @@ def _truncated(x: Tensor) -> Tensor:
 
 def _negated_unsigned(x: Tensor) -> Tensor:
     return zeros_like(x) - x
-
-
-def _sign_bit(x: Tensor) -> Tensor:
-    width = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}[x.dtype.size]
-    return casting.bitcast(x, width) < 0
-
-
-def _with_sign_of(x: Tensor, y: Tensor) -> Tensor:
-    size = elementwise.abs(x)
-    return where(_sign_bit(y), -size, size)
 
 
 def _logarithm(base: float) -> Function:
@@ -199,7 +189,7 @@ sign = _unary(
     NUMERIC,
     "-1, 0 or 1; of a complex number z, z / |z|.",
 )
-signbit = _unary("signbit", _sign_bit, REAL_FLOATING, "Whether there is a minus, also of -0.0 and NaN.")
+signbit = _unary("signbit", sign_bit, REAL_FLOATING, "Whether there is a minus, also of -0.0 and NaN.")
 sin = _unary("sin", elementwise.sin, FLOATING, "The sine.")
 sinh = _unary("sinh", elementwise.sinh, FLOATING, "The hyperbolic sine.")
 sqrt = _unary("sqrt", elementwise.sqrt, FLOATING, "The square root.")
@@ -217,7 +207,7 @@ bitwise_right_shift = _binary("bitwise_right_shift", bitwise.right_shift, INTEGR
 bitwise_xor = _binary(
     "bitwise_xor", lambda x, y: x ^ y, BOOL + INTEGRAL, "The bits that just one of them has."
 )
-copysign = _binary("copysign", _with_sign_of, REAL_FLOATING, "|x1| with the sign of x2.")
+copysign = _binary("copysign", copy_sign, REAL_FLOATING, "|x1| with the sign of x2.")
 divide = _binary("divide", arithmetic.divide, FLOATING, "x1 / x2.")
 equal = _binary("equal", comparison.equal, ANY, "Whether the elements are equal.")
 floor_divide = _binary(

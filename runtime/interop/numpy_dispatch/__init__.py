@@ -5,8 +5,8 @@
         return np.max(x) - np.mean(x)        recorded: reduce_max, cast to float64, reduce_mean, subtract …
 
 NumPy dispatches a call with a traced tensor through `__array_ufunc__` and `__array_function__`. The operation is
-found in the tables of ufuncs.py and registry.py; the latter is filled by statistics.py, manipulation.py and
-linalg.py. Other functions raise an error with advice. Eager tensors are arrays to NumPy, which computes at once.
+found in the tables of ufuncs.py and registry.py; the other files fill the latter. Other functions raise an error with
+advice. Eager tensors are arrays to NumPy, which computes at once. tf.experimental.numpy has the same implementations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...errors import OperatorNotAllowedInGraphError
-from . import linalg, manipulation, statistics  # noqa: F401  # each registers its functions
+from . import comparisons, joining, linalg, manipulation, nan_sums, statistics  # noqa: F401  # each registers its functions
 from .registry import FUNCTIONS
 from .ufuncs import REDUCTIONS, apply
 

@@ -51,13 +51,16 @@ def column_stack(tup: Sequence[Any]) -> Any:
 
 
 @instead_of(np.reshape)
-def reshape(a: Any, shape: Any) -> Any:
-    return shaping.reshape(a, [shape] if isinstance(shape, int) else shape)
+def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+    sizes = [shape] if isinstance(shape, int) else shape
+    if order == "F":  # the first axis changes fastest
+        return shaping.transpose(shaping.reshape(shaping.transpose(a), sizes[::-1]))
+    return shaping.reshape(a, sizes)
 
 
 @instead_of(np.ravel)
-def ravel(a: Any) -> Any:
-    return shaping.reshape(a, [-1])
+def ravel(a: Any, order: str = "C") -> Any:
+    return reshape(a, [-1], order)
 
 
 @instead_of(np.transpose)

@@ -10,7 +10,7 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...ops.arrays import concat_split, reshape
 from ...ops.arrays import sort as ordering
-from ...ops.arrays.creation import zeros_like
+from ...ops.arrays.creation import ones_like, zeros_like
 from ...ops.arrays.gather_where import where
 from ...ops.arrays.shape_ops import shape as shape_of
 from ...ops.math import elementwise
@@ -18,10 +18,7 @@ from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast
 from ...ops.reduce import scans
 from ...ops.reduce.argmax import argmax, argmin
-from ...ops.reduce.reductions import (
-    count_nonzero,
-    reduce_mean,
-)
+from ...ops.reduce.reductions import count_nonzero, reduce_mean
 from ...ops.reduce.variance import reduce_std, reduce_variance
 from . import ufuncs
 from .registry import FUNCTIONS, as_floats, common, flat_without_axis, instead_of
@@ -39,21 +36,30 @@ FUNCTIONS.update({
 
 
 @instead_of(np.mean)
-def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False) -> Any:
     x = as_floats(a) if dtype is None else cast(a, dtype)
-    return reduce_mean(x, axis=axis, keepdims=keepdims)
+    return reduce_mean(x, axis=axis, keepdims=bool(keepdims))
 
 
 @instead_of(np.var)
-def var(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False
+) -> Any:
     x = as_floats(a) if dtype is None else cast(a, dtype)
-    return reduce_variance(x, axis=axis, keepdims=keepdims)
+    found = reduce_variance(x, axis=axis, keepdims=bool(keepdims))
+    if not ddof:
+        return found
+    count = cast(ufuncs.sum_(ones_like(x, dtypes.int64), axis, keepdims=keepdims), found.dtype)
+    return found * (count / (count - ddof))
 
 
 @instead_of(np.std)
-def std(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
-    x = as_floats(a) if dtype is None else cast(a, dtype)
-    return reduce_std(x, axis=axis, keepdims=keepdims)
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False
+) -> Any:
+    if ddof:
+        return elementwise.sqrt(var(a, axis, dtype, None, ddof, keepdims))
+    return reduce_std(as_floats(a) if dtype is None else cast(a, dtype), axis=axis, keepdims=bool(keepdims))
 
 
 @instead_of(np.argmax)
@@ -127,10 +133,12 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
 @instead_of(np.round, np.around)
 def round_(a: Any, decimals: int = 0) -> Any:
     x = convert_to_tensor(a)
-    if x.dtype.is_integer and decimals >= 0:
+    if x.dtype.is_bool or (x.dtype.is_integer and decimals >= 0):
         return x
+    if not decimals:
+        return elementwise.rint(x)
     scale = 10.0**decimals
-    return elementwise.rint(x) if not decimals else elementwise.rint(x * scale) / scale
+    return cast(elementwise.rint(as_floats(x) * scale) / scale, x.dtype)
 
 
 @instead_of(np.real)
@@ -145,5 +153,6 @@ def imag(val: Any) -> Any:
 
 
 @instead_of(np.angle)
-def angle(z: Any) -> Any:
-    return elementwise.angle(z)
+def angle(z: Any, deg: bool = False) -> Any:
+    found = elementwise.angle(as_floats(z))
+    return found * (180.0 / np.pi) if deg else found

@@ -21,7 +21,8 @@ from ...ops.arrays.gather_where import where
 from ...ops.linalg.matmul import matmul_op
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math.cast import cast, identity
-from ...ops.math.hypot_logaddexp import hypotenuse, log_of_sum
+from ...ops.math.divisors import gcd, lcm
+from ...ops.math.hypot_logaddexp import copy_sign, hypotenuse, log_of_sum, sign_bit
 from ...ops.reduce.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum
 
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
@@ -39,6 +40,11 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.arctan2: arithmetic.atan2,
     np.hypot: hypotenuse,
     np.logaddexp: log_of_sum,
+    np.logaddexp2: lambda x, y: log_of_sum(x * math.log(2.0), y * math.log(2.0)) / math.log(2.0),
+    np.heaviside: lambda x, y: where(x > 0, ones_like(x), where(x < 0, zeros_like(x), where(x == 0, y, x))),
+    np.copysign: copy_sign,
+    np.gcd: gcd,
+    np.lcm: lcm,
     np.negative: elementwise.negative,
     np.positive: identity,
     np.absolute: elementwise.abs,
@@ -46,6 +52,7 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.sign: elementwise.sign,
     np.square: elementwise.square,
     np.sqrt: elementwise.sqrt,
+    np.cbrt: lambda x: copy_sign(arithmetic.pow(elementwise.abs(x), 1 / 3), x),
     np.reciprocal: elementwise.reciprocal,
     np.exp: elementwise.exp,
     np.exp2: lambda x: arithmetic.pow(2.0, x),
@@ -74,6 +81,7 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.ceil: elementwise.ceil,
     np.rint: elementwise.rint,
     np.trunc: lambda x: where(x < 0, elementwise.ceil(x), elementwise.floor(x)),
+    np.signbit: sign_bit,
     np.isnan: elementwise.is_nan,
     np.isinf: elementwise.is_inf,
     np.isfinite: elementwise.is_finite,
@@ -88,10 +96,10 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.logical_or: lambda x, y: comparison.logical_or(_truth(x), _truth(y)),
     np.logical_xor: lambda x, y: comparison.not_equal(_truth(x), _truth(y)),
     np.logical_not: lambda x: comparison.logical_not(_truth(x)),
-    np.bitwise_and: lambda x, y: x & y,
-    np.bitwise_or: lambda x, y: x | y,
-    np.bitwise_xor: lambda x, y: x ^ y,
-    np.invert: lambda x: ~x,
+    np.bitwise_and: bitwise.bitwise_and,
+    np.bitwise_or: bitwise.bitwise_or,
+    np.bitwise_xor: bitwise.bitwise_xor,
+    np.invert: bitwise.invert,
     np.left_shift: bitwise.left_shift,
     np.right_shift: bitwise.right_shift,
     np.matmul: matmul_op,
@@ -109,6 +117,10 @@ BOOLS: dict[np.ufunc, Callable[..., Any]] = {
     np.maximum: comparison.logical_or,
     np.minimum: comparison.logical_and,
     np.absolute: identity,
+    np.bitwise_and: comparison.logical_and,
+    np.bitwise_or: comparison.logical_or,
+    np.bitwise_xor: comparison.not_equal,
+    np.invert: comparison.logical_not,
     np.less: _compared(comparison.less),
     np.less_equal: _compared(comparison.less_equal),
     np.greater: _compared(comparison.greater),
@@ -132,6 +144,8 @@ def _truth(x: Tensor) -> Tensor:
 
 def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any = None) -> Any:
     """Record a universal function; return NotImplemented if no operation implements it."""
+    if ufunc is np.divmod:
+        return tuple(apply(each, inputs, dtype) for each in (np.floor_divide, np.remainder))
     own = UFUNCS.get(ufunc)
     if own is None:
         return NotImplemented
@@ -171,6 +185,8 @@ def _reduced(reduce: Callable[..., Any], widen: bool = False) -> Callable[..., A
         x = convert_to_tensor(a)
         if reduce in (reduce_all, reduce_any):
             x = _truth(x)
+        elif x.dtype.is_bool and reduce in (reduce_max, reduce_min):
+            return (reduce_any if reduce is reduce_max else reduce_all)(x, axis=axis, keepdims=bool(keepdims))
         elif dtype is not None:
             x = cast(x, dtype)
         elif widen:

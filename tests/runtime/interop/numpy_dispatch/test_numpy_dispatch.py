@@ -45,6 +45,25 @@ CALLS = {
     "triangles": lambda x: (np.tril(x), np.triu(x), np.trace(x), np.diag(x), np.diag(x[0])),
     "products": lambda x: (np.dot(x, np.transpose(x)), np.inner(x, x), np.outer(x, x), np.dot(x[0], x[1])),
     "scaled": lambda x: (np.dot(x, 2), np.concatenate([x, [[1, 2, 3]]])),
+    "tests": lambda x: (np.isclose(x, x[0]), np.allclose(x, x), np.array_equal(x, x[0]), np.isreal(x), np.iscomplex(x)),
+    "kinds": lambda x: (np.zeros(int(np.iscomplexobj(x))), np.ones(int(np.isrealobj(x))), np.isposinf(x)),
+    "infinities": lambda x: (np.isneginf(x), np.isposinf(-x)),
+    "raise ranks": lambda x: (np.atleast_1d(x), np.atleast_2d(x[0]), np.atleast_3d(x[0]), *np.atleast_2d(x[0], x)),
+    "join": lambda x: (np.append(x, x), np.append(x, x, axis=0), np.dstack([x, x]), *np.broadcast_arrays(x, x[0])),
+    "split more": lambda x: (*np.hsplit(x, 3), *np.vsplit(x, 2), *np.dsplit(x[None], [1, 2])),
+    "turn more": lambda x: (np.flipud(x), np.fliplr(x), *(np.rot90(x, k) for k in range(4)), np.rot90(x, 1, (1, 0))),
+    "pick": lambda x: (np.compress([True, False, True], x, 1), np.compress([False, True], x)),
+    "coordinates of elements": lambda x: np.nonzero(x),
+    "mesh": lambda x: np.ix_(x[:, 0] > 0, np.argmax(x, axis=1)),
+    "select": lambda x: np.select([x > 2, x > 0], [x, -x], 5),
+    "weighted": lambda x: (np.average(x), np.average(x, 0), np.average(x, 1, x[0] > 0)),
+    "weights": lambda x: np.average(x, 0, returned=True),
+    "without NaN": lambda x: (np.nansum(x, 0), np.nanprod(x), np.nanmean(x, 1), np.nansum(np.where(x > 1, x, np.nan))),
+    "differences": lambda x: (np.ptp(x), np.ptp(x, 0), np.diff(x), np.diff(x, 2, 1), np.diff(x > 0), np.var(x, ddof=1)),
+    "polynomials": lambda x: (np.polyval(x[0], x), np.std(x, 0, ddof=1)),
+    "curves": lambda x: (np.sinc(x), np.fix(x), np.angle(x, deg=True), np.divmod(x, 2), np.reshape(x, (3, 2), "F")),
+    "diagonals": lambda x: (np.diagonal(x, 1), np.diagonal(x[None], 0, 1, 2), np.diagflat(x), np.trace(x, 1)),
+    "vectors": lambda x: (np.cross(x, x[0]), np.kron(x, x[0]), np.vdot(x, x)),
     "contractions": lambda x: (np.tensordot(x, x, [[0], [0]]), np.einsum("ij,kj->ik", x, x)),
 }  # fmt: skip
 
@@ -188,13 +207,22 @@ def test_every_function_of_the_table_has_a_case():
         "outer", "tensordot", "einsum", "trace", "diag", "tril", "triu", "flip", "roll", "repeat", "tile", "pad",
         "split", "take", "sort", "argsort", "searchsorted", "zeros_like", "empty_like", "ones_like", "full_like",
         "shape", "ndim", "size", "copy", "round", "around", "real", "imag", "angle", "norm", "inv", "det", "cholesky",
-        "eigh", "eigvalsh", "solve",
+        "eigh", "eigvalsh", "solve", "isclose", "allclose", "array_equal", "isreal", "iscomplex",
+        "iscomplexobj", "isrealobj", "isposinf", "isneginf", "atleast_1d", "atleast_2d", "atleast_3d", "append",
+        "dstack", "broadcast_arrays", "hsplit", "vsplit", "dsplit", "flipud", "fliplr", "rot90", "compress",
+        "take_along_axis", "nonzero", "ix_", "select", "average", "nansum", "nanprod", "nanmean", "ptp", "diff",
+        "polyval", "sinc", "fix", "diagonal", "diagflat", "cross", "kron", "vdot",
     }  # fmt: skip
     assert {function.__name__ for function in FUNCTIONS} <= called
 
 
 def test_searching():
     check(lambda x, v: (np.searchsorted(x, v), np.searchsorted(x, v, side="right")), np.sort(VECTOR), VECTOR)
+
+
+def test_elements_along_an_axis():
+    traced = tf.function(lambda x: np.take_along_axis(x, np.argsort(x, 1), 1), autograph=False)
+    np.testing.assert_array_equal(traced(tf.constant(MATRIX)), np.sort(MATRIX, 1))
 
 
 def test_unknown_shapes():

@@ -1,0 +1,200 @@
+"""Functions of tf.experimental.numpy whose parameters are not those of NumPy's functions.
+
+>>> max([[1, 5], [3, 2]], 0).numpy().tolist()
+[3, 5]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core.tensor import Tensor
+from ...interop.numpy_dispatch import linalg, manipulation, statistics, ufuncs
+from ...ops.arrays import gather_where, shape_ops
+from ...ops.arrays import reshape as shaping
+from ...ops.math.cast import cast
+from ...ops.math.derived_math import nextafter as next_number
+from .promotion import asarray, promote, read_dtype, result_type
+
+
+def all(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+    """Return whether all elements along the axes are true."""
+    return ufuncs.all_(asarray(a), axis, keepdims=keepdims)
+
+
+def any(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+    """Return whether an element along the axes is true."""
+    return ufuncs.any_(asarray(a), axis, keepdims=keepdims)
+
+
+def max(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+    """Return the largest element along the axes."""
+    return ufuncs.max_(asarray(a), axis, keepdims=keepdims)
+
+
+def min(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+    """Return the smallest element along the axes."""
+    return ufuncs.min_(asarray(a), axis, keepdims=keepdims)
+
+
+def amax(a: Any, axis: Any = None, out: None = None, keepdims: Any = None) -> Any:
+    """Return the largest element along the axes."""
+    return max(a, axis, keepdims)
+
+
+def amin(a: Any, axis: Any = None, out: None = None, keepdims: Any = None) -> Any:
+    """Return the smallest element along the axes."""
+    return min(a, axis, keepdims)
+
+
+def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Any:
+    """Return the sum along the axes; integers are added up as int64, unless `dtype` is given."""
+    return ufuncs.sum_(asarray(a, dtype), axis, dtype and read_dtype(dtype), keepdims=keepdims)
+
+
+def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Any:
+    """Return the product along the axes; integers are multiplied as int64, unless `dtype` is given."""
+    return ufuncs.prod(asarray(a, dtype), axis, dtype and read_dtype(dtype), keepdims=keepdims)
+
+
+def std(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
+    """Return the standard deviation along the axes."""
+    return statistics.std(asarray(a), axis, keepdims=keepdims)
+
+
+def count_nonzero(a: Any, axis: Any = None) -> Any:
+    """Return the number of elements along the axes that are not zero, as int64."""
+    return statistics.count_nonzero_(asarray(a), axis)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Any:
+    """Return the indices that sort the elements along an axis."""
+    return statistics.argsort(asarray(a), axis)
+
+
+def sort(a: Any, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Any:
+    """Return the elements sorted along an axis."""
+    return statistics.sort(asarray(a), axis)
+
+
+def concatenate(arys: Any, axis: int | None = 0) -> Any:
+    """Return the arrays joined along an axis."""
+    return manipulation.concatenate(promote(list(arys)), axis)
+
+
+def reshape(a: Any, newshape: Any, order: str = "C") -> Any:
+    """Return the elements in another shape; with the order "F" the first axis changes fastest."""
+    return manipulation.reshape(asarray(a), newshape, order)
+
+
+def flatten(a: Any, order: str = "C") -> Any:
+    """Return the elements as a vector."""
+    return manipulation.ravel(asarray(a), order)
+
+
+def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Any:
+    """Return the array with further elements around it; the modes are "constant", "reflect" and "symmetric"."""
+    return manipulation.pad(asarray(array), pad_width, mode, **kwargs)
+
+
+def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str = "clip") -> Any:
+    """Return the elements at the indices; the mode "wrap" counts indices beyond the end from the front again."""
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"take has the modes 'raise', 'clip' and 'wrap', not {mode!r}")
+    x, places = asarray(a), asarray(indices)
+    size = cast(shape_ops.size(x) if axis is None else shape_ops.shape(x)[axis], places.dtype)
+    if mode == "wrap":
+        places = places % size
+    elif mode == "clip":
+        places = ufuncs.apply(
+            np.minimum, (ufuncs.apply(np.maximum, (places, cast(0, places.dtype))), size - 1)
+        )
+    return manipulation.take(x, places, axis)
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return elements of `x` where the condition is true, of `y` elsewhere; without them, the places of true values."""
+    chosen = cast(asarray(condition), dtypes.bool_)
+    if x is None and y is None:
+        return statistics.where_(chosen)
+    if x is None or y is None:
+        raise ValueError("where takes both `x` and `y`, or neither")
+    first, second = promote((x, y))
+    return gather_where.where(chosen, first, second)
+
+
+def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:
+    """Return the elements limited to the range from `a_min` to `a_max`, of which one may be None."""
+    if a_min is None and a_max is None:
+        raise ValueError("clip needs `a_min` or `a_max`")
+    given = [each for each in (a, a_min, a_max) if each is not None]
+    x, *limits = promote(given)
+    if a_min is not None:
+        x = ufuncs.apply(np.maximum, (x, limits.pop(0)))
+    return x if a_max is None else ufuncs.apply(np.minimum, (x, limits.pop()))
+
+
+def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
+    """Return the sum of products that `subscripts` describes."""
+    return linalg.einsum(subscripts, *promote(operands), **kwargs)
+
+
+def nextafter(x1: Any, x2: Any) -> Any:
+    """Return the next number from `x1` towards `x2`."""
+    return next_number(*promote((x1, x2)))
+
+
+def matmul(x1: Any, x2: Any) -> Any:
+    """Return the product of matrices, or of a matrix and a vector."""
+    return multiplied(*promote((x1, x2)))
+
+
+def multiplied(x: Tensor, y: Tensor) -> Any:
+    """Multiply matrices of one dtype. A vector on the left is a row, on the right a column."""
+    if x.shape.rank == 1 and y.shape.rank == 1:
+        return linalg.dot(x, y)
+    if x.shape.rank == 1:
+        return shaping.squeeze(ufuncs.apply(np.matmul, (shaping.expand_dims(x, 0), y)), -2)
+    if y.shape.rank == 1:
+        return shaping.squeeze(ufuncs.apply(np.matmul, (x, shaping.expand_dims(y, 1))), -1)
+    return ufuncs.apply(np.matmul, (x, y))
+
+
+def shape(a: Any) -> Any:
+    """Return the shape; dimensions that are unknown while tracing are None."""
+    return asarray(a).shape
+
+
+def ndim(a: Any) -> Any:
+    """Return the number of dimensions."""
+    return asarray(a).shape.rank
+
+
+def size(x: Any, axis: int | None = None) -> Any:
+    """Return the number of elements, or the size along an axis."""
+    return size_of(asarray(x), axis)
+
+
+def size_of(x: Tensor, axis: int | None = None) -> Any:
+    """Return the number of elements as a NumPy number, or as a tensor if it is unknown while tracing."""
+    if axis is None and x.shape.is_fully_defined():
+        return np.int64(x.shape.num_elements() or 0)
+    return manipulation.size(x, axis)
+
+
+def isscalar(num: Any) -> bool:
+    """Return whether `num` is a number, or an array of rank 0."""
+    return num.shape.rank == 0 if isinstance(num, Tensor) else bool(np.isscalar(num))
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """Return the NumPy dtype that two dtypes are promoted to."""
+    return result_type(*(read_dtype(each) for each in (type1, type2))).numpy
+
+
+def finfo(dtype: Any) -> Any:
+    """Return the limits of a floating-point dtype."""
+    return np.finfo(read_dtype(dtype).numpy)
