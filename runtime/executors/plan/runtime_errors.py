@@ -25,7 +25,7 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error
-    if isinstance(error, errors.OpError) and error.op is not None:
+    if "jit_compile" in operation.attrs and isinstance(error, errors.OpError) and error.op is not None:
         return error  # native code has located it in the function that was called
     refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
     if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):

@@ -17,8 +17,11 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
+from ..arrays.creation import ones_like
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, require_dtype
+from ..math.cast import cast
+from ..math.comparison import greater
 
 _FLOAT32 = frozenset({dtypes.float32})
 
@@ -91,6 +94,18 @@ def _(gradients: Array, inputs: Array, min: Array, max: Array, num_bits: int, na
         for part in (is_below, is_above)
     )
     return np.where(outside, np.float32(0), gradients), at_min, at_max
+
+
+@fake_quantize_gradient.gradient
+def _(
+    dys: Any, ys: Any, gradients: Any, inputs: Any, min: Any, max: Any, num_bits: int, narrow_range: bool
+) -> Any:
+    """Return the derivatives by `gradients`, of which the results are sums: those by `inputs` and limits are zero."""
+    ones = ones_like(inputs)
+    inside, _, _ = fake_quantize_gradient(ones, inputs, min, max, num_bits, narrow_range)
+    is_above = cast(greater(inputs, 0.5 * (min + max)), dtypes.float32)
+    outside = is_above * dys[2] + (1.0 - is_above) * dys[1]
+    return inside * dys[0] + (1.0 - inside) * outside, None, None, None
 
 
 @export("quantization.fake_quant_with_min_max_args")

@@ -136,6 +136,8 @@ NOT_BY_THEMSELVES = {
     "igamma_slope": "only its second argument has derivatives",
     "softmax_cross_entropy": "the labels of one row have to sum to one",
     "max_pool_grad_grad": "one of its inputs has to be the maximum of another",
+    "fake_quantize": "its gradient passes straight through the rounding: see nn/test_fake_quantization.py",
+    "fake_quantize_gradient": "it takes float32 only: see nn/test_fake_quantization.py",
 }
 """Operations whose inputs cannot be moved one without the other, or not as float64."""
 

@@ -53,3 +53,30 @@ def test_each_channel_has_its_limits():
 def test_wrong_arguments_are_refused(wrong):
     with pytest.raises(errors.InvalidArgumentError, match=r"num_bits must be between|min has to be smaller"):
         tf.quantization.fake_quant_with_min_max_args([1.0], **wrong)
+
+
+@pytest.mark.parametrize("limits", [(-1.0, 1.0), ([-1.0, 0.0, 0.5], [1.0, 0.5, 3.0])])
+def test_the_gradient_is_linear_in_the_gradient_that_it_is_given(limits):
+    rows = np.array([[-2.0, 1.5, 0.7], [0.3, -1.0, 4.0]], np.float32)
+    gradients = tf.constant([[0.5, -1.5, 2.0], [3.0, 0.25, -0.5]])
+    weights = [tf.constant([[2.0, -3.0, 0.5], [1.5, 4.0, -2.0]]), tf.constant(7.0), tf.constant(-5.0)]
+    backward = (
+        tf.quantization.fake_quant_with_min_max_vars_gradient
+        if isinstance(limits[0], float)
+        else tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient
+    )
+
+    def total(g):
+        return sum(
+            tf.reduce_sum(w * part) for w, part in zip(weights, backward(g, rows, *limits), strict=True)
+        )
+
+    with tf.GradientTape() as tape:
+        tape.watch(gradients)
+        y = total(gradients)
+    slopes = tape.gradient(y, gradients)
+    np.testing.assert_allclose(tf.reduce_sum(slopes * gradients), y, rtol=1e-6)
+    for index in np.ndindex(2, 3):
+        one = np.zeros((2, 3), np.float32)
+        one[index] = 1.0
+        np.testing.assert_allclose(slopes[index], total(tf.constant(one)), rtol=1e-6)
