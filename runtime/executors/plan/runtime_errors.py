@@ -25,8 +25,8 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error
-    if "jit_compile" in operation.attrs and isinstance(error, errors.OpError) and error.op is not None:
-        return error  # native code has located it in the function that was called
+    if "part" in operation.attrs and isinstance(error, errors.OpError) and error.op is not None:
+        return error  # the part of the graph that is native code has located it
     refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
     if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
         error.add_note(_placed(f"[op {operation.type}]", operation))
