@@ -1,4 +1,4 @@
-"""The devices of this machine, as `tf.config` lists them: one CPU.
+"""The devices of this machine, as `tf.config` lists them: one CPU, of one or more logical devices.
 
 >>> list_physical_devices("GPU"), list_logical_devices()
 ([], [LogicalDevice(name='/device:CPU:0', device_type='CPU')])
@@ -66,7 +66,10 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """Return the visible devices with their `tf.device` names, or those of one type."""
-    return [LogicalDevice("/device:CPU:0", "CPU") for _ in get_visible_devices(device_type)]
+    visible = get_visible_devices(device_type)
+    return [
+        LogicalDevice(f"/device:CPU:{number}", "CPU") for _ in visible for number in range(placement.cpus)
+    ]
 
 
 def get_logical_device_configuration(
@@ -79,16 +82,20 @@ def get_logical_device_configuration(
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:
-    """Configure the CPU's only logical device.
+    """Split the CPU into logical devices, which `tf.device` and `tf.distribute.MirroredStrategy` accept by name.
 
-    Raises ValueError for another device, for more than one logical device, and for a memory limit.
+    They share the CPU's memory and threads. Raises ValueError for another device, and for a memory limit.
+
+    >>> set_logical_device_configuration(CPU, [LogicalDeviceConfiguration()] * 2)
+    >>> [device.name for device in list_logical_devices("CPU")]
+    ['/device:CPU:0', '/device:CPU:1']
+    >>> set_logical_device_configuration(CPU, [LogicalDeviceConfiguration()])
     """
     chosen = list(logical_devices)
-    if len(chosen) != 1:
-        raise ValueError(f"the CPU is one logical device, and cannot be split into {len(chosen)}")
-    if any(field is not None for field in chosen[0]):
+    if any(field is not None for one in chosen for field in one):
         raise ValueError("Setting memory limit, priority or ordinal on CPU devices is not supported")
     _configurations[_known(device)] = chosen
+    placement.cpus = max(len(chosen), 1)
 
 
 def _known(device: PhysicalDevice) -> PhysicalDevice:

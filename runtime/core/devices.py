@@ -55,9 +55,10 @@ class _Placement(threading.local):
 
 
 class _Setting:
-    """Settings for all operations; `observed` blocks the fast paths of elementwise ones."""
+    """Settings for all operations; `cpus` is the number of logical CPUs; `observed` blocks fast paths."""
 
     soft = True
+    cpus = 1
     logged = False
     checked = False
     observed = False
@@ -177,8 +178,10 @@ def _check(name: DeviceName) -> None:
     full = name.within(here)
     if full[:3] != here[:3]:
         raise errors.InvalidArgumentError(f"{full} unknown device.")
-    if not placement.soft and full != here:
+    exists = full.kind == "CPU" and (full.number or 0) < placement.cpus
+    if not placement.soft and not exists:
+        known = ", ".join(f"{CPU[:-1]}{number}" for number in range(placement.cpus))
         raise errors.InvalidArgumentError(
             f"Could not satisfy device specification '{full}'. enable_soft_placement=0. Supported device types [CPU]. "
-            f"All available devices [{CPU}]."
+            f"All available devices [{known}]."
         )

@@ -135,8 +135,20 @@ class TestLists:
         (cpu,) = tf.config.list_physical_devices()
         one = tf.config.LogicalDeviceConfiguration()
         assert tf.config.get_logical_device_configuration(cpu) is None
-        with pytest.raises(ValueError, match="cannot be split into 2"):
+        try:
             tf.config.set_logical_device_configuration(cpu, [one, one])
+            assert [device.name for device in tf.config.list_logical_devices()] == [
+                "/device:CPU:0",
+                "/device:CPU:1",
+            ]
+            tf.config.set_soft_device_placement(False)
+            with tf.device("/device:CPU:1"):
+                assert float(tf.constant(1.0) + 1.0) == 2.0
+            with pytest.raises(tf.errors.InvalidArgumentError, match="device:CPU:1]"), tf.device("/CPU:2"):
+                pass
+        finally:
+            tf.config.set_soft_device_placement(True)
+            tf.config.set_logical_device_configuration(cpu, [one])
         with pytest.raises(ValueError, match="Setting memory limit"):
             tf.config.set_logical_device_configuration(cpu, [one._replace(memory_limit=10)])
 
