@@ -185,6 +185,7 @@ class GradientTape:
 
     def _watch(self, x: Any) -> None:
         if isinstance(x, Variable):
+            x = x._here
             self._variables[id(x)] = x
         elif type(x) is EagerTensor and self._builder is not None:
             x = _with_a_value(x, self._builder)
@@ -401,7 +402,9 @@ def is_inside(builder: Builder | None, outer: Builder) -> bool:
 
 
 def known(x: Any) -> Any:
-    """Return a tensor as it is in the records: its value in the graph, if there is one."""
+    """Return a tensor or variable as it is in the records: its value in the graph, or in this replica, if any."""
+    if isinstance(x, Variable):
+        return x._here
     builder = current()
     if builder is not None and type(x) is EagerTensor:
         stand_in = builder.stand_in(x)

@@ -142,6 +142,11 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         return self.content_spec.dtype
 
     @property
+    def _here(self) -> Variable:
+        """The variable that is read in this replica of a strategy: itself, unless it has one for each replica."""
+        return self
+
+    @property
     def handle(self) -> VariableHandle:
         """The reference to the variable that TensorFlow's own operations take; one object for each variable."""
         return self._identity[0]

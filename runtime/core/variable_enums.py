@@ -1,4 +1,4 @@
-"""Synchronization and aggregation modes of variables. With one device they are stored without effect.
+"""Synchronization and aggregation modes of variables. With one replica they have no effect.
 
 >>> chosen_aggregation(VariableAggregation.SUM, "v"), chosen_synchronization(None, "v")
 (<VariableAggregation.SUM: 1>, <VariableSynchronization.AUTO: 0>)

@@ -1,4 +1,4 @@
-"""The module `tf.distribute` for one process and one CPU: every strategy has one replica.
+"""The module `tf.distribute` for one process: a strategy has one replica, or one for each logical CPU.
 
 >>> import agc.runtime as tf
 >>> strategy = tf.distribute.MirroredStrategy()
@@ -13,14 +13,16 @@
 
 from ..core.missing_names import explain as _explain
 from .context import ReplicaContext
+from .input import DistributedDataset, DistributedIterator
+from .mirrored import MirroredStrategy
 from .options import InputOptions, InputReplicationMode, RunOptions
 from .reduce_op import ReduceOp
 from .strategy import (
-    DistributedDataset, DistributedIterator, DistributedValues, InputContext, MirroredStrategy,
-    MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy, StrategyExtended,
-    TPUStrategy, experimental_set_strategy, get_replica_context, get_strategy, has_strategy,
+    InputContext, MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy,
+    StrategyExtended, TPUStrategy, experimental_set_strategy, get_replica_context, get_strategy, has_strategy,
     in_cross_replica_context,
 )
+from .values import DistributedValues
 
 __all__ = [
     "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "InputOptions",

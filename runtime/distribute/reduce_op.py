@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+import functools
+import operator
+from collections.abc import Sequence
 from typing import Any
 
+from ..core.conversion import convert_to_tensor
 from ..core.export import export
 
 
@@ -24,3 +28,10 @@ class ReduceOp(enum.Enum):
             return cls(str(value).upper())
         except ValueError:
             raise ValueError(f"reduce_op must be tf.distribute.ReduceOp.SUM or MEAN, not {value!r}") from None
+
+    def of_all(self, values: Sequence[Any]) -> Any:
+        """Return the sum or mean of the values of all replicas."""
+        total = functools.reduce(operator.add, map(convert_to_tensor, values))
+        if self is ReduceOp.SUM:
+            return total
+        return total // len(values) if total.dtype.is_integer else total / len(values)

@@ -191,27 +191,11 @@ class OneDeviceStrategy(Strategy):
 
     def __init__(self, device: str) -> None:
         super().__init__()
-        _check(device)
+        check_device(device)
 
 
-@export("distribute.MirroredStrategy")
-class MirroredStrategy(Strategy):
-    """A strategy that mirrors variables on the devices, of which there is one.
-
-    Raises UnimplementedError for several devices, ValueError for a device that is not a CPU.
-    """
-
-    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
-        super().__init__()
-        for device in devices or ():
-            _check(device)
-        if devices is not None and len(devices) > 1:
-            raise errors.UnimplementedError(
-                f"MirroredStrategy of {len(devices)} devices: agc has one CPU, so leave `devices` out."
-            )
-
-
-def _check(device: str) -> None:
+def check_device(device: str) -> None:
+    """Raise ValueError for a device that is not a CPU."""
     if "CPU" not in str(device).upper():
         raise ValueError(f"Device {device!r} does not exist: agc has one CPU, '/cpu:0'.")
 
@@ -245,18 +229,3 @@ class ParameterServerStrategy(Strategy):
     """A strategy of parameter servers: its constructor raises UnimplementedError."""
 
     __init__ = _refuse("ParameterServerStrategy")
-
-
-@export("distribute.DistributedValues")
-class DistributedValues:
-    """Values of several replicas. None exist here: programs test whether a value is one."""
-
-
-@export("distribute.DistributedDataset")
-class DistributedDataset:
-    """A dataset of several replicas. None exist here: programs test whether a dataset is one."""
-
-
-@export("distribute.DistributedIterator")
-class DistributedIterator:
-    """An iterator of several replicas. None exist here: programs test whether an iterator is one."""

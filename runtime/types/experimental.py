@@ -12,12 +12,13 @@ from ..core.missing_names import explain as _explain
 from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.function import Function as PolymorphicFunction
 from ..tracing.trace_type import SupportsTracingProtocol, TraceType, TracingContext
+from . import distributed
 
 GenericFunction = PolymorphicFunction
 
 __all__ = [
     "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike", "TraceType",
-    "TracingContext",
+    "TracingContext", "distributed",
 ]  # fmt: skip
 
 _explain(__name__)

@@ -13,6 +13,7 @@ from ...control_flow.tracing_context import get_static_value
 from ...core.conversion import convert_to_tensor, is_tensor
 from ...core.tensor import Tensor
 from ...core.variable import Variable
+from ...distribute.strategy import get_replica_context, get_strategy
 from ...ir.builder import current, eagerly
 from ...ops.arrays.concat_split import stack
 from ...ops.arrays.creation import constant
@@ -67,13 +68,16 @@ def is_op_determinism_enabled() -> bool:
 
 
 def strategy_supports_no_merge_call() -> bool:
-    """Return True: replicas run one after another, so that an update needs no merged call."""
-    return True
+    """Return whether the current strategy has one replica, so that an update needs no merged call."""
+    return get_strategy().num_replicas_in_sync == 1
 
 
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return `fn(strategy, *args, **kwargs)`."""
-    return fn(strategy, *args, **kwargs)
+    """Return `fn(strategy, *args, **kwargs)`, called across the replicas if there are several."""
+    replica = get_replica_context()
+    if strategy.num_replicas_in_sync == 1 or replica is None:
+        return fn(strategy, *args, **kwargs)
+    return replica.merge_call(fn, args, kwargs)
 
 
 def unwrap(function: Any) -> tuple[list[Any], Any]:

@@ -131,7 +131,8 @@ class TestLists:
         with pytest.raises(ValueError, match="is not a GPU"):
             tf.config.set_visible_devices([cpu], "GPU")
 
-    def test_logical_configurations(self):
+    def test_logical_configurations(self, monkeypatch):
+        monkeypatch.setattr("agc.runtime.config.devices._configurations", {})
         (cpu,) = tf.config.list_physical_devices()
         one = tf.config.LogicalDeviceConfiguration()
         assert tf.config.get_logical_device_configuration(cpu) is None

@@ -1,0 +1,220 @@
+"""`MirroredStrategy`: one process, with one replica for each of its devices."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from agc.autograph import api
+
+from .. import nest
+from ..config.devices import list_logical_devices
+from ..core.devices import device as placed
+from ..core.export import export
+from ..core.variable_creators import variable_creator_scope
+from ..data.dataset import Dataset
+from ..ir.builder import current
+from ..ops.arrays.concat_split import concat
+from ..ops.arrays.shape_ops import shape
+from ..ops.math.cast import cast
+from ..ops.reduce.reductions import reduce_sum
+from ..tracing.function import Function, make_function
+from .context import ReplicaContext, entered, innermost
+from .input import DistributedDataset
+from .lock_step import run_in_lock_step
+from .reduce_op import ReduceOp
+from .strategy import InputContext, Strategy, StrategyExtended, check_device
+from .values import DistributedValues, PerReplica, regroup, select
+from .variables import DistributedVariable, MadeInReplica, distributed
+
+
+class MirroredExtended(StrategyExtended):
+    """Members for optimizers and libraries: updates run once for each component of a variable."""
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        group: bool = True,
+    ) -> Any:
+        """Call `fn` for each component of the variable, with its part of `PerReplica` arguments."""
+        if not isinstance(var, DistributedVariable):
+            return super().update(var, fn, args, kwargs, group)
+        results = []
+        for index, component in enumerate(var.values):
+            own_args, own_kwargs = select(index, (tuple(args), dict(kwargs or {})))
+            with entered(self._strategy, None, index):
+                results.append(fn(component, *own_args, **own_kwargs))
+        return None if group else regroup(results)
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """Return the sum or mean over the replicas."""
+        return self._strategy.reduce(reduce_op, value)
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Return whether the variable was made in the scope of the strategy, if there are several replicas."""
+        several = self._strategy.num_replicas_in_sync > 1
+        return not several or getattr(v, "distribute_strategy", None) is self._strategy
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        count = self._strategy.num_replicas_in_sync
+        return tuple(ReplicaContext(self._strategy, index).devices[0] for index in range(count))
+
+    worker_devices = parameter_devices
+
+
+@export("distribute.MirroredStrategy")
+class MirroredStrategy(Strategy):
+    """A strategy with a replica for each device: variables made in its scope have a component for each.
+
+    Replicas run one after another, and wait for the others in `merge_call`, `all_reduce` and updates of variables
+    with an aggregation.
+
+    Args:
+        devices: names of logical CPUs, such as `["CPU:0", "CPU:1"]`. Default: all logical CPUs.
+        cross_device_ops: accepted, no effect.
+
+    Raises ValueError for a device that is not a CPU, and for a device that is given twice.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> def replica():
+    ...     context = tf.distribute.get_replica_context()
+    ...     return context.all_reduce("sum", tf.constant(1.0 + context.replica_id_in_sync_group))
+    >>> [x.numpy() for x in strategy.run(replica).values]
+    [np.float32(3.0), np.float32(3.0)]
+    """
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        names = [one.name for one in list_logical_devices("CPU")] if devices is None else list(devices)
+        for name in names:
+            check_device(name)
+        if len(set(names)) < len(names):
+            raise ValueError(f"Duplicates in devices argument to `MirroredStrategy`: {names}")
+        super().__init__(MirroredExtended(self))
+        self.num_replicas_in_sync = max(len(names), 1)
+        self._functions: dict[Any, Any] = {}
+
+    def _places(self) -> list[ReplicaContext]:
+        return [ReplicaContext(self, index) for index in range(self.num_replicas_in_sync)]
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[MirroredStrategy]:
+        """Make this the current strategy in the block, and mirror the variables that it makes."""
+        with super().scope():
+            if self.num_replicas_in_sync == 1:
+                yield self
+                return
+            with variable_creator_scope(self._created):
+                yield self
+
+    def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        place = innermost()
+        if place is None or place.strategy is not self or place.replica is None:
+            return distributed(self, next_creator, kwargs)
+        return place.replica.variables.made(lambda: distributed(self, next_creator, kwargs))
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: Any = None,
+    ) -> Any:
+        """Call `fn` in each replica with its part of `PerReplica` arguments, and return the results alike.
+
+        A result that is the same object in all replicas is returned as it is.
+        """
+        place = innermost()
+        if self.num_replicas_in_sync == 1:
+            return super().run(fn, args, kwargs, options)
+        if place is not None and place.replica is not None and place.strategy is self:
+            raise RuntimeError(
+                "`Strategy.run` was called in a replica of `Strategy.run`: call the function itself."
+            )
+        if not isinstance(fn, Function):
+            return self._run(fn, tuple(args), dict(kwargs or {}))
+        if current() is not None:
+            return self._run(fn.python_function, tuple(args), dict(kwargs or {}))
+        if fn not in self._functions:
+            stepped = functools.partial(self._run, fn.python_function)
+            self._functions[fn] = make_function(lambda args, kwargs: stepped(args, kwargs), fn._calls.options)
+        return self._functions[fn](tuple(args), dict(kwargs or {}))
+
+    def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        called = fn if current() is None else api.convert(fn)
+
+        def call(index: int) -> Any:
+            own_args, own_kwargs = select(index, (args, kwargs))
+            with placed(f"CPU:{index}"), variable_creator_scope(self._created):
+                return called(*own_args, **own_kwargs)
+
+        places = self._places()
+        made: list[Any] = []
+        for place in places:
+            place.variables = MadeInReplica(made)
+        calls = [functools.partial(call, index) for index in range(len(places))]
+        return regroup(run_in_lock_step(places, calls))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """Return the sum or mean over replicas, and over an axis of each tensor if `axis` is not None.
+
+        The mean over an axis weighs all elements alike. Raises ValueError for the sum of a value that is not
+        distributed.
+        """
+        if self.num_replicas_in_sync == 1:
+            return super().reduce(reduce_op, value, axis)
+        return nest.map_structure(functools.partial(self._reduce, ReduceOp.of(reduce_op), axis), value)
+
+    def _reduce(self, reduce_op: ReduceOp, axis: Any, value: Any) -> Any:
+        if not isinstance(value, DistributedValues):
+            return self._reduced_plain(reduce_op, axis, value)
+        parts = value.values
+        if axis is None:
+            return reduce_op.of_all(parts)
+        total = ReduceOp.SUM.of_all([reduce_sum(part, axis) for part in parts])
+        if reduce_op is ReduceOp.SUM:
+            return total
+        return total / cast(ReduceOp.SUM.of_all([shape(part)[axis] for part in parts]), total.dtype)
+
+    def _reduced_plain(self, reduce_op: ReduceOp, axis: Any, value: Any) -> Any:
+        if reduce_op is ReduceOp.MEAN:
+            return super().reduce(reduce_op, value, axis)
+        if isinstance(value, int) and value == 0:
+            return value
+        raise ValueError(
+            f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}."
+        )
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Return the values of the replicas joined along an axis."""
+        parts = self.experimental_local_results(value)
+        return parts[0] if len(parts) == 1 else concat(parts, axis)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of the replicas in a tuple; a value that is not distributed is its only element."""
+        return value.values if isinstance(value, DistributedValues) else (value,)
+
+    def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Any:
+        """Return a dataset whose batches are split among the replicas."""
+        several = self.num_replicas_in_sync > 1
+        return DistributedDataset(dataset, self.num_replicas_in_sync) if several else dataset
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Dataset], options: Any = None
+    ) -> Any:
+        """Return the dataset `dataset_fn(InputContext(…))`, each element of which is for the next replica."""
+        dataset = dataset_fn(InputContext(1, 0, self.num_replicas_in_sync))
+        several = self.num_replicas_in_sync > 1
+        return DistributedDataset(dataset, self.num_replicas_in_sync, is_split=False) if several else dataset
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
+        """Return the values of `value_fn` for the context of each replica."""
+        if self.num_replicas_in_sync == 1:
+            return super().experimental_distribute_values_from_function(value_fn)
+        return PerReplica([value_fn(place) for place in self._places()])

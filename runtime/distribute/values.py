@@ -1,0 +1,84 @@
+"""`PerReplica`: one value for each replica, as `run` of a strategy with several replicas takes and returns it.
+
+regroup([(1, x0), (1, x1)])     ==>     (1, PerReplica(x0, x1))
+select(1, …)                    ==>     (1, x1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import nest
+from ..core.export import export
+from ..core.type_spec import CompositeTensor, TypeSpec, type_spec_from_value
+
+
+@export("distribute.DistributedValues")
+class DistributedValues:
+    """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas."""
+
+    values: tuple[Any, ...]
+
+
+class PerReplica(DistributedValues, CompositeTensor):
+    """One value for each replica, in the order of the replicas: `values` is their tuple.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> double = lambda: 2 * tf.distribute.get_replica_context().replica_id_in_sync_group
+    >>> strategy.run(double).values
+    (0, 2)
+    """
+
+    _is_native = False
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = tuple(values)
+
+    @property
+    def _type_spec(self) -> PerReplicaSpec:
+        return PerReplicaSpec(*map(type_spec_from_value, self.values))
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(f"  {index}: {value!r}" for index, value in enumerate(self.values))
+        return f"PerReplica:{{\n{lines}\n}}"
+
+
+class PerReplicaSpec(TypeSpec):
+    """The specs of the values of a `PerReplica`."""
+
+    def __init__(self, *value_specs: Any) -> None:
+        self._value_specs = value_specs
+
+    @property
+    def value_type(self) -> type:
+        return PerReplica
+
+    @property
+    def _component_specs(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        return value.values  # type: ignore[no-any-return]
+
+    def _from_components(self, components: Any) -> PerReplica:
+        return PerReplica(components)
+
+
+def select(index: int, value: Any) -> Any:
+    """Return the nest with the value of one replica in the place of each `PerReplica`."""
+    return nest.map_structure(lambda x: x.values[index] if isinstance(x, PerReplica) else x, value)
+
+
+def regroup(values: Sequence[Any]) -> Any:
+    """Return one nest from those of all replicas; leaves become `PerReplica` unless they are the same object."""
+    return nest.map_structure(_grouped, *values)
+
+
+def _grouped(*leaves: Any) -> Any:
+    first = leaves[0]
+    return first if all(leaf is first for leaf in leaves) else PerReplica(leaves)

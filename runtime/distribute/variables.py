@@ -1,0 +1,211 @@
+"""Variables of a strategy with several replicas: one component for each replica.
+
+MirroredVariable      all components are equal; an update in replicas is aggregated first, and changes all
+SyncOnReadVariable    each replica updates its own component; a read across replicas aggregates them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..core.variable import Variable
+from ..core.variable_enums import VariableAggregation, VariableSynchronization
+from .context import innermost
+from .reduce_op import ReduceOp
+from .values import DistributedValues
+
+_REDUCED = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}
+
+
+class DistributedVariable(Variable, DistributedValues):
+    """The common base: in a replica it is the component of that replica, across replicas the first one."""
+
+    def __init__(self, strategy: Any, components: list[Variable]) -> None:
+        self.distribute_strategy = strategy
+        self.values: tuple[Variable, ...] = tuple(components)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("values", "distribute_strategy"):
+            raise AttributeError(name)  # not initialized yet: copied or unpickled
+        return getattr(self.values[0], name)
+
+    @property
+    def _here(self) -> Variable:
+        place = innermost()
+        if place is None or place.strategy is not self.distribute_strategy:
+            return self.values[0]
+        return self.values[place.updated if place.replica is None else place.replica.replica_id_in_sync_group]
+
+    @property
+    def _replica(self) -> Any:
+        place = innermost()
+        return place.replica if place is not None and place.strategy is self.distribute_strategy else None
+
+    @property
+    def _array(self) -> np.ndarray[Any, Any]:
+        return self._here._array
+
+    @_array.setter
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        for component in self.values:
+            component._array = array.copy()
+
+    def value(self) -> Tensor:
+        return self._here.value()
+
+    def set_shape(self, shape: Any) -> None:
+        for component in self.values:
+            component.set_shape(shape)
+
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._update("assign", value, read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._update("assign_add", delta, read_value)
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        return self._update("assign_sub", delta, read_value)
+
+    def _update(self, method: str, value: Any, read_value: bool) -> Any:
+        raise NotImplementedError
+
+    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
+        return self._in_parts(lambda component: component._scatter(how, slices, name))
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return self._in_parts(lambda component: component._scatter_nd(how, indices, updates, name))
+
+    def _in_parts(self, change: Callable[[Variable], Any]) -> Any:
+        if self._replica is not None:
+            if self.aggregation is not VariableAggregation.NONE:
+                raise errors.UnimplementedError(
+                    f"Scatter updates of {self.name} in a replica are not aggregated: assign the whole value, or make "
+                    "the variable without an aggregation."
+                )
+            return change(self._here)
+        for component in self.values:
+            change(component)
+        return self
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(f"  {index}: {value!r}" for index, value in enumerate(self.values))
+        return f"{type(self).__name__}:{{\n{lines}\n}}"
+
+
+class MirroredVariable(DistributedVariable):
+    """A variable with equal components. Without an aggregation, replicas update their own component."""
+
+    def _update(self, method: str, value: Any, read_value: bool) -> Any:
+        replica = self._replica
+        if replica is None:
+            for index, component in enumerate(self.values):
+                part = value.values[index] if isinstance(value, DistributedValues) else value
+                getattr(component, method)(part)
+            return self if read_value else None
+        if self.aggregation is VariableAggregation.NONE:
+            return getattr(self._here, method)(value, read_value=read_value)
+        value = convert_to_tensor(value, self.dtype)
+        replica.merge_call(self._update_all, args=(method, value))
+        return self.value() if read_value else None
+
+    def _update_all(self, strategy: Any, method: str, value: Any) -> None:
+        if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            value = strategy.experimental_local_results(value)[0]
+        elif isinstance(value, DistributedValues) or self.aggregation is VariableAggregation.SUM:
+            value = strategy.extended.reduce_to(_REDUCED[self.aggregation], value, self)
+        for component in self.values:
+            getattr(component, method)(value)
+
+
+class SyncOnReadVariable(DistributedVariable):
+    """A variable whose components are updated separately, and aggregated by a read across replicas."""
+
+    def value(self) -> Tensor:
+        if self._replica is not None:
+            return self._here.value()
+        if self.aggregation is VariableAggregation.NONE:
+            raise ValueError(
+                "Could not convert from `tf.VariableAggregation` VariableAggregation.NONE to a `ReduceOp`"
+            )
+        parts = [component.value() for component in self.values]
+        if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            return parts[0]
+        total: Tensor = _REDUCED[self.aggregation].of_all(parts)
+        return total
+
+    @property
+    def _array(self) -> np.ndarray[Any, Any]:
+        if self._replica is not None:
+            return self._here._array
+        value = self.value()
+        assert isinstance(value, EagerTensor)
+        return value._array
+
+    @_array.setter
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        self.assign(EagerTensor(array))
+
+    def _update(self, method: str, value: Any, read_value: bool) -> Any:
+        if self._replica is not None:
+            return getattr(self._here, method)(value, read_value=read_value)
+        if self.aggregation is VariableAggregation.SUM:
+            if method != "assign":
+                raise ValueError(
+                    f"SyncOnReadVariable does not support `{method}` in cross-replica context when aggregation is set "
+                    "to `tf.VariableAggregation.SUM`."
+                )
+            value = convert_to_tensor(value, self.dtype)
+            value = value // len(self.values) if self.dtype.is_integer else value / len(self.values)
+        for component in self.values:
+            getattr(component, method)(value)
+        return self if read_value else None
+
+
+class MadeInReplica:
+    """The variables that replicas make: the first replica makes them, the others take them in the same order."""
+
+    def __init__(self, made: list[DistributedVariable]) -> None:
+        self._made = made  # of all replicas
+        self._taken = 0
+
+    def made(self, make: Callable[[], DistributedVariable]) -> DistributedVariable:
+        """Return the next variable; make it if no replica has made it yet."""
+        if self._taken == len(self._made):
+            self._made.append(make())
+        self._taken += 1
+        return self._made[self._taken - 1]
+
+
+def distributed(
+    strategy: Any, next_creator: Callable[..., Variable], kwargs: dict[str, Any]
+) -> DistributedVariable:
+    """Return a variable with a component for each replica, all of the same initial value."""
+    first = next_creator(**kwargs)
+    name = first.short_name
+    components = [first]
+    for index in range(1, strategy.num_replicas_in_sync):
+        copied = {
+            **kwargs,
+            "initial_value": EagerTensor(first._array.copy()),
+            "name": f"{kwargs['name'] or 'Variable'}/replica_{index}",
+        }
+        components.append(next_creator(**copied))
+    on_read = first.synchronization is VariableSynchronization.ON_READ
+    made = (SyncOnReadVariable if on_read else MirroredVariable)(strategy, components)
+    for component in components:
+        component._distributed_container = lambda: made  # type: ignore[attr-defined]
+    made.short_name = name
+    made.synchronization = VariableSynchronization.ON_READ if on_read else VariableSynchronization.ON_WRITE
+    return made

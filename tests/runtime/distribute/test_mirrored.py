@@ -1,0 +1,185 @@
+"""`MirroredStrategy` with two replicas on logical CPUs: values, variables, reductions, datasets and training."""
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+distribute = tf.distribute
+
+
+@pytest.fixture
+def strategy():
+    return distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
+def number():
+    return tf.constant(float(distribute.get_replica_context().replica_id_in_sync_group))
+
+
+def parts(strategy, value):
+    return [part.numpy().tolist() for part in strategy.experimental_local_results(value)]
+
+
+@pytest.fixture(params=["eager", "around run", "in run"])
+def run(request, strategy):
+    """Run a function in the replicas: eagerly, in a `tf.function`, or with a `tf.function` as the argument."""
+
+    def called(function, args=()):
+        if request.param == "in run":
+            function = tf.function(function)
+        if request.param == "around run":
+            return tf.function(lambda args: strategy.run(function, args=args))(args)
+        return strategy.run(function, args=args)
+
+    return called
+
+
+def test_results_and_arguments_are_those_of_the_replica(strategy, run):
+    values = run(lambda: {"x": number() + 1.0, "n": None})
+    assert values["n"] is None
+    assert parts(strategy, values["x"]) == [1.0, 2.0]
+    assert parts(strategy, run(lambda x: 2.0 * x, args=(values["x"],))) == [2.0, 4.0]
+
+
+def test_collective_operations_wait_for_all_replicas(strategy, run):
+    def replica():
+        context = distribute.get_replica_context()
+        rows = tf.stack([number(), number() + 2.0])
+        merged = context.merge_call(lambda strategy, x: strategy.reduce("SUM", x), args=(number(),))
+        return context.all_reduce("mean", rows), context.all_gather(rows, 0), merged
+
+    mean, gathered, merged = run(replica)
+    assert parts(strategy, mean) == [[0.5, 2.5]] * 2
+    assert parts(strategy, gathered) == [[0.0, 2.0, 1.0, 3.0]] * 2
+    assert parts(strategy, merged) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "expected"),
+    [("NONE", [0.0, 1.0]), ("SUM", [1.0] * 2), ("MEAN", [0.5] * 2), ("ONLY_FIRST_REPLICA", [0.0] * 2)],
+)
+def test_updates_of_mirrored_variables_are_aggregated(strategy, run, aggregation, expected):
+    with strategy.scope():
+        v = tf.Variable(0.0, aggregation=getattr(tf.VariableAggregation, aggregation))
+    run(lambda: (v.assign_add(number()), number())[1])
+    assert [float(one) for one in v.values] == expected
+    v.assign(7.0)
+    assert [float(one) for one in v.values] == [7.0, 7.0]
+    assert float(v + 1.0) == 8.0
+
+
+def test_variables_synchronized_on_read(strategy, run):
+    on_read = tf.VariableSynchronization.ON_READ
+    with strategy.scope():
+        v = tf.Variable(1.0, synchronization=on_read, aggregation=tf.VariableAggregation.SUM)
+    v.assign(2.0)
+    run(lambda: (v.assign_add(number() + 1.0), number())[1])
+    assert [float(one) for one in v.values] == [2.0, 3.0]
+    assert float(v.read_value()) == 5.0
+    with pytest.raises(ValueError, match="does not support `assign_add`"):
+        v.assign_add(1.0)
+
+
+def test_reductions_over_an_axis_weigh_elements(strategy):
+    values = strategy.run(lambda: tf.ones([1 + int(number())]) * number())
+    assert float(strategy.reduce("MEAN", values, axis=0)) == pytest.approx(2 / 3)
+    assert strategy.gather(values, 0).numpy().tolist() == [0.0, 1.0, 1.0]
+    assert float(strategy.reduce("MEAN", tf.constant(3.0))) == 3.0
+    with pytest.raises(ValueError, match="non-DistributedValues value"):
+        strategy.reduce("SUM", tf.constant(3.0))
+
+
+def test_batches_are_split(strategy):
+    data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(9).batch(4))
+    assert [parts(strategy, batch) for batch in data] == [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8], []]]
+    assert isinstance(data, distribute.DistributedDataset)
+
+
+def test_datasets_from_functions_give_each_replica_a_batch(strategy):
+    def made(context):
+        return tf.data.Dataset.range(3).batch(context.get_per_replica_batch_size(2))
+
+    data = strategy.distribute_datasets_from_function(made)
+    assert [parts(strategy, batch) for batch in data] == [[[0], [1]], [[2], []]]
+
+
+def test_a_step_gets_its_batches_from_an_iterator(strategy):
+    @tf.function
+    def step(iterator):
+        per_replica = strategy.run(lambda x: tf.reduce_sum(x), args=(next(iterator),))
+        return strategy.reduce("SUM", per_replica)
+
+    iterator = iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(6).batch(4)))
+    assert [int(step(iterator)), int(step(iterator))] == [6, 9]
+
+
+def test_gradients_are_summed_over_replicas(strategy, run):
+    with strategy.scope():
+        w = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
+
+    def replica():
+        with tf.GradientTape() as tape:
+            loss = (number() + 1.0) * w * w
+        gradient = tape.gradient(loss, w)
+        w.assign_sub(0.1 * gradient)
+        return gradient
+
+    assert parts(strategy, run(replica)) == [2.0, 4.0]
+    np.testing.assert_allclose([float(one) for one in w.values], [0.4, 0.4], rtol=1e-6)
+
+
+def test_all_reduce_has_a_gradient_in_eager_code(strategy):
+    def replica():
+        x = number() + 1.0
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * distribute.get_replica_context().all_reduce("sum", x)
+        return tape.gradient(y, x)
+
+    assert parts(strategy, strategy.run(replica)) == [6.0, 6.0]
+    with pytest.raises(tf.errors.UnimplementedError, match="no gradient in a"):
+        strategy.run(tf.function(replica))
+
+
+def test_an_error_in_a_replica_is_raised(strategy):
+    def replica():
+        if distribute.get_replica_context().replica_id_in_sync_group == 1:
+            raise KeyError("second")
+        distribute.get_replica_context().all_reduce("sum", tf.constant(1.0))
+
+    with pytest.raises(KeyError, match="second"):
+        strategy.run(replica)
+    with pytest.raises(RuntimeError, match="called in a replica"):
+        strategy.run(lambda: strategy.run(number))
+
+
+def test_a_merge_call_in_a_staged_branch_is_refused(strategy):
+    def replica(x):
+        if x > 0.0:
+            x = distribute.get_replica_context().all_reduce("sum", x)
+        return x
+
+    with pytest.raises(RuntimeError, match="condition or loop"):
+        tf.function(lambda x: strategy.run(replica, args=(x,)))(tf.constant(1.0))
+
+
+def test_devices_of_the_strategy(monkeypatch):
+    monkeypatch.setattr("agc.runtime.config.devices._configurations", {})
+    one = tf.config.LogicalDeviceConfiguration()
+    (cpu,) = tf.config.list_physical_devices()
+    tf.config.set_logical_device_configuration(cpu, [one, one])
+    try:
+        assert distribute.MirroredStrategy().num_replicas_in_sync == 2
+    finally:
+        tf.config.set_logical_device_configuration(cpu, [one])
+    with pytest.raises(ValueError, match="Duplicates"):
+        distribute.MirroredStrategy(["CPU:0", "CPU:0"])
+
+
+def test_replicas_share_the_variables_that_they_make(strategy):
+    def replica():
+        v = tf.Variable(1.0 + number())
+        return v.assign_add(number()) and v
+
+    made = strategy.run(replica)
+    assert [float(one) for one in made.values] == [1.0, 2.0]
