@@ -27,8 +27,8 @@ nothing of them.
 """
 
 
-def text(comparisons: Sequence[Comparison], versions: dict[str, str]) -> str:
-    """Return the document."""
+def text(comparisons: Sequence[Comparison], versions: dict[str, str], missing: Sequence[str] = ()) -> str:
+    """Return the document; `missing` are the suites that were not run."""
     groups = {suite.partition("/")[0]: [] for suite, _, _ in comparisons}  # type: dict[str, list[Comparison]]
     for found in comparisons:
         groups[found.suite.partition("/")[0]].append(found)
@@ -36,6 +36,7 @@ def text(comparisons: Sequence[Comparison], versions: dict[str, str]) -> str:
     return "".join([
         INTRODUCTION.format(**versions), *rows, row("**all**", comparisons),
         *("\n" + details(name, parts) for name, parts in groups.items() if len(parts) > 1),
+        *([f"\nNot run for this table: {', '.join(missing)}.\n"] if missing else []),
         "\n## What fails, and why\n\n", *causes(comparisons),
     ])  # fmt: skip
 
