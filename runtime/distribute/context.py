@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
     strategy: Any
     replica: ReplicaContext | None
-    updated: int = 0  # the component of variables that an update across replicas reads
+    updated: int | None = None  # the component of variables that an update across replicas reads
 
 
 class _Places(threading.local):
@@ -38,8 +38,11 @@ _places = _Places()
 
 
 @contextlib.contextmanager
-def entered(strategy: Any, replica: ReplicaContext | None, updated: int = 0) -> Iterator[None]:
-    """Run the block in a strategy: in a replica, or across replicas if that is None."""
+def entered(strategy: Any, replica: ReplicaContext | None, updated: int | None = None) -> Iterator[None]:
+    """Run the block in a strategy: in a replica, or across replicas if that is None.
+
+    `updated` is the replica whose components an update across replicas changes.
+    """
     _places.stack.append(Place(strategy, replica, updated))
     try:
         yield

@@ -40,7 +40,17 @@ class DistributedVariable(Variable, DistributedValues):
         place = innermost()
         if place is None or place.strategy is not self.distribute_strategy:
             return self.values[0]
-        return self.values[place.updated if place.replica is None else place.replica.replica_id_in_sync_group]
+        return self.values[
+            (place.updated or 0) if place.replica is None else place.replica.replica_id_in_sync_group
+        ]
+
+    @property
+    def _updated(self) -> Variable | None:
+        """The component that `StrategyExtended.update` changes now; None outside of it."""
+        place = innermost()
+        if place is None or place.strategy is not self.distribute_strategy or place.updated is None:
+            return None
+        return self.values[place.updated]
 
     @property
     def _replica(self) -> Any:
@@ -95,6 +105,8 @@ class DistributedVariable(Variable, DistributedValues):
                     "the variable without an aggregation."
                 )
             return change(self._here)
+        if self._updated is not None:
+            return change(self._updated)
         for component in self.values:
             change(component)
         return self
@@ -108,6 +120,8 @@ class MirroredVariable(DistributedVariable):
     """A variable with equal components. Without an aggregation, replicas update their own component."""
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
+        if self._updated is not None:
+            return getattr(self._updated, method)(value, read_value=read_value)
         replica = self._replica
         if replica is None:
             for index, component in enumerate(self.values):
@@ -158,7 +172,7 @@ class SyncOnReadVariable(DistributedVariable):
         self.assign(EagerTensor(array))
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
-        if self._replica is not None:
+        if self._replica is not None or self._updated is not None:
             return getattr(self._here, method)(value, read_value=read_value)
         if self.aggregation is VariableAggregation.SUM:
             if method != "assign":

@@ -1,6 +1,6 @@
 """Options of the optimizer: the toggles of `tf.config.optimizer`, under TensorFlow's names.
 
->>> Options.chosen({"constant_folding": False}).constant_folding
+>>> OptimizerOptions.chosen({"constant_folding": False}).constant_folding
 False
 """
 

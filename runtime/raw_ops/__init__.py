@@ -1,9 +1,9 @@
 """The namespace `tf.raw_ops`: TensorFlow's operations by their own names, with keyword arguments only.
 
->>> from agc.runtime import constant
->>> Relu(features=constant([-1.0, 2.0])).numpy().tolist()
+>>> from agc.runtime import constant, raw_ops
+>>> raw_ops.Relu(features=constant([-1.0, 2.0])).numpy().tolist()
 [0.0, 2.0]
->>> UniqueV2(x=constant([5, 5, 7]), axis=constant([0])).idx.numpy().tolist()
+>>> raw_ops.UniqueV2(x=constant([5, 5, 7]), axis=constant([0])).idx.numpy().tolist()
 [0, 0, 1]
 
 The files in `tables` hold an expression for each operation; `missing.txt` has reasons for the others.

@@ -1,6 +1,6 @@
 """The checked arguments of `function`.
 
->>> Options.checked(jit_compile=True).executor
+>>> FunctionOptions.checked(jit_compile=True).executor
 'native'
 """
 

@@ -266,6 +266,11 @@ def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> Tenso
 
 @take_along.kernel
 def _(x: Array, indices: Array, axis: int) -> Array:
+    size = x.shape[axis]
+    if (
+        indices.dtype.kind == "u" and indices.size and indices.max() >= size
+    ):  # NumPy wraps it to a negative one
+        raise IndexError(f"index {indices.max()} is out of bounds for axis {axis} with size {size}")
     return np.take_along_axis(x, indices, axis)
 
 

@@ -175,12 +175,12 @@ def ragged_coordinates(row_splits: Inputs, name: Name = None) -> TensorType:
 
 
 def _check_splits(row_splits: list[Any]) -> None:
-    """Check that each of them is a non-empty vector of integers."""
+    """Check that each of them is a non-empty vector of int32 or int64."""
     for splits in row_splits:
         if _vector(splits, "row_splits") == 0:
             raise ValueError("row_splits tensor may not be empty.")
-        if not splits.dtype.is_integer:
-            raise TypeError(f"row_splits must be integers, not {splits.dtype.name}")
+        if splits.dtype not in (dtypes.int32, dtypes.int64):
+            raise TypeError(f"row_splits must be int32 or int64, not {splits.dtype.name}")
 
 
 @ragged_coordinates.kernel

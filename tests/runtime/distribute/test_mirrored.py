@@ -183,3 +183,26 @@ def test_replicas_share_the_variables_that_they_make(strategy):
 
     made = strategy.run(replica)
     assert [float(one) for one in made.values] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "loss"),
+    [
+        (lambda o: o.SGD(0.1, momentum=0.9), [0.79071, 0.70456]),
+        (lambda o: o.Adam(0.1), [0.82772, 0.27086]),
+        (lambda o: o.Adam(0.1, use_ema=True, weight_decay=0.01, clipnorm=0.5), [0.82441, 0.26730]),
+    ],
+)
+def test_optimizers_with_slots_train_as_in_tensorflow(optimizer, loss):
+    """The losses are those of TensorFlow 2.21 with two replicas: each replica updates its part of the slots once."""
+    layers = tf.keras.layers
+    x = np.random.RandomState(0).rand(10, 2).astype("f")
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        model = tf.keras.Sequential([
+            tf.keras.Input((2,)),
+            layers.Dense(3, kernel_initializer="ones", activation="tanh"),
+            layers.Dense(1, kernel_initializer="ones"),
+        ])  # fmt: skip
+        model.compile(optimizer(tf.keras.optimizers), "mse")
+    found = model.fit(x, x.sum(1, keepdims=True), epochs=2, batch_size=4, shuffle=False, verbose=0)
+    np.testing.assert_allclose(found.history["loss"], loss, atol=1e-5)

@@ -5,6 +5,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.ops.arrays import gather_where
 
 x = tf.reshape(tf.range(6), [2, 3])
 z = tf.reshape(tf.range(24), [2, 3, 4])
@@ -175,3 +176,10 @@ def test_indices_are_checked_even_for_empty_results(size: int, dtype: tf.DType) 
             tf.errors.InvalidArgumentError, match=rf"indices\[1\] = {wrong} is not in \[0, 3\)"
         ):
             tf.gather(x, tf.constant([2, wrong], dtype), axis=1)
+
+
+def test_unsigned_indices_do_not_wrap():
+    x, indices = tf.constant([[1, 2]]), tf.constant([[2**64 - 1]], tf.uint64)
+    for way in ("plan", "interpret"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+            tf.function(lambda: gather_where.take_along(x, indices, 1), experimental_executor=way)()
