@@ -49,6 +49,11 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
         _creators.stack.pop()
 
 
+def is_active(variable_creator: Creator) -> bool:
+    """Return whether a scope of this creator encloses the running code."""
+    return variable_creator in _creators.stack
+
+
 class CreatedByScope(type):
     """The class of `Variable`: a call of it goes through the creators of the enclosing blocks."""
 

@@ -13,7 +13,7 @@ from .. import nest
 from ..config.devices import list_logical_devices
 from ..core.devices import device as placed
 from ..core.export import export
-from ..core.variable_creators import variable_creator_scope
+from ..core.variable_creators import is_active, variable_creator_scope
 from ..data.dataset import Dataset
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
@@ -106,12 +106,16 @@ class MirroredStrategy(Strategy):
     @contextlib.contextmanager
     def scope(self) -> Iterator[MirroredStrategy]:
         """Make this the current strategy in the block, and mirror the variables that it makes."""
-        with super().scope():
-            if self.num_replicas_in_sync == 1:
-                yield self
-                return
-            with variable_creator_scope(self._created):
-                yield self
+        with (
+            super().scope(),
+            contextlib.nullcontext() if self.num_replicas_in_sync == 1 else self._mirroring(),
+        ):
+            yield self
+
+    def _mirroring(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which variables are mirrored: once, also in the scope of the strategy."""
+        is_mirroring = is_active(self._created)
+        return contextlib.nullcontext() if is_mirroring else variable_creator_scope(self._created)
 
     def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         place = innermost()
@@ -151,7 +155,7 @@ class MirroredStrategy(Strategy):
 
         def call(index: int) -> Any:
             own_args, own_kwargs = select(index, (args, kwargs))
-            with placed(f"CPU:{index}"), variable_creator_scope(self._created):
+            with placed(f"CPU:{index}"), self._mirroring():
                 return called(*own_args, **own_kwargs)
 
         places = self._places()

@@ -206,3 +206,13 @@ def test_optimizers_with_slots_train_as_in_tensorflow(optimizer, loss):
         model.compile(optimizer(tf.keras.optimizers), "mse")
     found = model.fit(x, x.sum(1, keepdims=True), epochs=2, batch_size=4, shuffle=False, verbose=0)
     np.testing.assert_allclose(found.history["loss"], loss, atol=1e-5)
+
+
+def test_models_are_built_and_trained_inside_of_the_scope(strategy):
+    x = np.ones((4, 2), np.float32)
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones", use_bias=False)])
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+        model.fit(x, np.zeros((4, 1)), batch_size=4, verbose=0)
+    (kernel,) = model.get_weights()
+    np.testing.assert_allclose(kernel, [[0.6], [0.6]], rtol=1e-6)
