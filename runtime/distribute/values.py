@@ -21,6 +21,10 @@ class DistributedValues:
     values: tuple[Any, ...]
 
 
+class Mirrored(DistributedValues):
+    """Values of several replicas that are kept equal, such as a mirrored variable; for `isinstance`."""
+
+
 class PerReplica(DistributedValues, CompositeTensor):
     """One value for each replica, in the order of the replicas: `values` is their tuple.
 

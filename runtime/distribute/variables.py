@@ -18,7 +18,7 @@ from ..core.variable import Variable
 from ..core.variable_enums import VariableAggregation, VariableSynchronization
 from .context import innermost
 from .reduce_op import ReduceOp
-from .values import DistributedValues
+from .values import DistributedValues, Mirrored
 
 _REDUCED = {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}
 
@@ -116,7 +116,7 @@ class DistributedVariable(Variable, DistributedValues):
         return f"{type(self).__name__}:{{\n{lines}\n}}"
 
 
-class MirroredVariable(DistributedVariable):
+class MirroredVariable(DistributedVariable, Mirrored):
     """A variable with equal components. Without an aggregation, replicas update their own component."""
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:

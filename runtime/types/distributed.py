@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from ..core.missing_names import explain as _explain
-from ..distribute.values import PerReplica
+from ..distribute.values import Mirrored, PerReplica
 
-__all__ = ["PerReplica"]
+__all__ = ["Mirrored", "PerReplica"]
 
 _explain(__name__)

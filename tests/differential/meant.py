@@ -31,6 +31,8 @@ MEANT = {
     # Names and parameters
     "tf.DType()": "dtypes are not made by programs",
     "tf.dtypes.DType()": "dtypes are not made by programs",
+    "tf.distribute.DistributedDataset()": "a strategy makes distributed datasets",
+    "tf.distribute.DistributedIterator()": "a distributed dataset makes its iterators",
     "tf.data.Dataset()": "datasets are made by `from_tensor_slices` and its neighbors",
     "tf.data.Iterator()": "iterators are made by `iter`",
     "tf.data.experimental.Optional()": "made by `from_value` and `empty`",
