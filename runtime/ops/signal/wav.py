@@ -117,7 +117,7 @@ def encode_wav(audio: Input, sample_rate: Input, name: Name = None) -> TensorTyp
     """Return the content of a WAV file of 16 bits; samples outside of -1 to 1 are clipped.
 
     Args:
-        audio: float32 samples: [samples, channels].
+        audio: samples: [samples, channels], float32, or float64, which is rounded to float32.
         sample_rate: the number of samples in a second, an int32 scalar.
 
     Raises InvalidArgumentError for another rank, no channels, or a rate that is not positive.
@@ -125,7 +125,7 @@ def encode_wav(audio: Input, sample_rate: Input, name: Name = None) -> TensorTyp
     >>> len(encode_wav([[0.5], [-1.0]], 8000).numpy())
     48
     """
-    require_dtype(audio, frozenset({dtypes.float32}), "encode_wav, argument `audio`,")
+    require_dtype(audio, frozenset({dtypes.float32, dtypes.float64}), "encode_wav, argument `audio`,")
     require_dtype(sample_rate, frozenset({dtypes.int32}), "encode_wav, argument `sample_rate`,")
     if audio.shape is not None and len(audio.shape) != 2:
         raise ValueError(f"audio must be 2-dimensional, not of shape {list(audio.shape)}")
@@ -141,7 +141,7 @@ def _(audio: Array, sample_rate: Array) -> Array:
         raise ValueError("audio must have at least one channel")
     if rate <= 0:
         raise ValueError(f"sample_rate must be in (0, 2^32), got: {rate}")
-    scaled = np.clip(np.rint(np.asarray(audio) * np.float32(32768)), -32768, 32767)
+    scaled = np.clip(np.rint(np.asarray(audio, np.float32) * np.float32(32768)), -32768, 32767)
     data = np.nan_to_num(scaled).astype("<i2").tobytes()
     head = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate * channels * 2, channels * 2, 16)
     body = b"WAVE" + head + struct.pack("<4sI", b"data", len(data)) + data

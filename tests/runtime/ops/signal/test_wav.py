@@ -61,3 +61,8 @@ def test_other_files_are_refused(content, text):
 def test_sounds_without_a_file_are_refused(sound, rate, text):
     with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         tf.audio.encode_wav(sound, rate)
+
+
+def test_float64_samples_are_rounded():
+    samples = np.array([[0.5], [-0.25]])
+    assert tf.audio.encode_wav(samples, 8000) == tf.audio.encode_wav(samples.astype("f"), 8000)
