@@ -73,7 +73,10 @@ def test_links_resolve(document):
 
 @pytest.mark.parametrize("document", named(DOCUMENTS))
 def test_a_document_is_about_the_project_only(document):
-    assert FOREIGN.findall(document.read_text()) == []
+    text = document.read_text()
+    if document.name == "compatibility.md":
+        text = re.sub(r"`[^`]*`", "", text)  # it quotes names and errors of other programs
+    assert FOREIGN.findall(text) == []
 
 
 def sections(text):

@@ -79,10 +79,11 @@ def causes(comparisons: Iterable[Comparison]) -> list[str]:
 
 
 def general(reason: str) -> str:
-    """Return a reason without what differs from run to run, as a cell of a table.
+    """Return a reason without what differs from run to run, quoted as a cell of a table.
 
-    >>> general("ValueError: <agc.Tensor at 0x7f60> | 3.0001")
-    'ValueError: <agc.Tensor at …> \\\\| 3.0001'
+    >>> general("ValueError: <agc.Tensor at 0x7f60> | `x`")
+    "`ValueError: <agc.Tensor at …> \\\\| 'x'`"
     """
     short = re.sub(r"0x[0-9a-f]+", "…", re.sub(r"/[\w./-]+/", "…/", " ".join(reason.split())))
-    return (short if len(short) < 160 else short[:157] + "…").replace("|", r"\|")
+    short = (short if len(short) < 160 else short[:157] + "…").replace("|", r"\|").replace("`", "'")
+    return f"`{short}`"
