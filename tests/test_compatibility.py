@@ -67,8 +67,9 @@ def test_the_document_has_rows_by_library_and_by_cause():
         Comparison("keras/tree", 2, []),
         Comparison("einops", 56, []),
     ]
-    text = report.text(parts, {"tensorflow": "2.21.0", "keras": "3.15.1"})
+    text = report.text(parts, {"tensorflow": "2.21.0", "keras": "3.15.1"}, ["sonnet"])
     assert "| **keras** | 10 | 8 | 80.0 % |\n" in text
     assert "| ops | 8 | 6 | 75.0 % |\n" in text
     assert "| einops | 56 | 56 | 100.0 % |\n" in text
-    assert "| keras | 2 | ValueError: <T at …> \\| 1 | `test` |\n" in text
+    assert "| keras | 2 | `ValueError: <T at …> \\| 1` | `test` |\n" in text
+    assert "Not run for this table: sonnet.\n" in text
