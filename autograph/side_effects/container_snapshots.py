@@ -34,7 +34,7 @@ class Entries(ObjectSnapshot):
         self.defaults = defaults  # the class that may provide defaults for missing attributes
         self.mapping, self.kind = mapping, kind
         self._untracked: Collection[str] = untracked_attributes(defaults)
-        self.kept = self._tracked()
+        self.kept = {key: value for key, value in dict(mapping).items() if key not in self._untracked}
         self.is_ordered = ordered = isinstance(mapping, OrderedDict)
         self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
         self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
@@ -44,15 +44,14 @@ class Entries(ObjectSnapshot):
     def holder(self) -> Any:
         return self.mapping
 
-    def _tracked(self) -> dict[Any, Any]:
-        """Return a copy of the dictionary, without attributes that a library manages itself."""
-        tracked = dict(self.mapping)
-        for name in self._untracked:
-            tracked.pop(name, None)
-        return tracked
+    def _now(self) -> dict[Any, Any]:
+        """Return the dictionary without the attributes that a library manages itself."""
+        if not self._untracked:
+            return self.mapping
+        return {key: value for key, value in dict.items(self.mapping) if key not in self._untracked}
 
     def has_changed(self) -> bool:
-        now, kept = self._tracked() if self._untracked else self.mapping, self.kept
+        now, kept = self._now(), self.kept
         return not (
             len(now) == len(kept)
             and all(map(operator.is_, self._keys(now), kept))
@@ -61,7 +60,7 @@ class Entries(ObjectSnapshot):
 
     def order(self) -> list[Any]:
         """Return the keys in their current order."""
-        return list(self._keys(self._tracked() if self._untracked else self.mapping))
+        return list(self._keys(self._now()))
 
     def reorder(self, keys: Iterable[Any]) -> None:
         """Reorder the keys to the order of `keys`."""
@@ -72,7 +71,7 @@ class Entries(ObjectSnapshot):
                 self._set(self.mapping, key, value)
 
     def changes(self) -> Iterator[MutatedLocation]:
-        for key in dict.fromkeys((*self.kept, *self._tracked())):
+        for key in dict.fromkeys((*self.kept, *dict.keys(self._now()))):
             if not same(self.kept.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
                 yield self._spot(key)
 
@@ -120,7 +119,7 @@ class Entries(ObjectSnapshot):
 
     def restore(self) -> None:
         if self.has_changed():
-            for key in self._tracked():
+            for key in list(dict.keys(self._now())):
                 self._delete(self.mapping, key)
             for key, value in self.kept.items():
                 self._set(self.mapping, key, value)

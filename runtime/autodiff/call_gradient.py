@@ -43,10 +43,10 @@ Planner = Callable[[Graph], Runner]
 def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     """Call `concrete` and record the call on the tapes; return the results."""
     given = list(map(state_leaves.carried, inputs))
-    tapes = recording_tapes([*given, *concrete.variables, *concrete.captured_tensors])
+    captured = _tracked_captures(concrete)
+    tapes = recording_tapes([*given, *concrete.variables, *captured])
     if not tapes:
         return concrete.run([argument._array for argument in given])
-    captured = [x for x in concrete.captured_tensors if any(any(tape.wants([x])) for tape in tapes)]
     known = concrete.ways.get(tuple(map(id, captured)))
     if known is None:
         if concrete.executor == "native":
@@ -60,6 +60,13 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     if pure is None:
         return concrete.packed(Located(tapes).outputs(simple.graph, [*given, *concrete.variables, *captured]))
     return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables), *captured], tapes))
+
+
+def _tracked_captures(concrete: ConcreteFunction) -> list[Any]:
+    """Return the captured tensors that a tape tracks; most calls have none, so only sets of keys are compared."""
+    keys = concrete.captured_keys
+    found = frozenset().union(*(tape.tracked(keys) for tape in recorders())) if keys else keys  # type: ignore[attr-defined]
+    return [x for x in concrete.captured_tensors if id(x) in found] if found else []
 
 
 def recording_tapes(arguments: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from agc.autograph import api
@@ -61,6 +61,10 @@ class _VariableWatcher:
     def wants(self, inputs: Sequence[Any]) -> list[bool]:
         self._look_at(inputs)
         return [False] * len(inputs)
+
+    def tracked(self, keys: Set[Any]) -> Set[Any]:
+        """Return no key: tensors are not recorded."""
+        return frozenset()
 
     def _look_at(self, inputs: Sequence[Any]) -> None:
         for x in inputs:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from types import TracebackType
 from typing import Any
 
@@ -149,6 +149,10 @@ class GradientTape:
                 if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
                     self._watch(x)
         return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
+
+    def tracked(self, keys: Set[Key]) -> Set[Key]:
+        """Return the keys of eager tensors that are watched or depend on a watched tensor."""
+        return self._tracked & keys if self._builder is None else frozenset()
 
     def keep(self, record: Record) -> None:
         """Record an operation if one of its inputs is watched or depends on a watched tensor."""

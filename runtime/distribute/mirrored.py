@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -98,7 +99,7 @@ class MirroredStrategy(Strategy):
             raise ValueError(f"Duplicates in devices argument to `MirroredStrategy`: {names}")
         super().__init__(MirroredExtended(self))
         self.num_replicas_in_sync = max(len(names), 1)
-        self._functions: dict[Any, Any] = {}
+        self._functions: weakref.WeakKeyDictionary[Function[..., Any], Any] = weakref.WeakKeyDictionary()
 
     def _places(self) -> list[ReplicaContext]:
         return [ReplicaContext(self, index) for index in range(self.num_replicas_in_sync)]

@@ -122,6 +122,11 @@ class ConcreteFunction:
         """The eager tensors that the function closes over: constants of the graph that gradients can reach."""
         return captured_tensors(self.graph)
 
+    @functools.cached_property
+    def captured_keys(self) -> frozenset[int]:
+        """The keys of the captured tensors on gradient tapes."""
+        return frozenset(map(id, self.captured_tensors))
+
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that the graph reads or assigns."""

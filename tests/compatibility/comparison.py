@@ -28,7 +28,7 @@ class Failure(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How many tests of a suite count, and which of them agc does not pass."""
+    """Count the tests of a suite that pass with TensorFlow, and list those that agc does not pass."""
 
     suite: str
     counted: int
