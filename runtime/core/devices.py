@@ -71,7 +71,7 @@ class _Setting:
 
 
 placement = _Setting()
-_blocks = _Placement()
+device_blocks = _Placement()
 
 
 def parsed(name: str) -> DeviceName:
@@ -118,7 +118,7 @@ def _number(words: list[str], name: str) -> int | None:
 
 def wanted() -> str:
     """Return the device that the enclosing blocks request; "" without such blocks."""
-    name = _blocks.names[-1]
+    name = device_blocks.names[-1]
     return "" if name is _ANYWHERE or name == _ANYWHERE else str(name)
 
 
@@ -143,13 +143,13 @@ def device(device_name: str | None) -> Iterator[None]:
     device_name = getattr(device_name, "to_string", lambda: device_name)()
     if device_name is not None and not isinstance(device_name, str):
         raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name!r})")
-    name = DeviceName() if device_name is None else parsed(device_name).within(_blocks.names[-1])
+    name = DeviceName() if device_name is None else parsed(device_name).within(device_blocks.names[-1])
     _check(name)
-    _blocks.names.append(name)
+    device_blocks.names.append(name)
     try:
         yield
     finally:
-        _blocks.names.pop()
+        device_blocks.names.pop()
 
 
 @export("debugging.set_log_device_placement")

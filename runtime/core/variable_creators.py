@@ -22,7 +22,7 @@ class _Creators(threading.local):
         self.stack: list[Creator] = []
 
 
-_creators = _Creators()
+creators = _Creators()
 
 
 @export("variable_creator_scope")
@@ -42,29 +42,29 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
     ...     Variable(1.0).trainable
     False
     """
-    _creators.stack.append(variable_creator)
+    creators.stack.append(variable_creator)
     try:
         yield
     finally:
-        _creators.stack.pop()
+        creators.stack.pop()
 
 
 def is_active(variable_creator: Creator) -> bool:
     """Return whether a scope of this creator encloses the running code."""
-    return variable_creator in _creators.stack
+    return variable_creator in creators.stack
 
 
 class CreatedByScope(type):
     """The class of `Variable`: a call of it goes through the creators of the enclosing blocks."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if not _creators.stack or not vars(cls).get("_is_made_by_creators"):
+        if not creators.stack or not vars(cls).get("_is_made_by_creators"):
             return super().__call__(*args, **kwargs)
         bound = inspect.signature(cls.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         arguments.pop("self")
-        return _created(super().__call__, list(_creators.stack))(**arguments)
+        return _created(super().__call__, list(creators.stack))(**arguments)
 
 
 def _created(make: Creator, creators: list[Creator]) -> Creator:

@@ -43,13 +43,13 @@ class _ThreadState(NamedTuple):
 
     @classmethod
     def captured(cls) -> _ThreadState:
-        creators = list(variable_creators._creators.stack)
+        creators = list(variable_creators.creators.stack)
         return cls(
             stack.builders[1:],
             list(stack.recorders),
-            list(devices._blocks.names),
+            list(devices.device_blocks.names),
             creators,
-            name_scopes._eager.scope,
+            name_scopes.eager_scope.scope,
         )
 
     def enter(self) -> None:
@@ -57,9 +57,9 @@ class _ThreadState(NamedTuple):
             stack.push(builder)
         stack.recorders.extend(self.recorders)
         stack.settle()
-        devices._blocks.names[:] = self.names
-        variable_creators._creators.stack[:] = self.creators
-        name_scopes._eager.scope = self.scope
+        devices.device_blocks.names[:] = self.names
+        variable_creators.creators.stack[:] = self.creators
+        name_scopes.eager_scope.scope = self.scope
 
     def leave(self) -> None:
         stack.recorders.clear()

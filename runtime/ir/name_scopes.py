@@ -28,13 +28,13 @@ class _Eager(threading.local):
         self.scope = ""
 
 
-_eager = _Eager()
+eager_scope = _Eager()
 
 
 def scope_prefix() -> str:
     """Return the current prefix of names: "" or "outer/inner/"."""
     builder = current()
-    return _eager.scope if builder is None else builder.root.scope
+    return eager_scope.scope if builder is None else builder.root.scope
 
 
 @export("get_current_name_scope")
@@ -74,7 +74,7 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
     def __enter__(self) -> str:
         builder = current()
         around = scope_prefix()
-        self._outer.append((_eager if builder is None else builder.root, around))
+        self._outer.append((eager_scope if builder is None else builder.root, around))
         if not self._name or self._name.endswith("/"):
             scope = self._name
         elif builder is None:
