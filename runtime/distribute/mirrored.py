@@ -122,7 +122,9 @@ class MirroredStrategy(Strategy):
         place = innermost()
         if place is None or place.strategy is not self or place.replica is None:
             return distributed(self, next_creator, kwargs)
-        return place.replica.variables.made(lambda: distributed(self, next_creator, kwargs))
+        return place.replica.variables.made(
+            kwargs["name"] or "Variable", lambda: distributed(self, next_creator, kwargs)
+        )
 
     def run(
         self,
@@ -161,8 +163,8 @@ class MirroredStrategy(Strategy):
 
         places = self._places()
         made: list[Any] = []
-        for place in places:
-            place.variables = MadeInReplica(made)
+        for index, place in enumerate(places):
+            place.variables = MadeInReplica(index, made)
         calls = [functools.partial(call, index) for index in range(len(places))]
         return regroup(run_in_lock_step(places, calls))
 

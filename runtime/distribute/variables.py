@@ -190,16 +190,26 @@ class SyncOnReadVariable(DistributedVariable):
 class MadeInReplica:
     """The variables that replicas make: the first replica makes them, the others take them in the same order."""
 
-    def __init__(self, made: list[DistributedVariable]) -> None:
-        self._made = made  # of all replicas
+    def __init__(self, replica: int, made: list[tuple[str, DistributedVariable]]) -> None:
+        self._replica = replica
+        self._made = made  # of all replicas, with the names that were asked for
         self._taken = 0
 
-    def made(self, make: Callable[[], DistributedVariable]) -> DistributedVariable:
-        """Return the next variable; make it if no replica has made it yet."""
+    def made(self, name: str, make: Callable[[], DistributedVariable]) -> DistributedVariable:
+        """Return the next variable; make it if no replica has made it yet.
+
+        Raises RuntimeError if another replica has given this variable another name: the two are not the same one.
+        """
         if self._taken == len(self._made):
-            self._made.append(make())
+            self._made.append((name, make()))
+        first_name, variable = self._made[self._taken]
+        if name != first_name:
+            raise RuntimeError(
+                f"Tried to create variable {name} with mismatching name on device {self._replica}: replica 0 makes "
+                f"{first_name} at this place. All replicas must make the same variables in the same order"
+            )
         self._taken += 1
-        return self._made[self._taken - 1]
+        return variable
 
 
 def distributed(
