@@ -36,9 +36,7 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     >>> cross([ragged.constant([["a", "b"], []]), constant([["x"], ["y"]])])
     <tf.RaggedTensor [[b'a_X_x', b'b_X_x'], []]>
     """
-    if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise TypeError("Unexpected `inputs`: a list of ragged, sparse or dense tensors is needed")
-    return crossed([rows_of_texts(one) for one in inputs], lambda picked: join(picked, "_X_"))
+    return crossed([rows_of_texts(one) for one in _checked(inputs)], lambda picked: join(picked, "_X_"))
 
 
 @export("ragged.cross_hashed")
@@ -57,9 +55,13 @@ def cross_hashed(
     >>> cross_hashed([ragged.constant([["a", "b"], []]), constant([[7], [8]])], num_buckets=100)
     <tf.RaggedTensor [[56, 76], []]>
     """
+    return crossed([rows_of_matrix(one) for one in _checked(inputs)], hashing(num_buckets, hash_key))
+
+
+def _checked(inputs: Any) -> Any:
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise TypeError("Unexpected `inputs`: a list of ragged, sparse or dense tensors is needed")
-    return crossed([rows_of_matrix(one) for one in inputs], hashing(num_buckets, hash_key))
+    return inputs
 
 
 def hashing(num_buckets: int, hash_key: int | None) -> Callable[[list[Tensor]], Tensor]:
