@@ -189,7 +189,9 @@ def test_variables_of_replicas_must_have_the_same_names(strategy):
     def replica():
         return tf.Variable(1.0, name=f"v{int(number())}")
 
-    with pytest.raises(RuntimeError, match="variable v1 with mismatching name on device 1: replica 0 makes v0"):
+    with pytest.raises(
+        RuntimeError, match="variable v1 with mismatching name on device 1: replica 0 makes v0"
+    ):
         strategy.run(replica)
 
 
