@@ -121,7 +121,9 @@ def _made_at(value: Any) -> Where | None:
 
 
 def advice_for_objects(values: Sequence[Any]) -> str | None:
-    """Return advice for a block that makes instances of a user's class, which a graph cannot carry; else None."""
+    """Return advice for a block that chooses between functions, or makes instances of a user's class; else None."""
+    if all(callable(value) and not isinstance(value, type) for value in values):
+        return "call each function in its own branch, so that the branches give tensors"
     for kind in map(type, values):
         if all(base is object or is_user_class(base) for base in kind.__mro__):
             return (

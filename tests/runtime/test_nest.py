@@ -115,3 +115,10 @@ def test_composites_are_leaves_unless_expanded():
     with pytest.raises(ValueError, match="Incompatible CompositeTensor TypeSpecs"):
         other = tf.IndexedSlices(tf.constant([1]), tf.constant([0]))
         tf.nest.assert_same_structure(slices, other, expand_composites=True)
+
+
+def test_an_operation_is_a_leaf():
+    assert tf.nest.flatten([tf.sin, {"f": tf.add}]) == [tf.sin, tf.add]
+    apply = tf.function(lambda f, x: f(x))
+    assert apply(tf.square, tf.constant(3)).numpy() == 9
+    assert apply(tf.negative, tf.constant(3)).numpy() == -3

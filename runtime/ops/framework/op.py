@@ -105,6 +105,8 @@ class Op(Signature, FactRecord):
     `FactRecord` are what passes and executors query.
     """
 
+    _is_leaf_of_nests = True  # a function that users pass around, although its record is a dataclass
+
     def __init__(
         self,
         rule: Callable[..., Any],
