@@ -108,7 +108,7 @@ def describe(leaf: Any) -> str:
     if is_carried(leaf):
         return f"Python {type(leaf).__name__} {leaf!r}" if is_weak(leaf) else str(spec_of(carried(leaf)))
     if callable(leaf) and hasattr(leaf, "__name__"):
-        return f"the function `{leaf.__name__}`" if not isinstance(leaf, type) else f"the class `{leaf.__name__}`"
+        return f"the {'class' if isinstance(leaf, type) else 'function'} `{leaf.__name__}`"
     return "None" if leaf is None else f"{type(leaf).__name__} (Python)"
 
 

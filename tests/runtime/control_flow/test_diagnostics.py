@@ -53,19 +53,14 @@ def test_a_value_from_before_the_branches():
 
 def test_branches_that_choose_a_function():
     def activate(x):
-        if x > 0:
-            f = tf.sin
-        else:
-            f = abs
+        f = tf.sin if x > 0 else abs
         return f(x)
 
     assert excerpt(activate, tf.constant(2.0)) == [
-        "error[AGC203]: the branches give `f` values that a graph cannot choose between: "
+        "error[AGC203]: the branches give `value` values that a graph cannot choose between: "
         "the function `sin` and the function `abs`",
-        "if x > 0:",
-        "^^^^^^^^^ the graph decides",
-        "f = tf.sin  the function `sin`",
-        "f = abs  the function `abs`",
+        "f = tf.sin if x > 0 else abs",
+        "^^^^^^^^^^^^^^^^^^^^^^^^ the graph decides",
     ]
     with pytest.raises(StagingError, match="fix: call each function in its own branch"):
         tf.function(activate)(tf.constant(2.0))
