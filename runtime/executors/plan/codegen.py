@@ -27,7 +27,6 @@ from .list_ownership import changing, may_write
 from .liveness import last_uses
 from .peephole import is_scalar, shortcut
 from .region_codegen import STRUCTURES, Regions
-from .rng_prefetch import drawing, draws_ahead, pairs
 from .source_module import PlanSource, Scope
 from .source_writer import tuple_of
 from .unboxing.deferred_conditions import deferred
@@ -50,7 +49,6 @@ class PlanCodegen(Regions):
     def __init__(self, module: PlanSource, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
         self.deferred: set[Operation] = set()
-        self.pairs: set[Operation] = set()
         self.graph = graph
         scope = {value: self.fresh(value) for value in graph.inputs}
         if is_main and module.lines:
@@ -84,7 +82,6 @@ class PlanCodegen(Regions):
         dying = last_uses(graph, live)
         outer, self.owning = self.owning, owning or BufferOwnership(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
-        self.pairs |= pairs(graph, live)
         for operation, dead in zip(live, dying, strict=True):
             for value in operation.outputs:
                 name = wanted.get(value) or (dead and _inherited(operation, dead, scope))
@@ -100,12 +97,6 @@ class PlanCodegen(Regions):
             return
         if targets and operation.outputs[0] in self.numbers:
             self._number(operation, scope, targets[0], depth)
-        elif operation in self.pairs:
-            parts = ", ".join(self.number(operand, scope) for operand in operation.inputs)
-            self.line(depth, f"{targets[0]} = ({parts})", (operation, scope))
-        elif draws_ahead(operation):
-            text = f"{targets[0]} = {self._drawing(operation, scope)}"
-            self.line(depth, text, (operation, scope))
         else:
             inputs = self._inputs(operation, scope)
             text = self._into(operation, inputs, targets, scope) or self._computation(
@@ -167,12 +158,6 @@ class PlanCodegen(Regions):
         if wrapping is not None:
             self.line(depth, f"if {wrapping[0]}:")
             self.line(depth + 1, f"{target} = {wrapping[1]}")
-
-    def _drawing(self, operation: Operation, scope: Scope) -> str:
-        """Return the call that draws random numbers ahead by the operation's seed."""
-        draw, operands = drawing(operation, self.pairs)
-        name = self.module.name_of(("draw", operation), f"draw_{operation.outputs[0].name}", draw)
-        return f"{name}({', '.join(self.text(operand, scope) for operand in operands)})"
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
         """Return the source that computes the operation into an existing array; None if there is none."""

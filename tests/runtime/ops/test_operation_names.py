@@ -11,7 +11,6 @@ ROOT = pathlib.Path(__file__).parents[3] / "runtime"
 
 NAMING = {
     "ir/structured.py",  # the layer below `ops`, which declares the structured operations
-    "executors/plan/rng_prefetch.py",  # the same
 }
 """The files that name operations by strings."""
 
