@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/native_draws.c
 
 .DEFAULT_GOAL := help
 
@@ -9,12 +10,12 @@ BIN    := $(VENV)/bin
 help:  ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/installed: pyproject.toml setup.py runtime/executors/llvm/call/native_call.c
+$(VENV)/installed: pyproject.toml setup.py $(EXTENSIONS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[jit]'
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml setup.py runtime/executors/llvm/call/native_call.c
+$(VENV)/installed-dev: pyproject.toml setup.py $(EXTENSIONS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@

@@ -58,7 +58,7 @@ class StreamVariable:
     @property
     def _array(self) -> np.ndarray[Any, Any]:
         stream = seeds.stream(*self._key)
-        parts = stream.counter & _HALF, stream.counter >> 64, stream.key[0] | stream.key[1] << 32
+        parts = stream.counter & _HALF, stream.counter >> 64, stream.key
         return np.array(parts, np.uint64).view(np.int64)
 
     @_array.setter

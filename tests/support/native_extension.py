@@ -1,4 +1,4 @@
-"""Build the C extension in the source tree, where the tests run without an installation that has built it."""
+"""Build the C extensions in the source tree, where the tests run without an installation that has built them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import shlex
 import subprocess
 import sysconfig
 
-FOLDER = pathlib.Path(__file__).parents[2] / "runtime/executors/llvm/call"
-SOURCE = FOLDER / "native_call.c"
+ROOT = pathlib.Path(__file__).parents[2]
+SOURCES = (
+    ROOT / "runtime/executors/llvm/call/native_call.c",
+    ROOT / "runtime/kernels/random/native_draws.c",
+)
 
 
-def build(folder: pathlib.Path = FOLDER, *options: str) -> bool:
-    """Build the extension if it is missing or older than its source; return whether it is there."""
+def build() -> None:
+    """Build each extension that is missing or older than its source, if there is a compiler."""
     import numpy
 
-    target = folder / f"_native_call{sysconfig.get_config_var('EXT_SUFFIX')}"
-    if target.exists() and target.stat().st_mtime >= SOURCE.stat().st_mtime:
-        return True
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False
+        return
     includes = [f"-I{sysconfig.get_path('include')}", f"-I{numpy.get_include()}"]
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")
-    try:
-        subprocess.run(
-            [*compiler, "-shared", "-fPIC", "-O2", *options, *includes, str(SOURCE), "-o", str(target)],
-            check=True,
-            capture_output=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return False
-    return True
+    for source in SOURCES:
+        target = source.with_name(f"_{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}")
+        if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+            continue
+        try:
+            subprocess.run(
+                [*compiler, "-shared", "-fPIC", "-O3", *includes, str(source), "-o", str(target)],
+                check=True,
+                capture_output=True,
+            )
+        except (OSError, subprocess.CalledProcessError):
+            continue

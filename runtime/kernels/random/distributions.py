@@ -1,6 +1,6 @@
 """Distributions from random bits: uniform, normal, truncated normal.
 
-uniform    the low bits of a word become the mantissa of a number in [1, 2); then 1 is subtracted
+uniform    the low bits of a word are the binary digits of a number in [0, 1)
 normal     two uniform numbers give two normal ones (Box and Muller)
 truncated  normal numbers beyond 2 are rejected; the next ones of the same run of blocks replace them
 """
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
+from . import philox
 from .philox import Stream
 
 Array = Any
@@ -20,7 +21,10 @@ Array = Any
 BLOCKS_PER_ELEMENT = 256
 """The number of blocks that an operation reserves for each element, used or not; the same as TensorFlow's."""
 
-_MANTISSA, _ONE = 0x7FFFFF, 0x3F800000
+_DIGITS = {dtypes.float16: 10, dtypes.bfloat16: 7, dtypes.float32: 23, dtypes.float64: 52}
+"""The number of bits of a word that become a uniform number."""
+
+_MANTISSA = 0x7FFFFF
 _UNIT = 2.0**-23
 _UNITS = np.array([_UNIT, _UNIT * (2 * math.pi)])  # the scales of a radius's uniform number and of an angle
 _SMALLEST = 1.0e-7  # lower bound for the argument of the logarithm
@@ -33,21 +37,26 @@ def words(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     return stream.bits(first, -(-count * (2 if dtype.size == 8 else 1) // 4)).reshape(-1)
 
 
+def _native(fill: Any, stream: Stream, count: int, step: int = 1) -> Array:
+    """Return `count` numbers of float32 that a function of the extension draws."""
+    found, first = np.empty(count, np.float32), stream.reserve(count * BLOCKS_PER_ELEMENT)
+    fill(found, stream.key, first, first >> 64, step)
+    return found
+
+
 def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
     """Return uniform numbers in [0, 1), in an array of these sizes."""
     count = math.prod(sizes)
-    if count == 1 and dtype is dtypes.float32:
-        word = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))[0]
-        return np.array((word & _MANTISSA) * _UNIT, np.float32).reshape(sizes)
+    if philox.native is not None and dtype is dtypes.float32:
+        return _native(philox.native.uniform, stream, count).reshape(sizes)
     return uniform(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
 
 def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
     """Return standard normal numbers, in an array of these sizes."""
     count = math.prod(sizes)
-    if count == 1 and dtype is dtypes.float32:
-        first, second, _, _ = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))
-        return np.array(_one_normal(first, second)).reshape(sizes)
+    if philox.native is not None and dtype is not dtypes.float64:
+        return _native(philox.native.normal, stream, count).astype(dtype.numpy, copy=False).reshape(sizes)
     return normal(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
 
@@ -57,17 +66,19 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     >>> uniform(np.array([0, 1 << 22], np.uint32), dtypes.float32).tolist()
     [0.0, 0.5]
     """
-    if dtype is dtypes.float16:
-        return (bits & 0x3FF | 0x3C00).astype(np.uint16).view(np.float16) - np.float16(1)
-    if dtype is dtypes.bfloat16:
-        return (bits & 0x7F | 0x3F80).astype(np.uint16).view(dtype.numpy) - dtype.numpy.type(1)
-    if dtype is dtypes.float32:
-        numbers = (bits & _MANTISSA | _ONE).view(np.float32)
-        numbers -= np.float32(1)
-        return numbers
-    high, low = bits[0::2].astype(np.uint64), bits[1::2].astype(np.uint64)
-    pattern = (high & np.uint64(0xFFFFF) | np.uint64(0x3FF00000)) << np.uint64(32) | low
-    return pattern.view(np.float64) - 1.0
+    kind: Any = np.float64 if dtype is dtypes.float64 else np.float32
+    if dtype is dtypes.float64:
+        bits = _joined(bits)
+        bits = bits << np.uint64(32) | bits >> np.uint64(32)
+    digits = _DIGITS[dtype]
+    numbers = (bits & bits.dtype.type((1 << digits) - 1)).astype(kind)
+    numbers *= kind(2.0**-digits)
+    return numbers.astype(dtype.numpy, copy=False)
+
+
+def _joined(bits: Array) -> Array:
+    """Return a number of 64 bits for each two words, the lower one first."""
+    return bits.astype("<u4", copy=False).view("<u8").astype(np.uint64, copy=False)
 
 
 def integers(stream: Stream, sizes: tuple[int, ...], low: int, high: int, dtype: dtypes.DType) -> Array:
@@ -82,12 +93,13 @@ def between(bits: Array, low: int, high: int, dtype: dtypes.DType) -> Array:
     >>> between(np.array([7, 12], np.uint32), 100, 110, dtypes.int32).tolist()
     [107, 102]
     """
-    drawn = bits.astype(np.uint64)
-    if dtype.size == 8:
-        drawn = drawn[0::2] | drawn[1::2] << np.uint64(32)
-    drawn %= np.uint64(high - low)
-    drawn += np.uint64(low & (1 << 64) - 1)
-    return drawn.astype(dtype.numpy)
+    drawn = _joined(bits) if dtype.size == 8 else bits
+    kind = drawn.dtype.type
+    number = drawn // kind(high - low)  # faster than a remainder
+    number *= kind(high - low)
+    np.subtract(drawn, number, out=number)
+    number += kind(low & (1 << 8 * dtype.size) - 1)
+    return number.view(dtype.numpy)
 
 
 def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
@@ -96,9 +108,7 @@ def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
     >>> any_integers(np.array([3, 1 << 31], np.uint32), dtypes.int32).tolist()
     [3, -2147483648]
     """
-    if dtype.size == 8:
-        bits = bits[0::2].astype(np.uint64) | bits[1::2].astype(np.uint64) << np.uint64(32)
-    return bits.view(dtype.numpy)
+    return (_joined(bits) if dtype.size == 8 else bits).view(dtype.numpy)
 
 
 def normal(bits: Array, dtype: dtypes.DType) -> Array:
@@ -110,7 +120,9 @@ def normal(bits: Array, dtype: dtypes.DType) -> Array:
         pairs = uniform(bits, dtype).reshape(-1, 2)
         radius = np.sqrt(-2 * np.log(np.maximum(pairs[:, 0], np.float64(_SMALLEST))))
         angle = 2 * math.pi * pairs[:, 1]
-        return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=-1).reshape(-1)
+        np.multiply(np.sin(angle), radius, out=pairs[:, 0])
+        np.multiply(np.cos(angle), radius, out=pairs[:, 1])
+        return pairs.reshape(-1)
     if len(bits) <= _AT_ONCE:
         return _normal(bits).astype(dtype.numpy, copy=False)
     parts = [_normal(bits[start : start + _AT_ONCE]) for start in range(0, len(bits), _AT_ONCE)]
@@ -132,14 +144,6 @@ def _normal(bits: Array) -> Array:
     return numbers.reshape(-1)
 
 
-def _one_normal(first: int, second: int) -> Any:
-    """Return the first of the two normal numbers from two words."""
-    unit = max((first & _MANTISSA) * _UNIT, float(np.float32(_SMALLEST)))
-    radius = math.sqrt(-2.0 * float(np.float32(np.log(unit))))
-    angle = float(np.float32((second & _MANTISSA) * _UNIT * 2 * math.pi))
-    return np.float32(np.sin(angle)) * np.float32(radius)
-
-
 def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     """Return `count` normal numbers between -2 and 2.
 
@@ -149,13 +153,18 @@ def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
     size = 2 if wide is dtypes.float64 else 4
     run = size * BLOCKS_PER_ELEMENT // 4
+    if philox.native is not None and wide is dtypes.float32:
+        return _native(philox.native.truncated, stream, count, run).astype(dtype.numpy, copy=False)
     first = stream.reserve(count * BLOCKS_PER_ELEMENT)
-    kept: list[list[Any]] = [[] for _ in range(-(-count // size))]
-    pending, used = list(range(len(kept))), 0
-    while pending:
-        blocks = stream.bits(first + used, pending[-1] + 1, run)[pending]
-        candidates = normal(blocks.reshape(-1), wide).reshape(len(pending), -1)
-        for group, drawn in zip(pending, candidates, strict=True):
-            kept[group].extend(drawn[np.abs(drawn) < 2].tolist())
-        pending, used = [group for group in pending if len(kept[group]) < size], used + 1
-    return np.array([group[:size] for group in kept], dtype.numpy).reshape(-1)[:count]
+    found = np.empty((-(-count // size), size), wide.numpy)
+    kept, used = np.zeros(len(found), np.int64), 0
+    while len(pending := np.flatnonzero(kept < size)):
+        blocks = stream.bits(first + used, int(pending[-1]) + 1, run)[pending]
+        drawn = normal(blocks.reshape(-1), wide).reshape(len(pending), -1)
+        fits = np.abs(drawn) < 2
+        place = kept[pending, None] + fits.cumsum(1) - 1
+        row, column = np.nonzero(fits & (place < size))
+        found[pending[row], place[row, column]] = drawn[row, column]
+        kept[pending] += fits.sum(1)
+        used += 1
+    return found.reshape(-1)[:count].astype(dtype.numpy, copy=False)

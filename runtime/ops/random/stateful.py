@@ -49,12 +49,19 @@ def uniform(
     _check_dtype(kind, _ACCEPTED)
     if maxval is None and kind.is_integer:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
-    low, high = convert_to_tensor(minval, kind), convert_to_tensor(1 if maxval is None else maxval, kind)
     if kind.is_integer:
+        low, high = convert_to_tensor(minval, kind), convert_to_tensor(maxval, kind)
         return random_integers(shape, low, high, *seeds.pair(seed), name)
-    unit = random_uniform(shape, kind, *seeds.pair(seed), name)
-    is_unit = all(type(bound) in (int, float, type(None)) for bound in (minval, maxval))
-    return unit if is_unit and minval == 0 and maxval in (None, 1) else unit * (high - low) + low
+    return stretched(random_uniform(shape, kind, *seeds.pair(seed), name), minval, maxval)
+
+
+def stretched(unit: Any, minval: Any, maxval: Any) -> Any:
+    """Return numbers in [minval, maxval) for numbers in [0, 1); `maxval` is 1 by default."""
+    is_plain = all(type(bound) in (int, float, type(None)) for bound in (minval, maxval))
+    if is_plain and minval == 0 and maxval in (None, 1):
+        return unit
+    low, high = (convert_to_tensor(bound, unit.dtype) for bound in (minval, 1 if maxval is None else maxval))
+    return unit * (high - low) + low
 
 
 @export("random.normal")

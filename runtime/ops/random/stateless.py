@@ -21,6 +21,7 @@ from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import wrong
 from ..framework.static_values import checked_dims, dims
 from ..framework.traits import TOTAL
+from .stateful import stretched
 
 Array = Any
 
@@ -63,10 +64,10 @@ def stateless_uniform(
     if maxval is None and kind.is_integer:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
     minval = 0 if minval is None else minval
-    low, high = convert_to_tensor(minval, kind), convert_to_tensor(1 if maxval is None else maxval, kind)
     if kind.is_integer:
+        low, high = convert_to_tensor(minval, kind), convert_to_tensor(maxval, kind)
         return stateless_random_integers(shape, seed, low, high, name)
-    return stateless_random_uniform(shape, seed, kind, name) * (high - low) + low
+    return stretched(stateless_random_uniform(shape, seed, kind, name), minval, maxval)
 
 
 @export("random.stateless_normal")

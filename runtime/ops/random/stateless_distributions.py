@@ -52,7 +52,7 @@ def stream_state(
 def _(count: Array, kind: str, seed: int, seed2: int, stream: int, per_output: int) -> Array:
     source = seeds.stream(kind, seed, seed2, stream)
     first = source.reserve(int(np.prod(count, dtype=np.int64)) * per_output)
-    parts = first & _PARTS, first >> 64, source.key[0] | source.key[1] << 32
+    parts = first & _PARTS, first >> 64, source.key
     return np.array(parts, np.uint64).view(np.int64)
 
 

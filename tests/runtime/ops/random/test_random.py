@@ -6,7 +6,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.kernels.random import philox
+from agc.runtime.kernels.random import distributions, philox
 
 
 @pytest.fixture(autouse=True)
@@ -22,10 +22,18 @@ def listed(tensor: Any) -> Any:
 
 def test_philox_passes_the_known_answer_tests() -> None:
     ones, pi = 0xFFFFFFFF, (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
-    assert philox.words((ones, ones), (ones,) * 4) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
-    assert philox.words((0xA4093822, 0x299F31D0), pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
+    assert philox.words((1 << 64) - 1, (ones,) * 4) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
+    assert philox.words(0x299F31D0A4093822, pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
 
 
+@pytest.fixture(params=["extension", "NumPy"])
+def drawer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw by the extension, and without it."""
+    if request.param == "NumPy":
+        monkeypatch.setattr(philox, "native", None)
+
+
+@pytest.mark.usefixtures("drawer")
 @pytest.mark.parametrize("step", [1, 64])
 @pytest.mark.parametrize("before", [0, 50, 1 << 40], ids=["at a carry", "before a carry", "no carry"])
 def test_many_blocks_equal_single_blocks(before: int, step: int) -> None:
@@ -36,6 +44,35 @@ def test_many_blocks_equal_single_blocks(before: int, step: int) -> None:
         assert stream.block((first + step * i) % (1 << 128)) == tuple(many[i].tolist())
     for count in (0, 1, 2, 5, 100, 128, 129):
         assert stream.bits(first, count, step).tolist() == many[:count].tolist()
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32, tf.float64], ids=lambda d: d.name)
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 255, 256, 257, 5003, 1 << 20])
+def test_the_extension_draws_the_numbers_of_numpy(
+    count: int, dtype: tf.DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def drawn() -> list[bytes]:
+        stream = philox.Stream(count - 7, -5)
+        stream.counter -= 100  # the carries of both halves are within the numbers
+        uniform = distributions.uniforms(stream, (count,), dtype)
+        normal = distributions.normals(stream, (count,), dtype)
+        truncated = distributions.truncated_normal(stream, min(count, 5003), dtype)
+        assert np.abs(truncated).max(initial=0) <= 2
+        return [*(x.tobytes() for x in (uniform, normal, truncated)), stream.counter.to_bytes(16)]
+
+    found = drawn()
+    monkeypatch.setattr(philox, "native", None)
+    assert drawn() == found
+
+
+def test_the_extension_refuses_arrays_that_it_cannot_fill() -> None:
+    if philox.native is None:
+        pytest.skip("the extension has not been built")
+    whole, fixed = np.empty(8, np.float32), np.empty(8, np.float32)
+    fixed.flags.writeable = False
+    for array in (whole[::2], fixed):
+        with pytest.raises(TypeError, match="must be read-write bytes-like object"):
+            philox.native.normal(array, 1, 2, 3, 1)
 
 
 @pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64], ids=lambda dtype: dtype.name)
