@@ -211,6 +211,12 @@ class ExtensionTypeSpec(TypeSpec):
         made.__dict__.update(fields)
         return made
 
+    @classmethod
+    def from_value(cls, value: Any) -> ExtensionTypeSpec:
+        """Return the spec of a value of the type."""
+        spec: ExtensionTypeSpec = value._type_spec
+        return spec
+
     @property
     def value_type(self) -> type:
         return self._type
@@ -248,6 +254,20 @@ class ExtensionTypeSpec(TypeSpec):
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={field!r}" for name, field in self._items())
         return f"{type(self).__name__}({fields})"
+
+
+@export("experimental.extension_type.as_dict")
+def as_dict(value: ExtensionType) -> dict[str, Any]:
+    """Return the fields of an extension type by name.
+
+    >>> import agc.runtime as tf
+    >>> class Point(ExtensionType):
+    ...     x: tf.Tensor
+    ...     unit: str = "m"
+    >>> as_dict(Point(1))["unit"]
+    'm'
+    """
+    return {name: value.__dict__[name] for name in type(value)._annotations()}
 
 
 class BatchableExtensionTypeSpec(ExtensionTypeSpec):
@@ -304,4 +324,6 @@ class BatchableExtensionType(ExtensionType):
     _spec_base = BatchableExtensionTypeSpec
 
 
-__all__ = ["BatchableExtensionType", "BatchableExtensionTypeSpec", "ExtensionType", "ExtensionTypeSpec"]
+__all__ = [
+    "BatchableExtensionType", "BatchableExtensionTypeSpec", "ExtensionType", "ExtensionTypeSpec", "as_dict",
+]  # fmt: skip

@@ -12,12 +12,14 @@ from ..composite.extension_type import BatchableExtensionType, ExtensionType, Ex
 from ..data.optional import Optional
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.row_partition import RowPartition
-from . import dlpack, numpy
+from . import dlpack, extension_type, numpy
+from .eager_execution import async_clear_error, async_scope, function_executor_type
 
 __all__ = [
     "BatchableExtensionType", "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "Optional",
-    "RowPartition", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
-    "dispatch_for_unary_elementwise_apis", "dlpack", "numpy", "unregister_dispatch_for",
+    "RowPartition", "async_clear_error", "async_scope", "dispatch_for_api",
+    "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis", "dlpack", "extension_type",
+    "function_executor_type", "numpy", "unregister_dispatch_for",
 ]
 
 _explain(__name__)

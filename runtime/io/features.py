@@ -84,8 +84,16 @@ class UniformRowLength(NamedTuple):
     length: int
 
 
+class _RaggedFields(NamedTuple):
+    dtype: dtypes.DType
+    value_key: str | None
+    partitions: tuple[Any, ...]
+    row_splits_dtype: dtypes.DType
+    validate: bool
+
+
 @export("io.RaggedFeature")
-class RaggedFeature:
+class RaggedFeature(_RaggedFields):
     """A feature with any number of values, which becomes a ragged tensor.
 
     Args:
@@ -102,6 +110,7 @@ class RaggedFeature:
     (RowLengths(key='lengths'),)
     """
 
+    __slots__ = ()
     RowSplits: ClassVar = RowSplits
     RowLengths: ClassVar = RowLengths
     RowStarts: ClassVar = RowStarts
@@ -109,28 +118,16 @@ class RaggedFeature:
     ValueRowIds: ClassVar = ValueRowIds
     UniformRowLength: ClassVar = UniformRowLength
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         dtype: Any,
         value_key: str | None = None,
         partitions: Sequence[Any] = (),
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
-    ) -> None:
-        self.dtype, self.value_key, self.partitions = dtypes.as_dtype(dtype), value_key, tuple(partitions)
-        self.row_splits_dtype, self.validate = dtypes.as_dtype(row_splits_dtype), validate
-        for partition in self.partitions:
+    ) -> RaggedFeature:
+        for partition in partitions:
             if not isinstance(partition, (_Keyed, UniformRowLength)):
                 raise TypeError(f"partitions must be a list of partition objects, got {partition!r}")
-
-    def __repr__(self) -> str:
-        return (
-            f"RaggedFeature(dtype={self.dtype!r}, value_key={self.value_key!r}, partitions={self.partitions!r}, "
-            f"row_splits_dtype={self.row_splits_dtype!r}, validate={self.validate!r})"
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RaggedFeature) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(vars(self).values()))
+        types = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
+        return super().__new__(cls, types[0], value_key, tuple(partitions), types[1], validate)

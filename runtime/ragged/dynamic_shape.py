@@ -52,6 +52,50 @@ class DynamicRaggedShape:
             return cls(t._partitions, shape_of(t.flat_values, kind), kind)
         return cls([], shape_of(t, dtypes.int32 if dtype is None else dtype), dtype)
 
+    @classmethod
+    def from_row_partitions(
+        cls, row_partitions: Sequence[RowPartition], dtype: Any = None
+    ) -> DynamicRaggedShape:
+        """Return the shape of scalars in these rows; ValueError without rows."""
+        if not row_partitions:
+            raise ValueError("row_partitions cannot be empty")
+        return cls(row_partitions, [in_dtype(row_partitions[-1].nvals(), dtypes.int64)], dtype)
+
+    @classmethod
+    def from_lengths(
+        cls, lengths: Sequence[Any], num_row_partitions: int | None = None, dtype: Any = dtypes.int64
+    ) -> DynamicRaggedShape:
+        """Return the shape with these sizes of the axes: an int, or a tuple with the length of each row.
+
+        Args:
+            lengths: the sizes, the outermost first.
+            num_row_partitions: the number of axes with a row partition; by default those up to the last ragged axis.
+            dtype: int32 or int64.
+
+        Raises ValueError for a ragged first axis, rows that do not fit their number, or too few partitions.
+
+        >>> DynamicRaggedShape.from_lengths([2, (2, 1), 3])
+        <DynamicRaggedShape lengths=[2, (2, 1), 3] num_row_partitions=1>
+        """
+        ragged = max((axis for axis, length in enumerate(lengths) if not isinstance(length, int)), default=0)
+        partitioned = ragged if num_row_partitions is None else num_row_partitions
+        if lengths and not isinstance(lengths[0], int):
+            raise ValueError(f"the first axis has one size, not {lengths[0]!r}")
+        if not ragged <= partitioned <= max(len(lengths) - 1, 0):
+            raise ValueError(f"num_row_partitions={partitioned} does not fit the lengths {list(lengths)}")
+        partitions, count = [], lengths[0] if lengths else 1
+        for length in lengths[1 : partitioned + 1]:
+            if isinstance(length, int):
+                partitions.append(RowPartition.from_uniform_row_length(length, nrows=count, dtype=dtype))
+                count *= length
+                continue
+            if len(length) != count:
+                raise ValueError(f"{count} rows cannot have the lengths {length}")
+            partitions.append(RowPartition.from_row_lengths(length, dtype=dtype))
+            count = sum(length)
+        inner = [count, *lengths[partitioned + 1 :]] if lengths else []
+        return cls(partitions, convert_to_tensor(inner, dtype), dtype)
+
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
         return self._partitions

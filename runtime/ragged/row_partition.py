@@ -17,6 +17,7 @@ from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
+from ..ops.arrays.gather_where import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import size as size_of
 from ..ops.assertions.assert_op import require
@@ -42,10 +43,15 @@ class RowPartition:
 
     @classmethod
     def from_row_splits(
-        cls, row_splits: Any, validate: bool = True, dtype: Any = None, nvals: Any = None
+        cls,
+        row_splits: Any,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
+        nvals: Any = None,
     ) -> RowPartition:
         """Return rows with these splits; `nvals` is checked against the last of them."""
-        splits = as_splits(row_splits, "row_splits", dtype)
+        splits = as_splits(row_splits, "row_splits", dtype, dtype_hint)
         if splits.shape.rank == 1 and splits.shape[0] == 0:
             raise ValueError("row_splits tensor may not be empty.")
         if validate:
@@ -54,16 +60,39 @@ class RowPartition:
         return cls(splits)
 
     @classmethod
-    def from_row_lengths(cls, row_lengths: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
+    def from_row_lengths(
+        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
         """Return consecutive rows of these lengths."""
-        return cls(splits_of_lengths(as_splits(row_lengths, "row_lengths", dtype)))
+        return cls(splits_of_lengths(as_splits(row_lengths, "row_lengths", dtype, dtype_hint)))
+
+    @classmethod
+    def from_row_starts(
+        cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Return consecutive rows that start at these of `nvals` values."""
+        starts = as_splits(row_starts, "row_starts", dtype, dtype_hint)
+        return cls.from_row_splits(concat([starts, [in_dtype(nvals, starts.dtype)]], 0), validate)
+
+    @classmethod
+    def from_row_limits(
+        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+    ) -> RowPartition:
+        """Return consecutive rows that end before these values."""
+        limits = as_splits(row_limits, "row_limits", dtype, dtype_hint)
+        return cls.from_row_splits(concat([in_dtype([0], limits.dtype), limits], 0), validate)
 
     @classmethod
     def from_value_rowids(
-        cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None
+        cls,
+        value_rowids: Any,
+        nrows: Any = None,
+        validate: bool = True,
+        dtype: Any = None,
+        dtype_hint: Any = None,
     ) -> RowPartition:
         """Return rows from the row id of each value; `nrows` is the number of rows."""
-        ids = as_splits(value_rowids, "value_rowids", dtype)
+        ids = as_splits(value_rowids, "value_rowids", dtype, dtype_hint)
         if nrows is None:
             known = of_tensor(ids)
             if known is not None and None not in known:
@@ -89,9 +118,10 @@ class RowPartition:
         nrows: Any = None,
         validate: bool = True,
         dtype: Any = None,
+        dtype_hint: Any = None,
     ) -> RowPartition:
         """Return rows of one length; `nvals` or `nrows` determines their number."""
-        length = as_scalar(uniform_row_length, "uniform_row_length", dtype)
+        length = as_scalar(uniform_row_length, "uniform_row_length", dtype, dtype_hint)
         count = None if nvals is None else in_dtype(nvals, length.dtype)
         rows = None if nrows is None else in_dtype(nrows, length.dtype)
         static = [_number(one) for one in (length, count, rows)]
@@ -151,6 +181,14 @@ class RowPartition:
         """Return the end of each row."""
         return self._splits[1:]
 
+    def offsets_in_rows(self) -> Tensor:
+        """Return the position of each value in its row.
+
+        >>> RowPartition.from_row_lengths([2, 0, 3]).offsets_in_rows()
+        <tf.Tensor: shape=(5,), dtype=int64, numpy=array([0, 1, 0, 1, 2])>
+        """
+        return counted(self.nvals()) - gather(self.row_starts(), self.value_rowids())
+
     def uniform_row_length(self) -> Tensor | None:
         """Return the length of all rows, if they are known to have one length."""
         return self._uniform
@@ -192,26 +230,27 @@ class RowPartition:
         return f"tf.RowPartition(row_splits={values})"
 
 
-def as_splits(value: Any, name: str, dtype: Any = None) -> Tensor:
+def as_splits(value: Any, name: str, dtype: Any = None, dtype_hint: Any = None) -> Tensor:
     """Return a vector of int64, or int32 if it is already int32; ValueError for other ranks and dtypes."""
-    tensor = as_integers(value, name, dtype)
+    tensor = as_integers(value, name, dtype, dtype_hint)
     if tensor.shape.rank not in (1, None):
         raise ValueError(f"Shape {tensor.shape} of {name} must have rank 1")
     return tensor
 
 
-def as_scalar(value: Any, name: str, dtype: Any = None) -> Tensor:
+def as_scalar(value: Any, name: str, dtype: Any = None, dtype_hint: Any = None) -> Tensor:
     """Return a scalar int64, or int32 if it is already int32."""
-    tensor = as_integers(value, name, dtype)
+    tensor = as_integers(value, name, dtype, dtype_hint)
     if tensor.shape.rank not in (0, None):
         raise ValueError(f"Shape {tensor.shape} of {name} must have rank 0")
     return tensor
 
 
-def as_integers(value: Any, name: str, dtype: Any) -> Tensor:
+def as_integers(value: Any, name: str, dtype: Any, dtype_hint: Any = None) -> Tensor:
+    """Return integers of `dtype`, else of their own dtype, else of `dtype_hint`, else of int64."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     try:
-        hint = wanted or dtypes.int64
+        hint = wanted or dtypes.as_dtype(dtype_hint or dtypes.int64)
         has_dtype = hasattr(value, "dtype")
         tensor = convert_to_tensor(value) if has_dtype else convert_to_tensor(value, hint)
     except TypeError as error:

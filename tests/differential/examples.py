@@ -24,8 +24,8 @@ from .judging import SECONDS, Comparison, Refusal, alike, limited, refused, verd
 from .places import found, paths
 
 NO_COUNTERPART = object()
-OWN = "agc.runtime.executors.llvm."
-"""What TensorFlow has nothing like, and what needs a compiler to be imported."""
+OWN = ("agc.runtime.executors.llvm.", "agc.runtime.keras")
+"""What TensorFlow has nothing like and what needs a compiler; Keras, which runs on TensorFlow in this process."""
 
 LASTING = "enable_op_determinism"
 """What TensorFlow cannot undo, and what would change the examples that follow."""

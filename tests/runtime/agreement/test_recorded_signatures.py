@@ -14,6 +14,10 @@ def test_every_missing_parameter_has_a_reason() -> None:
     assert [found.what for found in COMPARED if found.result == "differ" and found.mine == "nothing"] == []
 
 
+def test_every_reason_is_about_a_name_that_is_missing() -> None:
+    assert [found.what for found in signatures.there_by_now(COMPARED)] == []
+
+
 def test_parameters_are_tensorflows() -> None:
     different = [found for found in COMPARED if found.result == "differ" and found.mine != "nothing"]
     assert [found for found in different if not meant.reason(found.what)] == []
