@@ -1,6 +1,6 @@
 """The message `TensorProto` as an object: `tf.make_tensor_proto` and `tf.make_ndarray`.
 
-[1.0, 2.0]      ⇄      dtype: 1   tensor_shape { dim { size: 2 } }   tensor_content: …
+[1.0, 2.0]      ⇄      dtype: DT_FLOAT   tensor_shape { dim { size: 2 } }   tensor_content: …
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ _FIELD_OF = {
 """The fields of elements that are stored one by one; `int_val` for other dtypes."""
 
 
+_OTHER_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+_LABELS = {number: f"DT_{_OTHER_NAMES.get(name, name).upper()}" for name, number in NUMBERS.items()}
+
+
 class ShapeDimension(Message):
     """A dimension of a shape."""
 
@@ -55,7 +59,7 @@ class TensorProto(Message):
     """A tensor as a message."""
 
     FIELDS = {
-        "dtype": Field(1, "int32"),
+        "dtype": Field(1, "int32", labels=_LABELS),
         "tensor_shape": Field(2, TensorShapeProto),
         "tensor_content": Field(4, "bytes"),
     } | _VALUES
@@ -96,7 +100,8 @@ def make_tensor_proto(
     for size in dims:
         made.tensor_shape.dim.add(size=size)
     is_narrow = kind.is_floating and kind.size == 1
-    if kind not in (dtypes.string, dtypes.bool_) and (array.size == count > 1 or is_narrow):
+    in_fields = kind in (dtypes.string, dtypes.bool_) or kind.is_complex
+    if not in_fields and (array.size == count > 1 or is_narrow):
         made._assign("tensor_content", array.astype(array.dtype.newbyteorder("<")).tobytes())
     else:
         made._assign(_FIELD_OF.get(kind.name, "int_val"), _elements(array, kind))

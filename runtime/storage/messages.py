@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,8 @@ class Field(NamedTuple):
     """Whether the field is repeated."""
     keyed: bool = False
     """Whether the field is a map from strings to messages."""
+    labels: Mapping[int, str] = MappingProxyType({})
+    """The names of the values of an enumeration, for the text format."""
 
 
 class Message:
@@ -283,7 +286,7 @@ def text_lines(message: Message) -> Iterator[str]:
                 if isinstance(one, Message):
                     yield from (f"{name} {{", *_indented(one), "}")
                 else:
-                    yield f"{name}: {_shown(kind.type, one)}"
+                    yield f"{name}: {kind.labels.get(one) or _shown(kind.type, one)}"
 
 
 def _indented(message: Message) -> Iterator[str]:

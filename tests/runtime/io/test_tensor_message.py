@@ -35,3 +35,21 @@ def test_refusals():
         tf.make_tensor_proto([1, 2], shape=[2, 2], verify_shape=True)
     with pytest.raises(TypeError):
         tf.make_tensor_proto("a", dtype=tf.int32)
+
+
+def test_the_text_names_the_dtype_as_tensorflow_does():
+    texts = {
+        dtype: str(tf.make_tensor_proto([1], dtype)).splitlines()[0]
+        for dtype in ("float16", "int64", "complex64")
+    }
+    assert texts == {
+        "float16": "dtype: DT_HALF",
+        "int64": "dtype: DT_INT64",
+        "complex64": "dtype: DT_COMPLEX64",
+    }
+
+
+def test_complex_elements_are_fields():
+    message = tf.make_tensor_proto([1j, 2], tf.complex64)
+    assert list(message.scomplex_val) == [0, 1, 2, 0]
+    assert tf.make_ndarray(message).tolist() == [1j, 2]
