@@ -31,9 +31,7 @@ def dataset(values: Tensors, build: Object, name: Name = None) -> TensorType:
     return VARIANT
 
 
-@dataset.kernel
-def _(values: list[Any], build: Any) -> Any:
-    return boxed(build(values))
+dataset.kernel(lambda values, build: boxed(build(values)))
 
 
 @op
@@ -42,9 +40,7 @@ def dataset_handle(stage: Object, name: Name = None) -> TensorType:
     return VARIANT
 
 
-@dataset_handle.kernel
-def _(stage: Any) -> Any:
-    return boxed(stage)
+dataset_handle.kernel(lambda stage: boxed(stage))
 
 
 @op(stateful=True)
@@ -53,9 +49,7 @@ def iterator(dataset: Input, name: Name = None) -> TensorType:
     return VARIANT
 
 
-@iterator.kernel
-def _(dataset: Any) -> Any:
-    return boxed(Walk(unboxed(dataset)))
+iterator.kernel(lambda dataset: boxed(Walk(unboxed(dataset))))
 
 
 @op
@@ -64,9 +58,7 @@ def iterator_handle(walk: Object, name: Name = None) -> TensorType:
     return VARIANT
 
 
-@iterator_handle.kernel
-def _(walk: Any) -> Any:
-    return boxed(walk)
+iterator_handle.kernel(lambda walk: boxed(walk))
 
 
 @op(stateful=True, traits=CALLS_PYTHON)
@@ -75,9 +67,7 @@ def iterator_advance(iterator: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.bool_, ())
 
 
-@iterator_advance.kernel
-def _(iterator: Any) -> Any:
-    return np.bool_(unboxed(iterator).advance())
+iterator_advance.kernel(lambda iterator: np.bool_(unboxed(iterator).advance()))
 
 
 @op(stateful=True)
@@ -86,11 +76,7 @@ def iterator_current(iterator: Input, specs: Specs, name: Name = None) -> tuple[
     return specs
 
 
-@iterator_current.kernel
-def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
-    return tuple(unboxed(iterator).current)
-
-
+iterator_current.kernel(lambda iterator, specs: tuple(unboxed(iterator).current))
 iterator_current.no_gradient("the elements of a dataset are constants")
 
 
@@ -129,9 +115,7 @@ def optional_from_value(values: Tensors, name: Name = None) -> TensorType:
     return VARIANT
 
 
-@optional_from_value.kernel
-def _(values: list[Any]) -> Any:
-    return boxed(tuple(values))
+optional_from_value.kernel(lambda values: boxed(tuple(values)))
 
 
 @op
@@ -140,9 +124,7 @@ def optional_none(name: Name = None) -> TensorType:
     return VARIANT
 
 
-@optional_none.kernel
-def _() -> Any:
-    return boxed(None)
+optional_none.kernel(lambda: boxed(None))
 
 
 @op
@@ -151,9 +133,7 @@ def optional_has_value(optional: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.bool_, ())
 
 
-@optional_has_value.kernel
-def _(optional: Any) -> Any:
-    return np.bool_(unboxed(optional) is not None)
+optional_has_value.kernel(lambda optional: np.bool_(unboxed(optional) is not None))
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
@@ -176,6 +156,4 @@ def dataset_cardinality(dataset: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.int64, ())
 
 
-@dataset_cardinality.kernel
-def _(dataset: Any) -> Any:
-    return np.int64(unboxed(dataset).cardinality())
+dataset_cardinality.kernel(lambda dataset: np.int64(unboxed(dataset).cardinality()))

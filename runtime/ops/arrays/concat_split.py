@@ -97,9 +97,7 @@ def _concat_axis(known: Sequence[Any], axis: int, rank: int) -> int:
     return axis % rank
 
 
-@join.elements
-def _(values: list[Array], axis: int) -> shapes.Dims:
-    return _joined_elements(values)
+join.elements(lambda values, axis: _joined_elements(values))
 
 
 def _joined_elements(values: list[Array]) -> shapes.Dims:
@@ -109,9 +107,7 @@ def _joined_elements(values: list[Array]) -> shapes.Dims:
     return tuple(element for part in parts if part is not None for element in part)
 
 
-@join.kernel
-def _(values: list[Array], axis: int) -> Array:
-    return np.concatenate(values, axis)
+join.kernel(lambda values, axis: np.concatenate(values, axis))
 
 
 @join.gradient
@@ -190,9 +186,7 @@ def _(values: list[Array], axis: int) -> Array:
     return rows
 
 
-@pack.gradient
-def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
-    return unpack(dy, len(values), axis)
+pack.gradient(lambda dy, y, values, axis: unpack(dy, len(values), axis))
 
 
 def stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
@@ -275,9 +269,7 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
     return [rows[i, ...] for i in range(num)]
 
 
-@unpack.gradient
-def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
-    return pack(_all(dy, y), axis)
+unpack.gradient(lambda dy, y, value, num, axis: pack(_all(dy, y), axis))
 
 
 def _all(dy: list[Any], y: list[Any]) -> list[Any]:
@@ -347,9 +339,7 @@ def _cut(value: Array, sizes: Sequence[int], axis: int) -> list[Array]:
     return [value[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)]
 
 
-@split_evenly.gradient
-def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
-    return join(_all(dy, y), axis)
+split_evenly.gradient(lambda dy, y, value, num, axis: join(_all(dy, y), axis))
 
 
 @op
@@ -392,6 +382,4 @@ def _(value: Array, size_splits: Array, num: int, axis: int) -> list[Array]:
     return _cut(value, sizes, axis)
 
 
-@split_sizes.gradient
-def _(dy: list[Any], y: list[Any], value: Any, size_splits: Any, num: int, axis: int) -> Any:
-    return join(_all(dy, y), axis), None
+split_sizes.gradient(lambda dy, y, value, size_splits, num, axis: (join(_all(dy, y), axis), None))

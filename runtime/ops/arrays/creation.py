@@ -77,9 +77,7 @@ def zeros(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> Tens
     return TensorType(dtype, dims(shape))
 
 
-@zeros.kernel
-def _(shape: Array, dtype: dtypes.DType) -> Array:
-    return _filled(checked_dims(shape), dtype, 0)
+zeros.kernel(lambda shape, dtype: _filled(checked_dims(shape), dtype, 0))
 
 
 @export("ones")
@@ -93,9 +91,7 @@ def ones(shape: Ints, dtype: DType = dtypes.float32, name: Name = None) -> Tenso
     return TensorType(_numeric(dtype), dims(shape))
 
 
-@ones.kernel
-def _(shape: Array, dtype: dtypes.DType) -> Array:
-    return _filled(checked_dims(shape), dtype, 1)
+ones.kernel(lambda shape, dtype: _filled(checked_dims(shape), dtype, 1))
 
 
 @export("zeros_like")
@@ -115,11 +111,7 @@ def zeros_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> 
     return TensorType(dtype or input.dtype, input.shape)
 
 
-@zeros_like.kernel
-def _(input: Array, dtype: dtypes.DType | None) -> Array:
-    return _filled(np.shape(input), dtype or dtypes.of_array(input), 0)
-
-
+zeros_like.kernel(lambda input, dtype: _filled(np.shape(input), dtype or dtypes.of_array(input), 0))
 zeros_like.no_gradient("it is constant")
 
 
@@ -140,11 +132,7 @@ def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> T
     return TensorType(_numeric(dtype or input.dtype), input.shape)
 
 
-@ones_like.kernel
-def _(input: Array, dtype: dtypes.DType | None) -> Array:
-    return _filled(np.shape(input), dtype or dtypes.of_array(input), 1)
-
-
+ones_like.kernel(lambda input, dtype: _filled(np.shape(input), dtype or dtypes.of_array(input), 1))
 ones_like.no_gradient("it is constant")
 
 
@@ -175,14 +163,8 @@ def fill(dims: Ints, value: Input, name: Name = None) -> TensorType:
     return TensorType(value.dtype, static_values.dims(dims))
 
 
-@fill.kernel
-def _(dims: Array, value: Array) -> Array:
-    return np.full(checked_dims(dims), value, value.dtype)
-
-
-@fill.gradient
-def _(dy: Any, y: Any, dims: Any, value: Any) -> Any:
-    return None, sum_to(dy, ())
+fill.kernel(lambda dims, value: np.full(checked_dims(dims), value, value.dtype))
+fill.gradient(lambda dy, y, dims, value: (None, sum_to(dy, ())))
 
 
 @export("linalg.eye", "eye")

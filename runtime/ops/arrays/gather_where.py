@@ -274,9 +274,7 @@ def _(x: Array, indices: Array, axis: int) -> Array:
     return np.take_along_axis(x, indices, axis)
 
 
-@take_along.gradient
-def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
-    return put_along(dy, indices, shape_of(x), axis), None
+take_along.gradient(lambda dy, y, x, indices, axis: (put_along(dy, indices, shape_of(x), axis), None))
 
 
 @op
@@ -302,9 +300,7 @@ def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
     return result
 
 
-@put_along.gradient
-def _(dy: Any, y: Any, values: Any, indices: Any, shape: Any, axis: int) -> Any:
-    return take_along(dy, indices, axis), None, None
+put_along.gradient(lambda dy, y, values, indices, shape, axis: (take_along(dy, indices, axis), None, None))
 
 
 _FEW = 16
@@ -366,9 +362,7 @@ def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
     return TensorType(x.dtype, shapes.broadcast(condition.shape, shapes.broadcast(x.shape, y.shape)))
 
 
-@choose.kernel
-def _(condition: Array, x: Array, y: Array) -> Array:
-    return np.where(condition, x, y)
+choose.kernel(lambda condition, x, y: np.where(condition, x, y))
 
 
 @choose.gradient
@@ -391,9 +385,7 @@ def true_indices(condition: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.int64, (None, None if condition.shape is None else len(condition.shape)))
 
 
-@true_indices.kernel
-def _(condition: Array) -> Array:
-    return np.argwhere(condition).astype(np.int64, copy=False)
+true_indices.kernel(lambda condition: np.argwhere(condition).astype(np.int64, copy=False))
 
 
 @export("boolean_mask")
@@ -443,9 +435,7 @@ def _(tensor: Array, mask: Array, axis: int) -> Array:
     return rows.compress(mask.reshape(-1), axis)
 
 
-@masked.gradient
-def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
-    return put_back_masked(dy, mask, shape_of(tensor), axis), None
+masked.gradient(lambda dy, y, tensor, mask, axis: (put_back_masked(dy, mask, shape_of(tensor), axis), None))
 
 
 @op
@@ -468,6 +458,4 @@ def _(rows: Array, mask: Array, shape: Array, axis: int) -> Array:
     return result
 
 
-@put_back_masked.gradient
-def _(dy: Any, y: Any, rows: Any, mask: Any, shape: Any, axis: int) -> Any:
-    return masked(dy, mask, axis), None, None
+put_back_masked.gradient(lambda dy, y, rows, mask, shape, axis: (masked(dy, mask, axis), None, None))

@@ -258,9 +258,7 @@ def _(value: Array, shape: Array, parts: list[Array], key: str) -> Array:
     return result
 
 
-@put_back_item.gradient
-def _(dy: Any, y: Any, value: Any, shape: Any, parts: list[Any], key: str) -> Any:
-    return select(dy, parts, key), None, None
+put_back_item.gradient(lambda dy, y, value, shape, parts, key: (select(dy, parts, key), None, None))
 
 
 def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:

@@ -57,14 +57,8 @@ def const(value: Input, name: Name = None) -> TensorType:
     return spec
 
 
-@const.kernel
-def _(value: Any) -> Any:
-    return value
-
-
-@const.gradient
-def _(dy: Any, y: Any, value: Any) -> Any:
-    return dy
+const.kernel(lambda value: value)
+const.gradient(lambda dy, y, value: dy)
 
 
 @op(name="no_op", stateful=True)
@@ -77,9 +71,7 @@ def nothing(name: Name = None) -> tuple[()]:
     return ()
 
 
-@nothing.kernel
-def _() -> tuple[()]:
-    return ()
+nothing.kernel(lambda: ())
 
 
 @op(stateful=True)
@@ -96,11 +88,5 @@ def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None
     return TensorType(input.dtype, shape)
 
 
-@placeholder_with_default.kernel
-def _(input: Any, shape: shapes.Dims) -> Any:
-    return input
-
-
-@placeholder_with_default.gradient
-def _(dy: Any, y: Any, input: Any, shape: shapes.Dims) -> Any:
-    return dy
+placeholder_with_default.kernel(lambda input, shape: input)
+placeholder_with_default.gradient(lambda dy, y, input, shape: dy)

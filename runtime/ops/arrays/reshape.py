@@ -87,9 +87,7 @@ def _(tensor: Array, shape: Array) -> Array:
         raise
 
 
-@reshape.gradient
-def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
-    return reshape(dy, shape_of(tensor)), None
+reshape.gradient(lambda dy, y, tensor, shape: (reshape(dy, shape_of(tensor)), None))
 
 
 @reshape.batching
@@ -119,14 +117,8 @@ def expand_dims(input: Input, axis: Axis, name: Name = None) -> TensorType:
     return TensorType(input.dtype, (*input.shape[:dim], 1, *input.shape[dim:]))
 
 
-@expand_dims.kernel
-def _(input: Array, axis: int) -> Array:
-    return np.expand_dims(input, axis)
-
-
-@expand_dims.gradient
-def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
-    return reshape(dy, shape_of(input))
+expand_dims.kernel(lambda input, axis: np.expand_dims(input, axis))
+expand_dims.gradient(lambda dy, y, input, axis: reshape(dy, shape_of(input)))
 
 
 @export("squeeze")
@@ -150,14 +142,8 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> TensorType:
     return TensorType(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
 
 
-@squeeze.kernel
-def _(input: Array, axis: tuple[int, ...] | None) -> Array:
-    return np.squeeze(input, axis or None)
-
-
-@squeeze.gradient
-def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
-    return reshape(dy, shape_of(input))
+squeeze.kernel(lambda input, axis: np.squeeze(input, axis or None))
+squeeze.gradient(lambda dy, y, input, axis: reshape(dy, shape_of(input)))
 
 
 @squeeze.batching
@@ -248,9 +234,7 @@ def _(perm: Array) -> shapes.Dims:
     return (None,) * len(order_) if None in order_ else tuple(np.argsort(_from_start(order_)).tolist())
 
 
-@inverse_permutation.kernel
-def _(perm: Array) -> Array:
-    return np.argsort(_from_start(perm)).astype(perm.dtype)
+inverse_permutation.kernel(lambda perm: np.argsort(_from_start(perm)).astype(perm.dtype))
 
 
 def _from_start(perm: Any) -> Array:
@@ -280,14 +264,8 @@ def broadcast_to(input: Input, shape: Ints, name: Name = None) -> TensorType:
     return TensorType(input.dtype, wanted)
 
 
-@broadcast_to.kernel
-def _(input: Array, shape: Array) -> Array:
-    return np.broadcast_to(input, checked_dims(shape))
-
-
-@broadcast_to.gradient
-def _(dy: Any, y: Any, input: Any, shape: Any) -> Any:
-    return fitted(dy, input), None
+broadcast_to.kernel(lambda input, shape: np.broadcast_to(input, checked_dims(shape)))
+broadcast_to.gradient(lambda dy, y, input, shape: (fitted(dy, input), None))
 
 
 @broadcast_to.batching
@@ -336,9 +314,7 @@ def _(tensor: Array, shape: Array) -> Array:
     return np.sum(tensor, axes, tensor.dtype).reshape(wanted) if axes else tensor
 
 
-@sum_to.gradient
-def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
-    return broadcast_to(dy, shape_of(tensor)), None
+sum_to.gradient(lambda dy, y, tensor, shape: (broadcast_to(dy, shape_of(tensor)), None))
 
 
 @export("ensure_shape")
@@ -365,6 +341,4 @@ def _(x: Array, shape: shapes.Dims) -> Array:
     return x
 
 
-@ensure_shape.gradient
-def _(dy: Any, y: Any, x: Any, shape: shapes.Dims) -> Any:
-    return dy
+ensure_shape.gradient(lambda dy, y, x, shape: dy)

@@ -43,9 +43,7 @@ def _(indices: Array, updates: Array, shape: Array) -> Array:
     return result
 
 
-@scatter_nd.gradient
-def _(dy: Any, y: Any, indices: Any, updates: Any, shape: Any) -> Any:
-    return None, gather_nd(dy, indices), None
+scatter_nd.gradient(lambda dy, y, indices, updates, shape: (None, gather_nd(dy, indices), None))
 
 
 def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:

@@ -50,9 +50,7 @@ def _(input: Array, out_type: dtypes.DType) -> shapes.Dims:
     return input.shape  # type: ignore[no-any-return]
 
 
-@shape_of.kernel
-def _(input: Array, out_type: dtypes.DType) -> Array:
-    return np.array(np.shape(input), out_type.numpy)
+shape_of.kernel(lambda input, out_type: np.array(np.shape(input), out_type.numpy))
 
 
 @export("size")
@@ -80,9 +78,7 @@ def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> 
     return TensorType(out_type, ())
 
 
-@size_of.kernel
-def _(input: Array, out_type: dtypes.DType) -> Array:
-    return out_type.as_numpy_dtype(np.size(input))
+size_of.kernel(lambda input, out_type: out_type.as_numpy_dtype(np.size(input)))
 
 
 @export("rank")
@@ -108,6 +104,4 @@ def rank_of(input: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.int32, ())
 
 
-@rank_of.kernel
-def _(input: Array) -> Array:
-    return np.int32(np.ndim(input))
+rank_of.kernel(lambda input: np.int32(np.ndim(input)))

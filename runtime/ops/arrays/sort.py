@@ -148,9 +148,7 @@ def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
 
 
-@largest.gradient
-def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType) -> Any:
-    return put_along(dy[0], y[1], shape_of(input), -1), None
+largest.gradient(lambda dy, y, input, k, index_type: (put_along(dy[0], y[1], shape_of(input), -1), None))
 
 
 @export("searchsorted")

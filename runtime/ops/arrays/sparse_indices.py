@@ -91,9 +91,7 @@ def coordinate_order(indices: Ints, name: Name = None) -> TensorType:
     return TensorType(dtypes.int64, (_matrix(indices, "coordinate_order")[0],))
 
 
-@coordinate_order.kernel
-def _(indices: Array) -> Array:
-    return _order(indices)
+coordinate_order.kernel(lambda indices: _order(indices))
 
 
 def _order(indices: Array) -> Array:

@@ -74,9 +74,7 @@ def _(input_: Array, begin: Array, size: Array) -> Array:
     return input_[tuple(map(_run, range(len(starts)), starts, as_tuple(size), input_.shape))]
 
 
-@part.gradient
-def _(dy: Any, y: Any, input_: Any, begin: Any, size: Any) -> Any:
-    return put_back_part(dy, begin, shape_of(input_)), None, None
+part.gradient(lambda dy, y, input_, begin, size: (put_back_part(dy, begin, shape_of(input_)), None, None))
 
 
 @op
@@ -97,9 +95,7 @@ def _(value: Array, begin: Array, shape: Array) -> Array:
     return result
 
 
-@put_back_part.gradient
-def _(dy: Any, y: Any, value: Any, begin: Any, shape: Any) -> Any:
-    return part(dy, begin, shape_of(value)), None, None
+put_back_part.gradient(lambda dy, y, value, begin, shape: (part(dy, begin, shape_of(value)), None, None))
 
 
 @export("strided_slice")

@@ -55,14 +55,8 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
     )
 
 
-@tile.kernel
-def _(input: Array, multiples: Array) -> Array:
-    return np.tile(input, as_tuple(multiples))
-
-
-@tile.gradient
-def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
-    return sum_tiles(dy, multiples), None
+tile.kernel(lambda input, multiples: np.tile(input, as_tuple(multiples)))
+tile.gradient(lambda dy, y, input, multiples: (sum_tiles(dy, multiples), None))
 
 
 @tile.batching
@@ -94,9 +88,7 @@ def _(input: Array, multiples: Array) -> Array:
     return np.sum(input.reshape(split), tuple(range(0, 2 * len(times), 2)), input.dtype)
 
 
-@sum_tiles.gradient
-def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
-    return tile(dy, multiples), None
+sum_tiles.gradient(lambda dy, y, input, multiples: (tile(dy, multiples), None))
 
 
 @export("repeat")
@@ -134,9 +126,7 @@ def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int 
     return None if size is None or not known else size * known[0]
 
 
-@repeat_elements.kernel
-def _(input: Array, repeats: Array, axis: int | None) -> Array:
-    return np.repeat(np.atleast_1d(input), repeats, axis)
+repeat_elements.kernel(lambda input, repeats, axis: np.repeat(np.atleast_1d(input), repeats, axis))
 
 
 @repeat_elements.gradient
@@ -347,14 +337,8 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> TensorType:
     return TensorType(tensor.dtype, tensor.shape)
 
 
-@reverse.kernel
-def _(tensor: Array, axis: Array) -> Array:
-    return np.flip(tensor, as_tuple(axis)) if tensor.ndim else tensor
-
-
-@reverse.gradient
-def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
-    return reverse(dy, axis), None
+reverse.kernel(lambda tensor, axis: np.flip(tensor, as_tuple(axis)) if tensor.ndim else tensor)
+reverse.gradient(lambda dy, y, tensor, axis: (reverse(dy, axis), None))
 
 
 @reverse.batching
@@ -394,9 +378,7 @@ def _(input: Array, shift: Array, axis: Array) -> Array:
     return np.roll(input, as_tuple(shift), as_tuple(axis))
 
 
-@roll.gradient
-def _(dy: Any, y: Any, input: Any, shift: Any, axis: Any) -> Any:
-    return roll(dy, -shift, axis), None, None
+roll.gradient(lambda dy, y, input, shift, axis: (roll(dy, -shift, axis), None, None))
 
 
 @export("meshgrid")

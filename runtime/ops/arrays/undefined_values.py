@@ -30,9 +30,7 @@ def blank(dtype: DType, like: Dims, name: Name = None) -> TensorType:
     return TensorType(dtype, like)
 
 
-@blank.kernel
-def _(dtype: dtypes.DType, like: Dims) -> Array:
-    return of_size_zero(TensorType(dtype, like))
+blank.kernel(lambda dtype, like: of_size_zero(TensorType(dtype, like)))
 
 
 def of_size_zero(spec: TensorType) -> Array:

@@ -68,9 +68,7 @@ def _(x: Array, axes: Array) -> Array:
     return x.transpose(*kept, *reduced).reshape(*[x.shape[dim] for dim in kept], count)
 
 
-@axes_last.gradient
-def _(dy: Any, y: Any, x: Any, axes: Any) -> Any:
-    return axes_back(dy, axes, shape_of(x)), None
+axes_last.gradient(lambda dy, y, x, axes: (axes_back(dy, axes, shape_of(x)), None))
 
 
 @op
@@ -91,9 +89,7 @@ def _(flat: Array, axes: Array, shape: Array) -> Array:
     return flat.reshape([sizes[dim] for dim in order]).transpose(np.argsort(order))
 
 
-@axes_back.gradient
-def _(dy: Any, y: Any, flat: Any, axes: Any, shape: Any) -> Any:
-    return axes_last(dy, axes), None, None
+axes_back.gradient(lambda dy, y, flat, axes, shape: (axes_last(dy, axes), None, None))
 
 
 def _normalized_axes(axes: Any, rank: int) -> list[int]:

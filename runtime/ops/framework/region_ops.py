@@ -48,9 +48,7 @@ def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[TensorType, ...]
     return tuple(value.spec for value in inputs[:results])
 
 
-@CUSTOM.kernel
-def _(inputs: list[Any], results: int, given: Any) -> list[Any]:
-    return inputs[:results]
+CUSTOM.kernel(lambda inputs, results, given: inputs[:results])
 
 
 COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")

@@ -45,9 +45,7 @@ def cholesky(input: Input, name: Name = None) -> TensorType:
     return input.spec.with_shape(square_matrix(input, "cholesky"))  # type: ignore[no-any-return]
 
 
-@cholesky.kernel
-def _(input: Array) -> Array:
-    return solvable(np.linalg.cholesky, input)
+cholesky.kernel(lambda input: solvable(np.linalg.cholesky, input))
 
 
 @cholesky.gradient
@@ -103,9 +101,7 @@ def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[T
     return TensorType(input.dtype, (*batch, rows, inner)), TensorType(input.dtype, (*batch, inner, columns))
 
 
-@_qr.kernel
-def _(input: Array, full_matrices: bool) -> Any:
-    return np.linalg.qr(input, "complete" if full_matrices else "reduced")
+_qr.kernel(lambda input, full_matrices: np.linalg.qr(input, "complete" if full_matrices else "reduced"))
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:

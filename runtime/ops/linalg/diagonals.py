@@ -60,9 +60,7 @@ def _(input: Array, k: int) -> Array:
     return np.diagonal(input, k, -2, -1)
 
 
-@diag_part.gradient
-def _(dy: Any, y: Any, input: Any, k: int) -> Any:
-    return set_diag(zeros_like(input), dy, k=k)
+diag_part.gradient(lambda dy, y, input, k: set_diag(zeros_like(input), dy, k=k))
 
 
 @op
@@ -90,9 +88,7 @@ def _(diagonal: Array, k: int) -> Array:
     return matrix
 
 
-@diag.gradient
-def _(dy: Any, y: Any, diagonal: Any, k: int) -> Any:
-    return diag_part(dy, k=k)
+diag.gradient(lambda dy, y, diagonal, k: diag_part(dy, k=k))
 
 
 def _write_diagonal(matrix: Array, diagonal: Array, k: int) -> None:
@@ -159,9 +155,7 @@ def _(input: Array, num_lower: int, num_upper: int) -> Array:
     return np.tril(upper, num_upper) if num_upper >= 0 else upper
 
 
-@band_part.gradient
-def _(dy: Any, y: Any, input: Any, num_lower: int, num_upper: int) -> Any:
-    return band_part(dy, num_lower, num_upper)
+band_part.gradient(lambda dy, y, input, num_lower, num_upper: band_part(dy, num_lower, num_upper))
 
 
 @export("linalg.trace")
@@ -193,9 +187,7 @@ def _(a: Array, conjugate: bool) -> Array:
     return np.conj(turned) if conjugate and a.dtype.kind == "c" else turned
 
 
-@matrix_transpose.gradient
-def _(dy: Any, y: Any, a: Any, conjugate: bool) -> Any:
-    return matrix_transpose(dy, conjugate=conjugate)
+matrix_transpose.gradient(lambda dy, y, a, conjugate: matrix_transpose(dy, conjugate=conjugate))
 
 
 @export("linalg.adjoint")
@@ -223,11 +215,5 @@ def cross(a: Same, b: Same, name: Name = None) -> TensorType:
     return TensorType(a.dtype, shape)
 
 
-@cross.kernel
-def _(a: Array, b: Array) -> Array:
-    return np.cross(a, b)
-
-
-@cross.gradient
-def _(dy: Any, y: Any, a: Any, b: Any) -> Any:
-    return cross(conj(b), dy), cross(dy, conj(a))
+cross.kernel(lambda a, b: np.cross(a, b))
+cross.gradient(lambda dy, y, a, b: (cross(conj(b), dy), cross(dy, conj(a))))

@@ -108,14 +108,8 @@ def det(input: Input, name: Name = None) -> TensorType:
     return TensorType(input.dtype, shape and shape[:-2])
 
 
-@det.kernel
-def _(input: Array) -> Array:
-    return np.linalg.det(input)
-
-
-@det.gradient
-def _(dy: Any, y: Any, input: Any) -> Any:
-    return _as_matrices(dy * conj(y)) * inv(input, adjoint=True)
+det.kernel(lambda input: np.linalg.det(input))
+det.gradient(lambda dy, y, input: _as_matrices(dy * conj(y)) * inv(input, adjoint=True))
 
 
 def _as_matrices(x: Any) -> Any:

@@ -282,9 +282,7 @@ def tensordot_op(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None
     return TensorType(a.dtype, (*left, *(size for j, size in enumerate(b.shape) if j not in gone_b)))
 
 
-@tensordot_op.kernel
-def _(a: Array, b: Array, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Array:
-    return np.tensordot(a, b, (axes_a, axes_b))
+tensordot_op.kernel(lambda a, b, axes_a, axes_b: np.tensordot(a, b, (axes_a, axes_b)))
 
 
 @tensordot_op.gradient
@@ -396,9 +394,7 @@ def einsum_op(inputs: Inputs, equation: str, name: Name = None) -> TensorType:
     return TensorType(inputs[0].dtype, einsum_shape(equation, [operand.shape for operand in inputs]))
 
 
-@einsum_op.kernel
-def _(inputs: list[Array], equation: str) -> Array:
-    return contracted(equation, inputs)
+einsum_op.kernel(lambda inputs, equation: contracted(equation, inputs))
 
 
 @einsum_op.gradient

@@ -159,9 +159,7 @@ def sqrtm(input: Input, name: Name = None) -> TensorType:
     return TensorType(input.dtype, square_matrix(input, "sqrtm"))
 
 
-@sqrtm.kernel
-def _(input: Array) -> Array:
-    return _each_matrix(input, _root)
+sqrtm.kernel(lambda input: _each_matrix(input, _root))
 
 
 @sqrtm.gradient
@@ -196,11 +194,7 @@ def logm(input: Input, name: Name = None) -> TensorType:
     return TensorType(input.dtype, square_matrix(input, "logm"))
 
 
-@logm.kernel
-def _(input: Array) -> Array:
-    return _each_matrix(input, _logarithm)
-
-
+logm.kernel(lambda input: _each_matrix(input, _logarithm))
 logm.no_gradient("TensorFlow has none")
 
 

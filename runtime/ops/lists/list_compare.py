@@ -65,9 +65,7 @@ def list_count(array: Array, value: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.int32, ())
 
 
-@list_count.kernel
-def _(array: PersistentArray, value: Any) -> Any:
-    return np.int32(sum(bool(element == value) for element in array.items()))
+list_count.kernel(lambda array, value: np.int32(sum(bool(element == value) for element in array.items())))
 
 
 @op
@@ -104,6 +102,4 @@ def list_repeat(array: Array, times: Input, name: Name = None) -> ListType:
     return spec
 
 
-@list_repeat.kernel
-def _(array: PersistentArray, times: Any) -> PersistentArray:
-    return PersistentArray(list(array.items()) * int(times))
+list_repeat.kernel(lambda array, times: PersistentArray(list(array.items()) * int(times)))

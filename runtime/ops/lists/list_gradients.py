@@ -43,14 +43,8 @@ def array_one(index: Input, value: Input, name: Name = None) -> ListType:
     return ListType(TensorType(value.dtype, value.shape))
 
 
-@array_one.kernel
-def _(index: Any, value: Any) -> PersistentArray:
-    return OneElement([*padded([], int(index)), value])
-
-
-@array_one.gradient
-def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
-    return None, array_item(dy, index, shape_of(value), value.dtype)
+array_one.kernel(lambda index, value: OneElement([*padded([], int(index)), value]))
+array_one.gradient(lambda dy, y, index, value: (None, array_item(dy, index, shape_of(value), value.dtype)))
 
 
 @op(traits=READS_LIST | PYTHON_INDEX)
@@ -70,9 +64,7 @@ def _(array: PersistentArray, index: Any, shape: Any, dtype: dtypes.DType) -> An
     return np.zeros(checked_dims(shape), dtype.numpy) if item is None else item
 
 
-@array_item.gradient
-def _(dy: Any, y: Any, array: Any, index: Any, shape: Any, dtype: dtypes.DType) -> Any:
-    return array_one(index, dy), None, None
+array_item.gradient(lambda dy, y, array, index, shape, dtype: (array_one(index, dy), None, None))
 
 
 @op
@@ -117,9 +109,7 @@ def _sum(one: Any, other: Any) -> Any:
     )
 
 
-@array_sum.gradient
-def _(dy: Any, y: Any, one: Any, other: Any) -> Any:
-    return dy, dy
+array_sum.gradient(lambda dy, y, one, other: (dy, dy))
 
 
 def _remove_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -153,9 +143,7 @@ def _(array: PersistentArray, indices: Any) -> PersistentArray:
     return PersistentArray([None if i in gone else item for i, item in enumerate(array.items())])
 
 
-@array_without.gradient
-def _(dy: Any, y: Any, array: Any, indices: Any) -> Any:
-    return array_without(dy, indices), None
+array_without.gradient(lambda dy, y, array, indices: (array_without(dy, indices), None))
 
 
 @op
@@ -175,9 +163,7 @@ def _(array: PersistentArray, places: Any) -> PersistentArray:
     return PersistentArray([items[i] if 0 <= i < len(items) else None for i in as_tuple(places)])
 
 
-@array_picked.gradient
-def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
-    return array_spread(dy, places), None
+array_picked.gradient(lambda dy, y, array, places: (array_spread(dy, places), None))
 
 
 @op
@@ -201,9 +187,7 @@ def _(array: PersistentArray, places: Any) -> PersistentArray:
     return PersistentArray(result)
 
 
-@array_spread.gradient
-def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
-    return array_picked(dy, places), None
+array_spread.gradient(lambda dy, y, array, places: (array_picked(dy, places), None))
 
 
 @op(traits=FRESH_LIST)
@@ -216,14 +200,8 @@ def array_of_rows(rows: Input, name: Name = None) -> ListType:
     return ListType(TensorType(rows.dtype, None if rows.shape is None else rows.shape[1:]))
 
 
-@array_of_rows.kernel
-def _(rows: Any) -> PersistentArray:
-    return PersistentArray(list(rows))
-
-
-@array_of_rows.gradient
-def _(dy: Any, y: Any, rows: Any) -> Any:
-    return array_rows(dy, shape_of(rows), rows.dtype)
+array_of_rows.kernel(lambda rows: PersistentArray(list(rows)))
+array_of_rows.gradient(lambda dy, y, rows: array_rows(dy, shape_of(rows), rows.dtype))
 
 
 @op(traits=READS_LIST)
@@ -245,9 +223,7 @@ def _(array: PersistentArray, shape: Any, dtype: dtypes.DType) -> Any:
     return result
 
 
-@array_rows.gradient
-def _(dy: Any, y: Any, array: Any, shape: Any, dtype: dtypes.DType) -> Any:
-    return array_of_rows(dy), None
+array_rows.gradient(lambda dy, y, array, shape, dtype: (array_of_rows(dy), None))
 
 
 @op(traits=SIZE_QUERY)
@@ -305,6 +281,4 @@ def _(array: PersistentArray, lengths: Any, shape: Any, dtype: dtypes.DType) -> 
     return result
 
 
-@array_whole.gradient
-def _(dy: Any, y: Any, array: Any, lengths: Any, shape: Any, dtype: dtypes.DType) -> Any:
-    return array_of_parts(dy, lengths), None, None
+array_whole.gradient(lambda dy, y, array, lengths, shape, dtype: (array_of_parts(dy, lengths), None, None))

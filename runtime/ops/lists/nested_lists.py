@@ -24,9 +24,7 @@ def list_keep(array: Array, inner: Array, name: Name = None) -> ListType:
     return ListType(common_element(array.spec.element, inner.spec))
 
 
-@list_keep.kernel
-def _(array: PersistentArray, inner: PersistentArray) -> PersistentArray:
-    return array.written(len(array.items()), inner)
+list_keep.kernel(lambda array, inner: array.written(len(array.items()), inner))
 
 
 @list_keep.gradient
@@ -73,14 +71,8 @@ def array_one_list(index: Input, inner: Array, name: Name = None) -> ListType:
     return ListType(inner.spec)
 
 
-@array_one_list.kernel
-def _(index: Any, inner: PersistentArray) -> PersistentArray:
-    return OneElement([*padded([], int(index)), inner])
-
-
-@array_one_list.gradient
-def _(dy: Any, y: Any, index: Any, inner: Any) -> Any:
-    return None, array_sublist(dy, index)
+array_one_list.kernel(lambda index, inner: OneElement([*padded([], int(index)), inner]))
+array_one_list.gradient(lambda dy, y, index, inner: (None, array_sublist(dy, index)))
 
 
 @op
@@ -102,9 +94,7 @@ def _(array: PersistentArray, index: Any) -> PersistentArray:
     return PersistentArray([]) if inner is None else inner
 
 
-@array_sublist.gradient
-def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
-    return array_one_list(index, dy), None
+array_sublist.gradient(lambda dy, y, array, index: (array_one_list(index, dy), None))
 
 
 @op
@@ -118,9 +108,7 @@ def list_of_lists(like: Array, name: Name = None) -> ListType:
     return ListType(like.spec)
 
 
-@list_of_lists.kernel
-def _(like: PersistentArray) -> PersistentArray:
-    return PersistentArray([])
+list_of_lists.kernel(lambda like: PersistentArray([]))
 
 
 def new_list(spec: ListType) -> Any:

@@ -148,9 +148,7 @@ def array_write(
     return merged if infer_shape else ListType(array.spec.element)
 
 
-@array_write.kernel
-def _(array: PersistentArray, index: Any, value: Any, infer_shape: bool) -> PersistentArray:
-    return _written(array, int(index), value)
+array_write.kernel(lambda array, index, value, infer_shape: _written(array, int(index), value))
 
 
 def _written(array: PersistentArray, at: int, value: Any) -> PersistentArray:
@@ -215,9 +213,7 @@ def array_size(array: Array, name: Name = None) -> TensorType:
     return TensorType(dtypes.int32, ())
 
 
-@array_size.kernel
-def _(array: PersistentArray) -> Any:
-    return np.int32(len(array.items()))
+array_size.kernel(lambda array: np.int32(len(array.items())))
 
 
 @op(traits=FRESH_RESULT | READS_LIST)

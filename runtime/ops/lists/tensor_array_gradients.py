@@ -74,14 +74,10 @@ def _(dy: Any, y: Any, array: Any, value: Any, lengths: Any) -> Any:
     return None, array_whole(dy, lengths, shape_of(value), value.dtype), None
 
 
-@array_read.gradient
-def _(dy: Any, y: Any, array: Any, index: Any, dtype: Any, element_shape: Any) -> Any:
-    return array_one(index, dy), None
+array_read.gradient(lambda dy, y, array, index, dtype, element_shape: (array_one(index, dy), None))
 
 
-@array_stack.gradient
-def _(dy: Any, y: Any, array: Any, dtype: Any, element_shape: Any, size: Any) -> Any:
-    return array_of_rows(dy)
+array_stack.gradient(lambda dy, y, array, dtype, element_shape, size: array_of_rows(dy))
 
 
 @array_concat.gradient
@@ -157,9 +153,7 @@ def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
     return array_without(dy, position), None, array_item(dy, position, shape_of(value), value.dtype)
 
 
-@list_get.gradient
-def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
-    return array_one(_position(index, list_size(array)), dy), None
+list_get.gradient(lambda dy, y, array, index: (array_one(_position(index, list_size(array)), dy), None))
 
 
 @list_pop.gradient
@@ -180,9 +174,7 @@ def _(dy: Any, y: Any, array: Any, start: Any, stop: Any, step: Any) -> Any:
     return array_spread(dy, getitem(numbers(list_size(array)), slice(start, stop, step))), None, None, None
 
 
-@list_reverse.gradient
-def _(dy: Any, y: Any, array: Any) -> Any:
-    return array_spread(dy, reverse(numbers(list_size(array)), [0]))
+list_reverse.gradient(lambda dy, y, array: array_spread(dy, reverse(numbers(list_size(array)), [0])))
 
 
 @list_repeat.gradient

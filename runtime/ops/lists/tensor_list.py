@@ -39,9 +39,7 @@ def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ListType:
     return ListType(TensorType(dtype, element_shape))
 
 
-@list_new.kernel
-def _(dtype: Any, element_shape: Any) -> PersistentArray:
-    return PersistentArray([])
+list_new.kernel(lambda dtype, element_shape: PersistentArray([]))
 
 
 def _widened(array: Any, value: Any) -> ListType:
@@ -70,9 +68,7 @@ def list_append(array: Array, value: Input, name: Name = None) -> ListType:
     return _widened(array, value)
 
 
-@list_append.kernel
-def _(array: PersistentArray, value: Any) -> PersistentArray:
-    return array.written(len(array.items()), value)
+list_append.kernel(lambda array, value: array.written(len(array.items()), value))
 
 
 @op
@@ -86,9 +82,7 @@ def list_extend(array: Array, other: Array, name: Name = None) -> ListType:
     return _widened(array, other.spec.element)
 
 
-@list_extend.kernel
-def _(array: PersistentArray, other: PersistentArray) -> PersistentArray:
-    return PersistentArray([*array.items(), *other.items()])
+list_extend.kernel(lambda array, other: PersistentArray([*array.items(), *other.items()]))
 
 
 @op
@@ -103,9 +97,7 @@ def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ListType:
     return _widened(array, TensorType(rows.dtype, None if rows.shape is None else rows.shape[1:]))
 
 
-@list_extend_rows.kernel
-def _(array: PersistentArray, rows: Any) -> PersistentArray:
-    return PersistentArray([*array.items(), *rows])
+list_extend_rows.kernel(lambda array, rows: PersistentArray([*array.items(), *rows]))
 
 
 @op
@@ -164,9 +156,7 @@ def list_get(array: Array, index: Input, name: Name = None) -> TensorType:
     return element
 
 
-@list_get.kernel
-def _(array: PersistentArray, index: Any) -> Any:
-    return array.items()[_checked_index(array, index, "list index out of range")]
+list_get.kernel(lambda array, index: array.items()[_checked_index(array, index, "list index out of range")])
 
 
 def _pop_in_place(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -231,9 +221,7 @@ def list_reverse(array: Array, name: Name = None) -> ListType:
     return spec
 
 
-@list_reverse.kernel
-def _(array: PersistentArray) -> PersistentArray:
-    return PersistentArray(array.items()[::-1])
+list_reverse.kernel(lambda array: PersistentArray(array.items()[::-1]))
 
 
 @op(traits=READS_LIST | SIZE_QUERY)
@@ -246,9 +234,7 @@ def list_size(array: Array, name: Name = None) -> TensorType:
     return TensorType(dtypes.int32, ())
 
 
-@list_size.kernel
-def _(array: PersistentArray) -> Any:
-    return np.int32(len(array.items()))
+list_size.kernel(lambda array: np.int32(len(array.items())))
 
 
 def _checked_index(array: PersistentArray, index: Any, complaint: str) -> int:

@@ -133,9 +133,7 @@ def table_size(table: Ref, name: Name = None) -> TensorType:
     return TensorType(dtypes.int64, ())
 
 
-@table_size.kernel
-def _(table: Any) -> Array:
-    return np.array(len(table._array), np.int64)
+table_size.kernel(lambda table: np.array(len(table._array), np.int64))
 
 
 @op(stateful=True, traits=KEEPS_VARIABLES | IDEMPOTENT)
@@ -181,9 +179,7 @@ def export_table(table: Ref, values: Ref, name: Name = None) -> tuple[TensorType
     return table.spec.content, values.spec.content
 
 
-@export_table.kernel
-def _(table: Any, values: Any) -> tuple[Array, Array]:
-    return np.array(table._array), np.array(values._array)
+export_table.kernel(lambda table, values: (np.array(table._array), np.array(values._array)))
 
 
 for _op in (

@@ -47,9 +47,7 @@ def find_in_table(keys: Input, default: Input, table: HashIndex, name: Name = No
     return TensorType(dtype, keys.shape)
 
 
-@find_in_table.kernel
-def _(keys: Any, default: Any, table: HashIndex) -> Any:
-    return table.find(keys, default)
+find_in_table.kernel(lambda keys, default, table: table.find(keys, default))
 
 
 @find_in_table.batching

@@ -68,9 +68,7 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
     return x.astype(dtype.numpy)
 
 
-@cast_op.gradient
-def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
-    return cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None
+cast_op.gradient(lambda dy, y, x, dtype: cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None)
 
 
 @export("saturate_cast")
@@ -182,14 +180,8 @@ def identity(input: Input, name: Name = None) -> TensorType:
     return input.spec  # type: ignore[no-any-return]
 
 
-@identity.kernel
-def _(input: Array) -> Array:
-    return input
-
-
-@identity.gradient
-def _(dy: Any, y: Any, input: Any) -> Any:
-    return dy
+identity.kernel(lambda input: input)
+identity.gradient(lambda dy, y, input: dy)
 
 
 @export("stop_gradient")
@@ -211,11 +203,7 @@ def stop_gradient(input: Input, name: Name = None) -> TensorType:
     return input.spec  # type: ignore[no-any-return]
 
 
-@stop_gradient.kernel
-def _(input: Array) -> Array:
-    return input
-
-
+stop_gradient.kernel(lambda input: input)
 stop_gradient.no_gradient("its purpose is to stop gradients")
 
 

@@ -150,9 +150,7 @@ def equal_or_false(x: Same, y: Same, name: Name = None) -> TensorType:
     return _loosely(x, y)
 
 
-@equal_or_false.kernel
-def _(x: Array, y: Array) -> Array:
-    return _equal(x, y) if _broadcasts(x, y) else np.False_
+equal_or_false.kernel(lambda x, y: _equal(x, y) if _broadcasts(x, y) else np.False_)
 
 
 @op
@@ -165,9 +163,7 @@ def not_equal_or_true(x: Same, y: Same, name: Name = None) -> TensorType:
     return _loosely(x, y)
 
 
-@not_equal_or_true.kernel
-def _(x: Array, y: Array) -> Array:
-    return _not_equal(x, y) if _broadcasts(x, y) else np.True_
+not_equal_or_true.kernel(lambda x, y: _not_equal(x, y) if _broadcasts(x, y) else np.True_)
 
 
 def _broadcasts(x: Array, y: Array) -> bool:

@@ -442,9 +442,7 @@ of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitte
 _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
 
 
-@lgamma.gradient
-def _(dy: Any, y: Any, x: Any) -> Any:
-    return dy * late_binding.special.digamma(x)
+lgamma.gradient(lambda dy, y, x: dy * late_binding.special.digamma(x))
 
 
 @export("math.real")

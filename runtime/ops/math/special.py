@@ -348,14 +348,10 @@ def _(dy: Any, y: Any, a: Any, x: Any) -> Any:
     return fitted(-dy * igamma_slope(a, x), a), fitted(-dy * _gamma_density(a, x), x)
 
 
-@zeta.gradient
-def _(dy: Any, y: Any, x: Any, q: Any) -> Any:
-    return None, fitted(dy * -x * zeta(x + 1, q), q)
+zeta.gradient(lambda dy, y, x, q: (None, fitted(dy * -x * zeta(x + 1, q), q)))
 
 
-@polygamma.gradient
-def _(dy: Any, y: Any, n: Any, x: Any) -> Any:
-    return None, fitted(dy * polygamma(n + 1, x), x)
+polygamma.gradient(lambda dy, y, n, x: (None, fitted(dy * polygamma(n + 1, x), x)))
 
 
 @export("math.betainc")

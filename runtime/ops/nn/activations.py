@@ -51,14 +51,8 @@ def relu(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-@relu.kernel
-def _(features: Array) -> Array:
-    return np.maximum(features, features.dtype.type(0))
-
-
-@relu.gradient
-def _(dy: Any, y: Any, features: Any) -> Any:
-    return choose(y > 0, dy, zeros_like(dy))
+relu.kernel(lambda features: np.maximum(features, features.dtype.type(0)))
+relu.gradient(lambda dy, y, features: choose(y > 0, dy, zeros_like(dy)))
 
 
 @export("nn.elu")
@@ -73,14 +67,8 @@ def elu(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-@elu.kernel
-def _(features: Array) -> Array:
-    return np.where(features < 0, np.expm1(features), features)
-
-
-@elu.gradient
-def _(dy: Any, y: Any, features: Any) -> Any:
-    return choose(features < 0, dy * (y + 1), dy)
+elu.kernel(lambda features: np.where(features < 0, np.expm1(features), features))
+elu.gradient(lambda dy, y, features: choose(features < 0, dy * (y + 1), dy))
 
 
 @export("nn.silu", "nn.swish")
@@ -152,9 +140,7 @@ def _(logits: Array, axis: int) -> Array:
     return weights
 
 
-@softmax.gradient
-def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
-    return (dy - reduce_sum(dy * y, axis, True)) * y
+softmax.gradient(lambda dy, y, logits, axis: (dy - reduce_sum(dy * y, axis, True)) * y)
 
 
 @export("math.log_softmax", "nn.log_softmax")
@@ -174,9 +160,7 @@ def _(logits: Array, axis: int) -> Array:
     return shifted - np.log(sum_of(np.exp(shifted), axis, True))
 
 
-@log_softmax.gradient
-def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
-    return dy - exp(y) * reduce_sum(dy, axis, True)
+log_softmax.gradient(lambda dy, y, logits, axis: dy - exp(y) * reduce_sum(dy, axis, True))
 
 
 @export("nn.bias_add")

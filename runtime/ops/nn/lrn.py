@@ -87,14 +87,8 @@ def neighborhood(input: Input, depth_radius: int, name: Name = None) -> TensorTy
     return TensorType(input.dtype, input.shape)
 
 
-@neighborhood.kernel
-def _(input: Array, depth_radius: int) -> Array:
-    return _around(input, depth_radius)
-
-
-@neighborhood.gradient
-def _(dy: Any, y: Any, input: Any, depth_radius: int) -> Any:
-    return neighborhood(dy, depth_radius)
+neighborhood.kernel(lambda input, depth_radius: _around(input, depth_radius))
+neighborhood.gradient(lambda dy, y, input, depth_radius: neighborhood(dy, depth_radius))
 
 
 lrn = local_response_normalization

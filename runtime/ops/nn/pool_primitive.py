@@ -90,9 +90,7 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
     return _along_axes(input, slide, np.maximum, _lowest(input.dtype))
 
 
-@max_pool.gradient
-def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
-    return max_pool_grad(input, y, dy, **setting)
+max_pool.gradient(lambda dy, y, input, **setting: max_pool_grad(input, y, dy, **setting))
 
 
 @op
@@ -271,9 +269,7 @@ def _divided(sums: Array, slide: Sliding) -> Array:
     return sums
 
 
-@avg_pool.gradient
-def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
-    return avg_pool_grad(shape(input), dy, **setting)
+avg_pool.gradient(lambda dy, y, input, **setting: avg_pool_grad(shape(input), dy, **setting))
 
 
 @op
@@ -313,6 +309,4 @@ def _(orig_input_shape: Array, grad: Array, ksize: Sizes, strides: Sizes, paddin
     return shares.astype(grad.dtype, copy=False)
 
 
-@avg_pool_grad.gradient
-def _(dy: Any, y: Any, orig_input_shape: Any, grad: Any, **setting: Any) -> Any:
-    return None, avg_pool(dy, **setting)
+avg_pool_grad.gradient(lambda dy, y, orig_input_shape, grad, **setting: (None, avg_pool(dy, **setting)))

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ... import dtypes
@@ -54,9 +52,7 @@ def _(features: Array) -> Array:
     return np.minimum(np.maximum(features, kind(0)), kind(6))
 
 
-@relu6.gradient
-def _(dy: Any, y: Any, features: Any) -> Any:
-    return where((features > 0) & (features < 6), dy, zeros_like(dy))
+relu6.gradient(lambda dy, y, features: where((features > 0) & (features < 6), dy, zeros_like(dy)))
 
 
 @export("nn.leaky_relu")
@@ -88,14 +84,8 @@ def leaky(features: Input, alpha: float, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-@leaky.kernel
-def _(features: Array, alpha: float) -> Array:
-    return np.where(features > 0, features, features * features.dtype.type(alpha))
-
-
-@leaky.gradient
-def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
-    return where(features > 0, dy, multiply(dy, alpha))
+leaky.kernel(lambda features, alpha: np.where(features > 0, features, features * features.dtype.type(alpha)))
+leaky.gradient(lambda dy, y, features, alpha: where(features > 0, dy, multiply(dy, alpha)))
 
 
 @export("nn.selu")
@@ -121,9 +111,7 @@ def _(features: Array) -> Array:
     return np.where(features < 0, kind(_SCALE_ALPHA) * np.expm1(features), kind(_SCALE) * features)
 
 
-@selu.gradient
-def _(dy: Any, y: Any, features: Any) -> Any:
-    return where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE)
+selu.gradient(lambda dy, y, features: where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE))
 
 
 @export("math.softsign", "nn.softsign")
@@ -138,14 +126,8 @@ def softsign(features: Input, name: Name = None) -> TensorType:
     return features.spec  # type: ignore[no-any-return]
 
 
-@softsign.kernel
-def _(features: Array) -> Array:
-    return features / (features.dtype.type(1) + np.abs(features))
-
-
-@softsign.gradient
-def _(dy: Any, y: Any, features: Any) -> Any:
-    return divide(dy, square(abs(features) + 1))
+softsign.kernel(lambda features: features / (features.dtype.type(1) + np.abs(features)))
+softsign.gradient(lambda dy, y, features: divide(dy, square(abs(features) + 1)))
 
 
 @export("nn.crelu")

@@ -122,9 +122,7 @@ def rowids_of_splits(row_splits: Ints, name: Name = None) -> TensorType:
     return TensorType(row_splits.dtype, (None,))
 
 
-@rowids_of_splits.kernel
-def _(row_splits: Array) -> Array:
-    return _rowids(row_splits)
+rowids_of_splits.kernel(lambda row_splits: _rowids(row_splits))
 
 
 def _rowids(splits: Array) -> Array:

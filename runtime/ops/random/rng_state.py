@@ -54,11 +54,7 @@ def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -
     return TensorType(dtypes.int64, (3,))
 
 
-@stream_behind.kernel
-def _(state: Array, drawn: Array, drawing: str) -> Array:
-    return _moved(state, blocks_after(drawing, np.shape(drawn)))
-
-
+stream_behind.kernel(lambda state, drawn, drawing: _moved(state, blocks_after(drawing, np.shape(drawn))))
 stream_behind.no_gradient("the state of a random stream is discrete")
 
 
@@ -73,9 +69,5 @@ def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> Ten
     return TensorType(dtypes.int64, (3,))
 
 
-@stream_after.kernel
-def _(state: Array, count: Array, each: int) -> Array:
-    return _moved(state, int(np.prod(count, dtype=np.int64)) * each)
-
-
+stream_after.kernel(lambda state, count, each: _moved(state, int(np.prod(count, dtype=np.int64)) * each))
 stream_after.no_gradient("the state of a random stream is discrete")

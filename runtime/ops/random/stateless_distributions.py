@@ -267,11 +267,7 @@ def seeded_shuffle(value: Input, seed: Input, name: Name = None) -> TensorType:
     return seeded(TensorType(value.dtype, value.shape), seed)
 
 
-@seeded_shuffle.kernel
-def _(value: Array, seed: Array) -> Array:
-    return value[rejection_samplers.shuffled(stream_of(seed), len(value))]
-
-
+seeded_shuffle.kernel(lambda value, seed: value[rejection_samplers.shuffled(stream_of(seed), len(value))])
 seeded_shuffle.no_gradient("TensorFlow has none")
 
 

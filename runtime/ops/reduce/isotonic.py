@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,9 +86,7 @@ def _(input: Array) -> tuple[Array, Array]:
     return found.astype(input.dtype), pools
 
 
-@pooled_violators.gradient
-def _(dy: Any, y: Any, input: Any) -> Any:
-    return pool_means(dy[0], y[1])
+pooled_violators.gradient(lambda dy, y, input: pool_means(dy[0], y[1]))
 
 
 @op
@@ -115,6 +113,4 @@ def _(values: Array, pools: Array) -> Array:
     return found.astype(values.dtype)
 
 
-@pool_means.gradient
-def _(dy: Any, y: Any, values: Any, pools: Any) -> Any:
-    return pool_means(dy, pools), None
+pool_means.gradient(lambda dy, y, values, pools: (pool_means(dy, pools), None))

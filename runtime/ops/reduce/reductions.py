@@ -278,9 +278,7 @@ def _(tensor: Array, shape: Array, axis: Axes, keepdims: bool) -> Array:
     return np.broadcast_to(tensor, wanted)
 
 
-@spread.gradient
-def _(dy: Any, y: Any, tensor: Any, shape: Any, axis: Axes, keepdims: bool) -> Any:
-    return reduce_sum(dy, axis, keepdims), None
+spread.gradient(lambda dy, y, tensor, shape, axis, keepdims: (reduce_sum(dy, axis, keepdims), None))
 
 
 # Gradient functions. `spread` gives every element the cotangent of its reduction result.

@@ -51,14 +51,8 @@ def cumsum(
     return scanned_spec(x, axis, "cumsum")
 
 
-@cumsum.kernel
-def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return scanned(np.add, 0, x, axis, exclusive, reverse)
-
-
-@cumsum.gradient
-def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
-    return cumsum(dy, axis, exclusive, not reverse)
+cumsum.kernel(lambda x, axis, exclusive, reverse: scanned(np.add, 0, x, axis, exclusive, reverse))
+cumsum.gradient(lambda dy, y, x, axis, exclusive, reverse: cumsum(dy, axis, exclusive, not reverse))
 
 
 @export("math.cumprod")
@@ -74,9 +68,7 @@ def cumprod(
     return scanned_spec(x, axis, "cumprod")
 
 
-@cumprod.kernel
-def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return scanned(np.multiply, 1, x, axis, exclusive, reverse)
+cumprod.kernel(lambda x, axis, exclusive, reverse: scanned(np.multiply, 1, x, axis, exclusive, reverse))
 
 
 @cumprod.gradient
@@ -148,6 +140,4 @@ def _(x: Array, axis: int, reverse: bool) -> Array:
     return result
 
 
-@shifted.gradient
-def _(dy: Any, y: Any, x: Any, axis: int, reverse: bool) -> Any:
-    return shifted(dy, axis, not reverse)
+shifted.gradient(lambda dy, y, x, axis, reverse: shifted(dy, axis, not reverse))

@@ -333,9 +333,7 @@ def _product_gradient(dy: Any, data: Any, ids: Any, groups: tuple[Any, Any]) -> 
     return where(several, zeros_like(data), multiply(conj(quotient), _spread(dy, ids)))
 
 
-@segment_sum.gradient
-def _(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
-    return gather(dy, segment_ids), None
+segment_sum.gradient(lambda dy, y, data, segment_ids: (gather(dy, segment_ids), None))
 
 
 @unsorted_segment_sum.gradient

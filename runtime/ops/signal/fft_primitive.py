@@ -150,19 +150,13 @@ def real_inverse(input: Input, fft_length: Ints, axes: Axes, name: Name = None) 
     return TensorType(_PARTS[input.dtype], _resized(input, dims, sizes))
 
 
-@complex_transform.kernel
-def _(input: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    return _computed(np.fft.fftn, input, fft_length, axes)
+complex_transform.kernel(lambda input, fft_length, axes: _computed(np.fft.fftn, input, fft_length, axes))
 
 
-@complex_inverse.kernel
-def _(input: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    return _computed(np.fft.ifftn, input, fft_length, axes)
+complex_inverse.kernel(lambda input, fft_length, axes: _computed(np.fft.ifftn, input, fft_length, axes))
 
 
-@real_transform.kernel
-def _(input: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    return _computed(np.fft.rfftn, input, fft_length, axes)
+real_transform.kernel(lambda input, fft_length, axes: _computed(np.fft.rfftn, input, fft_length, axes))
 
 
 @real_inverse.kernel

@@ -188,6 +188,4 @@ def _(signal: Array, frame_step: Array) -> Array:
     return total.reshape(*outer, -1)[..., : _signal_length(count, length, step)]
 
 
-@overlapped.gradient
-def _(dy: Any, y: Any, signal: Any, frame_step: Any) -> Any:
-    return frame(dy, shape_of(signal)[-1], frame_step), None
+overlapped.gradient(lambda dy, y, signal, frame_step: (frame(dy, shape_of(signal)[-1], frame_step), None))

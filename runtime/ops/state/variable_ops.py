@@ -27,14 +27,8 @@ def read_variable(variable: Ref, name: Name = None) -> TensorType:
     return content
 
 
-@read_variable.kernel
-def _(variable: Any) -> Any:
-    return variable._array
-
-
-@read_variable.gradient
-def _(dy: Any, y: Any, variable: Any) -> Any:
-    return dy
+read_variable.kernel(lambda variable: variable._array)
+read_variable.gradient(lambda dy, y, variable: dy)
 
 
 @op(stateful=True)
@@ -98,11 +92,7 @@ def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Tenso
     return _summed(variable, value, "assign_add")
 
 
-@assign_add_variable.kernel
-def _(variable: Any, value: Any) -> Any:
-    return update(variable, _sum, value)
-
-
+assign_add_variable.kernel(lambda variable, value: update(variable, _sum, value))
 assign_add_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 
@@ -112,11 +102,7 @@ def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Tenso
     return _summed(variable, value, "assign_sub")
 
 
-@assign_sub_variable.kernel
-def _(variable: Any, value: Any) -> Any:
-    return update(variable, _difference, value)
-
-
+assign_sub_variable.kernel(lambda variable, value: update(variable, _difference, value))
 assign_sub_variable.no_gradient("an assignment has no gradient: the variable's new value counts as a source")
 
 

@@ -111,9 +111,7 @@ def decode_base64(input: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.string, input.shape)
 
 
-@decode_base64.kernel
-def _(input: Array) -> Array:
-    return each(_decoded, input)
+decode_base64.kernel(lambda input: each(_decoded, input))
 
 
 def _decoded(item: bytes) -> bytes:

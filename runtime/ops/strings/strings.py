@@ -213,9 +213,7 @@ def strip(input: Input, name: Name = None) -> TensorType:
     return TensorType(dtypes.string, input.shape)
 
 
-@strip.kernel
-def _(input: Array) -> Array:
-    return each(bytes.strip, input)
+strip.kernel(lambda input: each(bytes.strip, input))
 
 
 @export("strings.substr")

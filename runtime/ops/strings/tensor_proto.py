@@ -55,9 +55,7 @@ def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> Tenso
     return TensorType(out_type, shape)
 
 
-@parse_tensor.kernel
-def _(serialized: Array, out_type: Any) -> Array:
-    return _parsed(serialized, out_type)
+parse_tensor.kernel(lambda serialized, out_type: _parsed(serialized, out_type))
 
 
 def _parsed(message: Any, dtype: dtypes.DType) -> Array:
