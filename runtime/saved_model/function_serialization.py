@@ -38,7 +38,7 @@ def function_data(function: Any, owner: Any, number_of: Numbers, store: Store) -
 
     Args:
         function: a `Function`, a bound one, or a `ConcreteFunction`.
-        owner: the object that has the function as an attribute.
+        owner: the object that is not an argument of the saved function, if it is the first one of this function.
         number_of: returns a variable's index in the object graph; raises for an untracked one.
         store: writes a graph as JSON under a name, and returns the file's name.
     """

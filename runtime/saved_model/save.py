@@ -61,13 +61,16 @@ class _Export:
         chosen = signing.chosen(wanted, root, functions_of(root))
         exported = {name: signing.exported(name, graph) for name, graph in chosen.items()}
         nodes = [self.node(number) for number in range(len(self.graph.nodes))]
-        written, renamed = self.functions(None, exported), self.functions(None, aliases)
+        written, renamed = self.functions(root, exported), self.functions(root, aliases)
         self.writer.variables({key: variable._array for key, variable in self.graph.variables.items()})
         return {"nodes": nodes, "signatures": written, "aliases": renamed}
 
     def functions(self, owner: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
+        """Return functions as data. `owner` is the object that a function without an object of its own belongs to."""
         return {
-            name: function_data(function, owner, self.number_of, self.writer.function)
+            name: function_data(
+                function, getattr(function, "__self__", owner), self.number_of, self.writer.function
+            )
             for name, function in functions.items()
         }
 

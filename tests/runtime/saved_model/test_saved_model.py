@@ -173,6 +173,32 @@ def test_functions_are_loaded_by_aliases(tmp_path):
     assert not hasattr(tf.saved_model.load(tmp_path), "function_aliases")
 
 
+@pytest.mark.parametrize("of_child", [False, True])
+def test_aliases_of_methods_take_no_object(tmp_path, of_child):
+    class Scale(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = tf.Variable(2.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([])])
+        def times(self, x):
+            return x * self.factor
+
+    scale = Scale()
+    root = scale
+    if of_child:
+        root = tf.Module()
+        root.child = scale
+    aliases = {"method": scale.times, "graph": scale.times.get_concrete_function()}
+    if of_child:
+        del aliases["graph"]  # it has lost its object
+    tf.saved_model.save(root, tmp_path, options=tf.saved_model.SaveOptions(function_aliases=aliases))
+    loaded = tf.saved_model.load(
+        tmp_path, options=tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    )
+    assert [loaded.function_aliases[name](tf.constant(3.0)) for name in aliases] == [6.0] * len(aliases)
+
+
 def test_a_single_function_with_input_signature_is_serving_default(folder):
     loaded = tf.saved_model.load(folder)
     assert list(loaded.signatures) == ["serving_default"]
