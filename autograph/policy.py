@@ -76,7 +76,7 @@ def is_user_class(cls: type) -> bool:
 
 def is_own_class(cls: type) -> bool:
     """Return whether a class is agc's own."""
-    return str(cls.__module__).startswith(_OWN_PACKAGES)
+    return is_own_file(getattr(sys.modules.get(str(cls.__module__)), "__file__", None) or "")
 
 
 def bases_of(cls: type) -> tuple[type, ...]:

@@ -15,6 +15,7 @@ from types import ModuleType
 
 from ...core.export import export
 from . import facade
+from .internal_names import CLASS_MODULES, INTERNAL_NAMES
 from .keras_import import ALIAS, AliasLoader, is_installed, prepare
 
 
@@ -40,6 +41,17 @@ def install_as_tensorflow() -> None:
         )
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+        _rename_classes()
+
+
+def _rename_classes() -> None:
+    """Name TensorFlow's modules as those of the classes by which libraries recognize its values."""
+    for module in CLASS_MODULES:
+        part = sys.modules[f"{facade.NAME}.{module}"] = facade.import_part(f"{facade.NAME}.{module}")
+        for name in INTERNAL_NAMES[module]:
+            found = getattr(part, name)
+            if isinstance(found, type):
+                found.__module__ = part.__name__
 
 
 class _TensorFlowFinder(MetaPathFinder):

@@ -23,6 +23,7 @@ class Facade(ModuleType):
     def __init__(self, path: str, target: Any) -> None:
         super().__init__(".".join(filter(None, (NAME, path))), getattr(target, "__doc__", None))
         self.__path__: list[str] = []
+        self.__file__ = __file__
         self._path = path
         self._target = target
 
@@ -45,7 +46,7 @@ class Facade(ModuleType):
         return sorted({*super().__dir__(), *dir(self._target), *INTERNAL_NAMES.get(self._path, ())})
 
 
-_OF_MODULES = {"__file__", "__spec__", "__all__"}
+_OF_MODULES = {"__spec__", "__all__"}
 
 
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compiler.")

@@ -35,6 +35,14 @@ INTERNAL_NAMES = {
         "_reset_context": f"{_HERE}.internals:reset_context",
     },
     "python.framework.config": {"is_op_determinism_enabled": f"{_HERE}.internals:is_op_determinism_enabled"},
+    "python.framework.indexed_slices": {"IndexedSlices": "composite.indexed_slices:IndexedSlices"},
+    "python.framework.ops": {
+        "EagerTensor": "core.tensor:EagerTensor",
+        "KnownTensor": "core.tensor:KnownTensor",
+        "SymbolicTensor": "core.tensor:SymbolicTensor",
+    },
+    "python.framework.sparse_tensor": {"SparseTensor": "sparse.tensor:SparseTensor"},
+    "python.framework.tensor": {"Tensor": "core.tensor:Tensor"},
     "python.framework.type_spec_registry": {
         "get_name": f"{_HERE}.type_spec_registry:get_name",
         "lookup": f"{_HERE}.type_spec_registry:lookup",
@@ -45,6 +53,8 @@ INTERNAL_NAMES = {
         "sparse_tensor_to_csr_sparse_matrix": "sparse.tensor:SparseTensor",
     },
     "python.ops.math_ops": {"is_nan": "ops.math.elementwise:is_nan"},
+    "python.ops.ragged.ragged_tensor": {"RaggedTensor": "ragged.tensor:RaggedTensor"},
+    "python.ops.variables": {"Variable": "core.variable:Variable"},
     "python.trackable.data_structures": {
         "ListWrapper": f"{_HERE}.tracking:ListWrapper",
         "_DictWrapper": f"{_HERE}.tracking:_DictWrapper",
@@ -52,3 +62,9 @@ INTERNAL_NAMES = {
     "saved_model.experimental": {"TrackableResource": "core.tracked_object:TrackableResource"},
 }
 """The content of internal modules: a name, and the module below `agc.runtime` and the name that define it."""
+
+CLASS_MODULES = (
+    "python.framework.indexed_slices", "python.framework.ops", "python.framework.sparse_tensor",
+    "python.framework.tensor", "python.ops.ragged.ragged_tensor", "python.ops.variables",
+)  # fmt: skip
+"""Modules whose classes get TensorFlow's name of the module while the runtime has TensorFlow's name."""

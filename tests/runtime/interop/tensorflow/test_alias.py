@@ -11,6 +11,7 @@ import tensorflow.nn as nn
 from tensorflow import keras
 from tensorflow.keras import layers
 from tensorflow.python.eager import context
+import copy, pickle
 import keras as itself
 
 assert itself.layers.Dense is layers.Dense is keras.layers.Dense
@@ -23,19 +24,26 @@ def f(x):
     return -x
 
 print(f(tf.constant([-3.0, 1.0])).numpy())
+for value in (tf.constant(1.0), tf.Variable(1.0), tf.sparse.from_dense([1]), tf.ragged.constant([[1]])):
+    print(type(value).__module__)
+    assert type(pickle.loads(pickle.dumps(value))) is type(copy.copy(value)) is type(value)
 try:
     import tensorflow.nothing
 except ModuleNotFoundError as error:
     print(error.name)
 try:
-    from tensorflow.python.ops import array_ops
+    from tensorflow.python.ops import map_fn
 except ImportError as error:
     print(error)
 """
 PRINTED = [
     "[ 3. -1.]",
+    "tensorflow.python.framework.ops",
+    "tensorflow.python.ops.variables",
+    "tensorflow.python.framework.sparse_tensor",
+    "tensorflow.python.ops.ragged.ragged_tensor",
     "tensorflow.nothing",
-    "tensorflow.python.ops.array_ops is private code of TensorFlow, which agc.runtime does not have; "
+    "tensorflow.python.ops.map_fn is private code of TensorFlow, which agc.runtime does not have; "
     "use the public names of tf",
 ]
 
