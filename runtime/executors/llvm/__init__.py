@@ -4,7 +4,6 @@
 
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     opt_levels.py            the LLVM passes that a graph is worth
-    split_module.py          the part of a module that another thread compiles (parallel_codegen.py)
     gc_pause.py              no garbage collection during compilation
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on
@@ -14,7 +13,6 @@
                              buffer_assignment.py lets buffers share memory, dynamic_sizes.py represents dynamic sizes,
                              instrumentation.py emits clocks for profiles
     lowering/                the lowering rules of operations (codegen/rule_registry.py)
-    vectorize/               explicit vectorization of loops over elements, before LLVM
     list_abi.py              TensorArrays and lists as inputs and results
     runtime_library.py       functions shared by all compiled code: memory (arena.py), the GIL (gil.py)
     worker_threads.py        the thread pool (codegen/thread_pool_ir.py) when a process forks

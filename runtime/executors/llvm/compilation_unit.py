@@ -23,15 +23,12 @@ from .arena import Arena
 from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
-from .codegen.llvm_types import Register, constant_at, integer, ir, pointer
+from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, word
 from .codegen.region_lowering import Region
 from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
-from .opt_levels import DONE, Level, can_be_done, level
-from .post_vectorize import addresses_read, finish
-from .split_module import split_module
-from .vectorize import vectorize
+from .opt_levels import Level, level
 
 _EMBEDDED = 1024
 """Maximum size in bytes of a constant that is embedded in the module."""
@@ -114,8 +111,6 @@ class CompilationUnit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
-        self._nests, self._users = e.separable, e.users
-        self._apart: Any = None
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
@@ -146,42 +141,31 @@ class CompilationUnit:
         function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         addresses, slot = function.args
-        b.ret(b.call(self.kernel, [*addresses_read(b, addresses, len(self.kernel.args) - 1), slot]))
+        places = [
+            b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(len(self.kernel.args) - 1)
+        ]
+        b.ret(b.call(self.kernel, [*(b.load(place, typ=pointer()) for place in places), slot]))
 
     def text(self) -> str:
         """Return the LLVM IR of the module."""
         self.host.finish()
         return with_distinct_loops(str(self.module))
 
-    def code_apart(self) -> tuple[str, Level] | None:
-        """Return a part of the module for another thread to compile, or None if splitting is not worth it."""
-        if not can_be_done(self.graph) or self.meter is not None:
-            return None
-        self._apart = split_module(self.module, self.kernel, self._nests, self._users)
-        if self._apart is None:
-            return None
-        is_done = vectorize(self._apart)
-        return with_distinct_loops(str(self._apart)), DONE if is_done else level(self.graph)
-
     def code(self) -> tuple[str, Level]:
-        """Return the LLVM IR, vectorized here if possible, and the level of LLVM passes that it needs."""
-        if not vectorize(self.module, can_be_done(self.graph)):
-            return self.text(), level(self.graph)
-        finish(self.kernel, self.module.globals["run"])
-        return self.text(), DONE
+        """Return the LLVM IR, and the level of LLVM passes that it needs."""
+        return self.text(), level(self.graph)
 
     def forget(self) -> None:
         """Break the reference cycles of the module, which is not needed any more.
 
         Otherwise it would stay alive for long.
         """
-        for module in filter(None, (self.module, self._apart)):
-            for function in module.functions:
-                if function.module is module:  # shared formulas belong to another module
-                    _emptied(function)
-            module.globals.clear()
-            module.metadata.clear()
-            module._metadatacache.clear()
+        for function in self.module.functions:
+            if function.module is self.module:  # shared formulas belong to another module
+                _emptied(function)
+        self.module.globals.clear()
+        self.module.metadata.clear()
+        self.module._metadatacache.clear()
 
 
 def _emptied(function: Any) -> None:

@@ -7,7 +7,6 @@ Each step raises `CannotCompileError` with its reasons.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -119,7 +118,6 @@ def text(graph: Graph) -> str:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
-            with contextlib.closing(llvm_engine.optimized(*unit.code())) as own:
-                return str(own.module)
+            return llvm_engine.optimized(*unit.code())
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

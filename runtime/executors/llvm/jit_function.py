@@ -261,10 +261,7 @@ class JitFunction:
                 return failed(arrays)
             return code(plain)
 
-        split = unit.code_apart()
-        begun = [llvm_engine.Assembly(*split).begin()] if split else []
-        own = llvm_engine.assembled(*unit.code())
-        loader = Loader(unit, llvm_engine.LinkedCode(own, *(assembly.data() for assembly in begun)))
+        loader = Loader(unit, llvm_engine.LinkedCode(llvm_engine.assembled(*unit.code())))
         kernel = Kernel(loader, mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()

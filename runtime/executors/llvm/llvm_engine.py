@@ -9,16 +9,17 @@ llvmlite is imported at the first compilation.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import sys
 import sysconfig
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from . import object_cache
 from .opt_levels import ALL, Level
-from .parallel_codegen import Emission, OwnModule
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that installs the compiler."""
@@ -49,9 +50,11 @@ def _binding() -> Any:
 
 @functools.cache
 def _processor() -> tuple[str, str]:
-    """Return the name and the features of the host CPU."""
+    """Return the name and the features of the host CPU. Loads of single elements beat gather instructions."""
     binding = _binding()
-    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    features = binding.get_host_cpu_features()
+    known = features.flatten()
+    return binding.get_host_cpu_name(), f"{known},+prefer-no-gather" if features.get("avx2") else known
 
 
 @functools.cache
@@ -80,72 +83,45 @@ def _host() -> str:
     return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), str(_HOW), sys.version])
 
 
-_FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate"
-"""The passes for code with loops that are already vectorized."""
-
-
-def optimized(text: str, level: Level = ALL) -> OwnModule:
-    """Return the optimized module of an IR text. The caller must close it."""
-    own = OwnModule(text, _machine())
-    try:
-        _optimize(own.module, own.machine, level)
-    except BaseException:
-        own.close()
-        raise
-    return own
-
-
-def _optimize(module: Any, machine: Any, level: Level) -> None:
-    binding = _binding()
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    module.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
-    if level.is_done:
-        passes = binding.create_pass_builder(machine, tuning)
-        few = binding.create_new_module_pass_manager()
-        for name in _FEW_PASSES:
-            getattr(few, f"add_{name}_pass")()
-        few.run(module, passes)
-        return
-    tuning.slp_vectorization = level.packs
-    tuning.loop_vectorization = tuning.loop_interleaving = True
-    tuning.loop_unrolling = False  # only on request in loop metadata (codegen/function_builder.py)
-    passes = binding.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
-    # Functions called in vectorized loops (libm/slow_paths.py) are inlined after vectorization.
-    after = binding.create_new_module_pass_manager()
-    after.add_always_inliner_pass()
-    after.run(module, passes)
-
-
-class Assembly:
-    """The object file of an IR text, from the object cache if possible."""
-
-    def __init__(self, text: str, level: Level = ALL) -> None:
-        import hashlib
-
-        self._key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
-        self._known = object_cache.read(self._key)
-        self._emission = None if self._known is not None else Emission(optimized(text, level))
-
-    def begin(self) -> Assembly:
-        """Start code generation in another thread."""
-        if self._emission is not None:
-            self._emission.begin()
-        return self
-
-    def data(self) -> bytes:
-        """Return the object file; wait for it if necessary."""
-        if self._known is None:
-            assert self._emission is not None
-            self._known = self._emission.data()
-            object_cache.write(self._key, self._known)
-        return self._known
+def optimized(text: str, level: Level = ALL) -> str:
+    """Return the optimized LLVM IR of a text."""
+    with _optimized(text, level, _machine()) as module:
+        return str(module)
 
 
 def assembled(text: str, level: Level = ALL) -> bytes:
-    """Return the object file of an IR text, made by this thread."""
-    return Assembly(text, level).data()
+    """Return the object file of an IR text, from the object cache if possible."""
+    import hashlib
+
+    key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
+    data = object_cache.read(key)
+    if data is None:
+        machine = _machine()
+        with _optimized(text, level, machine) as module:
+            data = bytes(machine.emit_object(module))
+        object_cache.write(key, data)
+    return data
+
+
+@contextlib.contextmanager
+def _optimized(text: str, level: Level, machine: Any) -> Iterator[Any]:
+    """Yield the optimized module of an IR text. It has its own context, so that no type of it stays in memory."""
+    binding = _binding()
+    context = binding.create_context()
+    with contextlib.closing(context), contextlib.closing(binding.parse_assembly(text, context)) as module:
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)
+        module.verify()
+        tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
+        tuning.slp_vectorization = level.packs
+        tuning.loop_vectorization = tuning.loop_interleaving = True
+        tuning.loop_unrolling = False  # only on request in loop metadata (codegen/function_builder.py)
+        passes = binding.create_pass_builder(machine, tuning)
+        passes.getModulePassManager().run(module, passes)
+        # Functions called in vectorized loops (libm/slow_paths.py) are inlined after vectorization.
+        after = binding.create_new_module_pass_manager()
+        after.add_always_inliner_pass()
+        after.run(module, passes)
+        yield module
 
 
 def known_as(name: str, address: int) -> None:

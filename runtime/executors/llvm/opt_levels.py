@@ -8,17 +8,15 @@
 
     anything else                the passes of level 1
 
-Loops are vectorized at level 1 as well, and run as fast. If the important loops are already vectorized
-(vectorize/), a few passes suffice. IR that is already in its final form is not optimized at all.
+Loops are vectorized at level 1 as well, and run as fast. IR that is already in its final form is not optimized at all.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ...ir.graph import Graph, Operation
+from ...ir.graph import Graph
 
 
 class Level(NamedTuple):
@@ -26,53 +24,17 @@ class Level(NamedTuple):
 
     speed: int
     packs: bool
-    is_done: bool = False
-    """Whether loops are already vectorized, so that only inlining and promotion to registers are left."""
 
 
 ALL = Level(3, True)
 FEW = Level(1, True)
 FEWEST = Level(1, False)
-DONE = Level(1, False, is_done=True)
 NONE = Level(0, False)
-
-
-_BUSY = 256
-"""Number of elements whose computation takes longer than all branches of an iteration."""
 
 
 def level(graph: Graph) -> Level:
     """Return the level for a graph that is compiled."""
-    return _level_for([each for each in graph.walk() if each.type == "while"])
-
-
-def can_be_done(graph: Graph) -> bool:
-    """Return whether a few passes suffice if loops over elements are already vectorized: branches take no time."""
-    loops = [
-        each for each in graph.walk() if each.type == "while" and not _computes_many_elements(each.regions)
-    ]
-    return _level_for(loops) == FEWEST
-
-
-def _computes_many_elements(regions: Iterable[Graph]) -> bool:
-    """Return whether each iteration of a loop computes many elements."""
-    from .codegen.element_formulas import element_rule
-
-    return any(
-        (element_rule(each.op) is not None and any(_elements(value.spec) > _BUSY for value in each.outputs))
-        or (each.type != "cond" and _computes_many_elements(each.regions))
-        for region in regions
-        for each in region.operations
-    )
-
-
-def _elements(spec: Any) -> int:
-    """Return the number of elements of a result; 0 if it is unknown."""
-    shape = getattr(spec, "shape", None)
-    return 0 if shape is None or None in shape else math.prod(shape)
-
-
-def _level_for(loops: Sequence[Operation]) -> Level:
+    loops = [each for each in graph.walk() if each.type == "while"]
     inside = [each for loop in loops for body in loop.regions for each in body.walk()]
     if any(each.type == "cond" for each in inside):
         return ALL

@@ -35,9 +35,6 @@ FEW = 64
 Unrolling larger ones would take long to compile.
 """
 
-SEPARABLE = 512
-"""Number of elements from which the overhead of a call for each run of a nest is negligible."""
-
 OFTEN = 1 << 20
 """Branch weight of the likely successor of a branch; the other one has weight 1."""
 
@@ -62,9 +59,6 @@ class Emitter(Storage):
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
-        self.separable: list[
-            OutermostLoopNest
-        ] = []  # nests that may be outlined, since a call is cheap for them
         self.users = Users(function)  # users of values in the finished function
         self._parts: list[Any] = []  # calls that run parts in the thread pool
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
@@ -131,7 +125,6 @@ class Emitter(Storage):
             if opened and run is None:
                 nest = OutermostLoopNest(before, self.function.blocks[first:-1], self.b.block)
                 self._wholes += [nest] if not self.is_repeated else []
-                self.separable += [nest] if not self.is_repeated or size >= SEPARABLE else []
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()

@@ -11,7 +11,6 @@ import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import lowered
-from agc.runtime.executors.llvm.opt_levels import DONE
 
 
 def test_unreferenced_result_arrays_are_reused() -> None:
@@ -73,9 +72,7 @@ def test_each_block_of_memory_is_given_back(size: int) -> None:
     x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
     graph = tf.function(products).get_concrete_function(tf.constant(x)).graph
     unit = lowered(graph, [value.spec for value in graph.inputs])
-    text, level = unit.code()
-    assert level == DONE
-    assert "run" in unit.module.globals and "kernel" not in unit.module.globals
+    text = unit.text()
     assert text.count('call ptr @"agc_take"(') == text.count('call void @"agc_give"(') >= 1
     native = JitFunction(graph)
     for _ in range(2):
