@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..data import iterator as data_iterator
     from ..data import optional as data_optional
     from ..data import rejection_resample, sample_from_datasets, save_load
+    from ..distribute import strategy as strategies
     from ..executors.llvm.lowering import strip_mining
     from ..experimental.dlpack import CPU, exported
     from ..interop import array_api
@@ -104,6 +105,7 @@ MODULES = {
     "sparse_elementwise": "sparse.elementwise",
     "special": "ops.math.special",
     "stateless_distributions": "ops.random.stateless_distributions",
+    "strategies": "distribute.strategy",
     "strip_mining": "executors.llvm.lowering.strip_mining",
     "array_ops": "ops.lists.tensor_array",
     "tile_and_pad": "ops.arrays.tile_and_pad",
@@ -178,6 +180,7 @@ __all__ = [
     "sparse_elementwise",
     "special",
     "stateless_distributions",
+    "strategies",
     "strip_mining",
     "array_ops",
     "tile_and_pad",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .export import export
+
 DEPENDENCIES = "_self_unconditional_dependency_names"
 _NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", DEPENDENCIES}
 
@@ -37,5 +39,6 @@ class Trackable:
         return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
 
 
+@export("saved_model.experimental.TrackableResource")
 class TrackableResource(Trackable):
     """An object with a resource of its own, such as a lookup table."""

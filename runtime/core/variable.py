@@ -147,6 +147,11 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         return self
 
     @property
+    def _bound(self) -> Variable:
+        """The variable that a captured reference to this one means here: its component, in a replica."""
+        return self
+
+    @property
     def handle(self) -> VariableHandle:
         """The reference to the variable that TensorFlow's own operations take; one object for each variable."""
         return self._identity[0]

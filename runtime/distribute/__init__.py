@@ -12,10 +12,14 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
+from . import experimental
 from .context import ReplicaContext
 from .input import DistributedDataset, DistributedIterator
 from .mirrored import MirroredStrategy
-from .options import InputOptions, InputReplicationMode, RunOptions
+from .options import (
+    CrossDeviceOps, HierarchicalCopyAllReduce, InputOptions, InputReplicationMode, NcclAllReduce,
+    ReductionToOneDevice, RunOptions,
+)
 from .reduce_op import ReduceOp
 from .strategy import (
     InputContext, MultiWorkerMirroredStrategy, OneDeviceStrategy, ParameterServerStrategy, Strategy,
@@ -25,11 +29,12 @@ from .strategy import (
 from .values import DistributedValues
 
 __all__ = [
-    "DistributedDataset", "DistributedIterator", "DistributedValues", "InputContext", "InputOptions",
-    "InputReplicationMode", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
-    "ParameterServerStrategy", "ReduceOp", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended",
-    "TPUStrategy", "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
-    "in_cross_replica_context",
+    "CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",
+    "HierarchicalCopyAllReduce", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy",
+    "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy", "ParameterServerStrategy",
+    "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Strategy", "StrategyExtended",
+    "TPUStrategy", "experimental", "experimental_set_strategy", "get_replica_context", "get_strategy",
+    "has_strategy", "in_cross_replica_context",
 ]
 
 _explain(__name__)

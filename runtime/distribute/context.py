@@ -11,12 +11,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .. import errors, nest
-from ..autodiff.custom_gradient import custom_gradient
+from .. import nest
+from ..autodiff.tape import GradientTape
+from ..autodiff.tape_records import Pullback
+from ..composite.indexed_slices import IndexedSlices
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
-from ..core.tensor import EagerTensor
-from ..ir.builder import current, stack
+from ..ir.builder import recorders, recording_by
+from ..ops.arrays.concat_split import split
+from ..ops.arrays.shape_ops import shape
 from ..ops.math.cast import identity
 from .reduce_op import ReduceOp
 
@@ -82,45 +85,53 @@ class ReplicaContext:
         _places.stack.pop()
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        """Return the sum or mean of a nest of tensors over the replicas; its gradient is reduced alike.
-
-        Raises UnimplementedError for several replicas in the block of a tape in a `tf.function`.
-        """
+        """Return the sum or mean of a nest of tensors over the replicas; its gradient is reduced alike."""
         chosen = ReduceOp.of(reduce_op)
         if self.num_replicas_in_sync == 1:
             return value
-        return nest.map_structure(lambda x: self._all_reduce(chosen, convert_to_tensor(x)), value)
+        return nest.map_structure(lambda x: self._all_reduce(chosen, x), value)
 
-    def _all_reduce(self, reduce_op: ReduceOp, tensor: Any) -> Any:
-        if current() is not None and stack.recorders:
-            raise errors.UnimplementedError(
-                "all_reduce of several replicas has no gradient in a tf.function: call it outside of the block of the "
-                "tape, or run the step eagerly."
-            )
-        total = self.merge_call(
-            lambda strategy, parts: strategy.extended.reduce_to(reduce_op, parts, None), (tensor,)
+    def _all_reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+        return self._collective(
+            lambda strategy, parts: strategy.extended.reduce_to(reduce_op, parts, None),
+            value,
+            lambda dy: self._all_reduce(reduce_op, dy),
         )
-
-        if current() is not None:
-            return _own(total)
-
-        @custom_gradient
-        def reduced(x: Any) -> Any:
-            return _own(total), lambda dy: self._all_reduce(reduce_op, dy)
-
-        return reduced(tensor)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
-        """Return the tensors of all replicas joined along an axis. With several replicas it has no gradient."""
+        """Return the tensors of all replicas joined along an axis; the gradient is the part of this replica."""
         if self.num_replicas_in_sync == 1:
             return value
+        return nest.map_structure(lambda x: self._all_gather(x, axis), value)
 
-        def gathered(strategy: Any, parts: Any) -> Any:
-            return nest.map_structure(lambda part: strategy.gather(part, axis), parts)
+    def _all_gather(self, value: Any, axis: int) -> Any:
+        tensor = convert_to_tensor(value)
 
-        return nest.map_structure(
-            _own, self.merge_call(gathered, (nest.map_structure(convert_to_tensor, value),))
-        )
+        def own_part(dy: Any) -> Any:
+            sizes = self._all_gather(shape(tensor)[axis : axis + 1 or None], 0)
+            own = self.replica_id_in_sync_group
+            return split(self._all_reduce(ReduceOp.SUM, dy), sizes, axis, self.num_replicas_in_sync)[own]
+
+        return self._collective(lambda strategy, parts: strategy.gather(parts, axis), tensor, own_part)
+
+    def _collective(self, merge_fn: Callable[..., Any], value: Any, pullback: Callable[[Any], Any]) -> Any:
+        """Return the merged value of all replicas as a new tensor.
+
+        Tapes of this replica do not record what the merged call computes: they get `pullback`. Tapes around
+        `Strategy.run` record it, with the parts of all replicas.
+        """
+        if isinstance(value, IndexedSlices):
+            return self.merge_call(merge_fn, (value,))
+        tensor = convert_to_tensor(value)
+        total = self.merge_call(merge_fn, (tensor,))
+        around = self.thread.outer_recorders
+        with recording_by(around):
+            result = identity(total)
+        record = Pullback([tensor], [result], lambda grads, wanted: [pullback(grads[0])])
+        for tape in recorders():
+            if isinstance(tape, GradientTape) and tape not in around:
+                tape.keep(record)
+        return result
 
     def merge_call(
         self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -130,8 +141,3 @@ class ReplicaContext:
             return self.thread.merged(merge_fn, args, kwargs or {})
         with entered(self.strategy, None):
             return merge_fn(self.strategy, *args, **(kwargs or {}))
-
-
-def _own(tensor: Any) -> Any:
-    """Return a tensor object of this replica, so that results of replicas are not the same object."""
-    return EagerTensor(tensor._array) if isinstance(tensor, EagerTensor) else identity(tensor)

@@ -1,119 +1,176 @@
-"""Datasets of several replicas: each element is a batch for each of them.
+"""Datasets of several replicas: each element has a part for each of them.
 
 [0, 1, 2, 3], [4, 5]     ==>     PerReplica([0, 1], [2, 3]), PerReplica([4], [5])
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
+from agc.autograph import staging
+
+from .. import dtypes, nest
 from ..core.export import export
-from ..core.type_spec import CompositeTensor, TypeSpec
+from ..core.type_spec import CompositeTensor
+from ..data import BACKEND
 from ..data.dataset import Dataset
+from ..data.dataset_spec import DatasetSpec, IteratorSpec
+from ..data.element_spec import leaf_specs, packer, row_of
+from ..data.iterator import Iterator
+from ..data.pipeline_stage import INFINITE, UNKNOWN, Elements, PipelineStage
 from ..ops.arrays.shape_ops import shape
-from .values import PerReplica, regroup
+from ..sparse import reorder_reshape
+from ..sparse.tensor import SparseTensor
+from .values import PerReplica, PerReplicaSpec
 
 
 @export("distribute.DistributedDataset")
-class DistributedDataset:
-    """A dataset whose elements have one part for each replica; an iterable of nests of `PerReplica` values.
+class DistributedDataset(CompositeTensor):
+    """A dataset whose elements are nests of `PerReplica` values: loops and functions take it as they take a dataset.
 
-    Each batch is split along its first axis; the last replicas get fewer rows of a batch that the replicas do not
-    divide, or none.
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(5).batch(4))
+    >>> @tf.function
+    ... def total(data):
+    ...     found = tf.constant(0, tf.int64)
+    ...     for batch in data:
+    ...         found += strategy.reduce("SUM", batch, axis=0)
+    ...     return found
+    >>> total(data).numpy()
+    np.int64(10)
     """
-
-    def __init__(self, dataset: Dataset, replicas: int, is_split: bool = True) -> None:
-        self._dataset = dataset
-        self._replicas = replicas
-        self._is_split = is_split  # a batch is split; otherwise each replica gets one element
-
-    @property
-    def element_spec(self) -> Any:
-        """The specs of the whole batches."""
-        return self._dataset.element_spec
-
-    def cardinality(self) -> Any:
-        """Return the number of elements."""
-        return self._dataset.cardinality()
-
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __iter__(self) -> DistributedIterator:
-        return DistributedIterator(iter(self._dataset), self._replicas, self._is_split)
-
-
-@export("distribute.DistributedIterator")
-class DistributedIterator(CompositeTensor):
-    """An iterator over the elements of a `DistributedDataset`; functions take it as an argument."""
 
     _is_native = False
 
-    def __init__(self, iterator: Any, replicas: int, is_split: bool = True) -> None:
-        self._iterator = iterator
-        self._replicas = replicas
-        self._is_split = is_split
-
-    @property
-    def _type_spec(self) -> DistributedIteratorSpec:
-        return DistributedIteratorSpec(self._iterator._type_spec, self._replicas, self._is_split)
+    def __init__(self, parts: Dataset) -> None:
+        self._parts = parts  # a dataset with the same elements
 
     @property
     def element_spec(self) -> Any:
-        """The specs of the whole batches."""
-        return self._iterator.element_spec
+        """The spec of the elements: a nest of `PerReplicaSpec`."""
+        return self._parts.element_spec
+
+    @property
+    def _type_spec(self) -> DistributedDatasetSpec:
+        return DistributedDatasetSpec(self.element_spec)
+
+    def handle(self) -> Any:
+        """Return the tensor of dtype variant that represents the dataset."""
+        return self._parts.handle()
 
     def __iter__(self) -> DistributedIterator:
-        return self
+        return DistributedIterator(iter(self._parts)._handle, self.element_spec)
 
-    def __next__(self) -> Any:
-        first = next(self._iterator)
-        return split(first, self._replicas) if self._is_split else regroup([first, *self._others(first)])
-
-    def get_next(self) -> Any:
-        """Return the parts of the next batch. Raises OutOfRangeError when there is none."""
-        first = self._iterator.get_next()
-        return split(first, self._replicas) if self._is_split else regroup([first, *self._others(first)])
-
-    def _others(self, first: Any) -> list[Any]:
-        """Return the elements of the other replicas, without rows after the last one."""
-        empty = nest.map_structure(lambda tensor: tensor[:0], first)
-        return [next(self._iterator, empty) for _ in range(1, self._replicas)]
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+        """Return the last state of `state = reduce_func(state, element)` over all elements."""
+        return self._parts.reduce(initial_state, reduce_func)
 
 
-class DistributedIteratorSpec(TypeSpec):
-    """The spec of a distributed iterator: that of its iterator over whole batches."""
+class DistributedDatasetSpec(DatasetSpec):
+    """The spec of a `DistributedDataset`."""
 
-    def __init__(self, iterator_spec: Any, replicas: int, is_split: bool) -> None:
-        self._iterator_spec = iterator_spec
-        self._replicas = replicas
-        self._is_split = is_split
+    @property
+    def value_type(self) -> type:
+        return DistributedDataset
+
+    def _from_components(self, components: Any) -> DistributedDataset:
+        return DistributedDataset(super()._from_components(components))
+
+
+@export("distribute.DistributedIterator")
+class DistributedIterator(Iterator):
+    """An iterator over the elements of a `DistributedDataset`; functions take it as an argument."""
+
+    @property
+    def _type_spec(self) -> DistributedIteratorSpec:
+        return DistributedIteratorSpec(self._spec)
+
+
+class DistributedIteratorSpec(IteratorSpec):
+    """The spec of a `DistributedIterator`."""
 
     @property
     def value_type(self) -> type:
         return DistributedIterator
 
-    @property
-    def _component_specs(self) -> Any:
-        return (self._iterator_spec,)
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self._iterator_spec, self._replicas, self._is_split
-
-    def _to_components(self, value: Any) -> Any:
-        return (value._iterator,)
-
     def _from_components(self, components: Any) -> DistributedIterator:
-        return DistributedIterator(components[0], self._replicas, self._is_split)
+        return DistributedIterator(components, self.element_spec)
 
 
-def split(batch: Any, replicas: int) -> Any:
-    """Return the nest with the rows of each tensor divided among the replicas."""
-    return nest.map_structure(lambda tensor: _split(tensor, replicas), batch)
+staging.register(BACKEND, DistributedDataset, DistributedIterator, always=False)
 
 
-def _split(tensor: Any, replicas: int) -> PerReplica:
-    rows = tensor.shape[0] if tensor.shape[0] is not None else shape(tensor)[0]
-    size = (rows + replicas - 1) // replicas
-    return PerReplica([tensor[index * size : (index + 1) * size] for index in range(replicas)])
+def split(dataset: Dataset, replicas: int) -> DistributedDataset:
+    """Return the dataset with each batch divided along its first axis.
+
+    The last replicas get fewer rows of a batch that the replicas do not divide, or none. Raises ValueError for
+    elements without rows.
+    """
+    spec = dataset.element_spec
+    if any(leaf.shape == () for leaf in leaf_specs(spec)):
+        raise ValueError(
+            f"The replicas cannot share elements of rank 0: {spec!r}. Batch the dataset before it is distributed."
+        )
+
+    def divided(*element: Any) -> Any:
+        batch = element if type(spec) is tuple else element[0]  # `map` passes the parts of a tuple
+        return nest.map_structure(lambda rows: _divided(rows, replicas), batch)
+
+    return DistributedDataset(dataset.map(divided))
+
+
+def _divided(rows: Any, replicas: int) -> PerReplica:
+    count = rows.shape[0] if rows.shape[0] is not None else shape(rows)[0]
+    size = (count + replicas - 1) // replicas
+    return PerReplica([_rows(rows, index * size, (index + 1) * size) for index in range(replicas)])
+
+
+def _rows(tensor: Any, start: Any, stop: Any) -> Any:
+    if not isinstance(tensor, SparseTensor):
+        return tensor[start:stop]
+    others = tensor.shape.rank - 1
+    return reorder_reshape.slice(tensor, [start, *[0] * others], [stop - start, *[dtypes.int64.max] * others])
+
+
+def in_turn(datasets: Sequence[Dataset], replicas: int) -> DistributedDataset:
+    """Return the elements of one dataset given to the replicas in turn, or those of one dataset for each replica."""
+    return DistributedDataset(Dataset(InTurn([dataset._stage for dataset in datasets], replicas)))
+
+
+class InTurn(PipelineStage):
+    """Elements of all replicas side by side, from one source in turn or from one for each.
+
+    When there are no elements for the last replicas, they get no rows; elements with a fixed number of rows are
+    dropped then.
+    """
+
+    name = "_DistributedDataset"
+
+    def __init__(self, stages: Sequence[PipelineStage], replicas: int) -> None:
+        self.stages = list(stages)
+        self.replicas = replicas
+        self.spec = nest.map_structure(lambda spec: PerReplicaSpec(*[spec] * replicas), stages[0].spec)
+
+    def elements(self) -> Elements:
+        each = self.replicas // len(self.stages)
+        walks = [stage.elements() for stage in self.stages] * each
+        spec = self.stages[0].spec
+        pack = packer(spec)
+        is_fixed = all(leaf.shape is not None and None not in leaf.shape[:1] for leaf in leaf_specs(spec))
+        for rows in itertools.zip_longest(*walks):
+            elements = [pack(row) for row in rows if row is not None]
+            if len(elements) < self.replicas:
+                if is_fixed:
+                    return
+                elements += [_empty(elements[0])] * (self.replicas - len(elements))
+            yield row_of(nest.map_structure(lambda *parts: PerReplica(parts), *elements))
+
+    def cardinality(self) -> int:
+        return INFINITE if all(stage.cardinality() == INFINITE for stage in self.stages) else UNKNOWN
+
+
+def _empty(element: Any) -> Any:
+    return nest.map_structure(lambda tensor: _rows(tensor, 0, 0), element)

@@ -98,6 +98,11 @@ class Replica(threading.Thread):
             self._state.leave()
             self._paused.release()
 
+    @property
+    def outer_recorders(self) -> list[Any]:
+        """The tapes around the call of `Strategy.run`, which record the operations of all replicas."""
+        return self._state.recorders
+
     def step(self) -> None:
         """Let the replica run until it pauses; raise its error."""
         self.merge = None

@@ -10,25 +10,27 @@ from typing import Any
 
 from agc.autograph import api
 
-from .. import nest
+from .. import errors, nest
 from ..config.devices import list_logical_devices
 from ..core.devices import device as placed
 from ..core.export import export
 from ..core.variable_creators import is_active, variable_creator_scope
+from ..core.variable_enums import VariableSynchronization
 from ..data.dataset import Dataset
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
-from ..ops.arrays.shape_ops import shape
-from ..ops.math.cast import cast
+from ..ops.arrays.creation import ones_like
 from ..ops.reduce.reductions import reduce_sum
 from ..tracing.function import Function, make_function
+from . import options
 from .context import ReplicaContext, entered, innermost
-from .input import DistributedDataset
+from .input import in_turn, split
 from .lock_step import run_in_lock_step
+from .options import InputReplicationMode, ValueContext
 from .reduce_op import ReduceOp
 from .strategy import InputContext, Strategy, StrategyExtended, check_device
 from .values import DistributedValues, PerReplica, regroup, select
-from .variables import DistributedVariable, MadeInReplica, distributed
+from .variables import DistributedVariable, MadeInReplica, MirroredVariable, SyncOnReadVariable, distributed
 
 
 class MirroredExtended(StrategyExtended):
@@ -50,7 +52,7 @@ class MirroredExtended(StrategyExtended):
             own_args, own_kwargs = select(index, (tuple(args), dict(kwargs or {})))
             with entered(self._strategy, None, index):
                 results.append(fn(component, *own_args, **own_kwargs))
-        return None if group else regroup(results)
+        return regroup(results) if group else tuple(results)
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """Return the sum or mean over the replicas."""
@@ -78,9 +80,10 @@ class MirroredStrategy(Strategy):
 
     Args:
         devices: names of logical CPUs, such as `["CPU:0", "CPU:1"]`. Default: all logical CPUs.
-        cross_device_ops: accepted, no effect.
+        cross_device_ops: one of TensorFlow's `CrossDeviceOps`, without effect.
 
-    Raises ValueError for a device that is not a CPU, and for a device that is given twice.
+    Raises ValueError for a device that is not a CPU, and for a device that is given twice. Raises UnimplementedError
+    for a class of the program as `cross_device_ops`.
 
     >>> import agc.runtime as tf
     >>> strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
@@ -97,6 +100,11 @@ class MirroredStrategy(Strategy):
             check_device(name)
         if len(set(names)) < len(names):
             raise ValueError(f"Duplicates in devices argument to `MirroredStrategy`: {names}")
+        if cross_device_ops is not None and type(cross_device_ops).__module__ != options.__name__:
+            raise errors.UnimplementedError(
+                f"`cross_device_ops` is a {type(cross_device_ops).__name__}: values are added in order. "
+                "Reduce them in another way with `tf.distribute.ReplicaContext.merge_call`."
+            )
         super().__init__(MirroredExtended(self))
         self.num_replicas_in_sync = max(len(names), 1)
         self._functions: weakref.WeakKeyDictionary[Function[..., Any], Any] = weakref.WeakKeyDictionary()
@@ -121,10 +129,15 @@ class MirroredStrategy(Strategy):
     def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         place = innermost()
         if place is None or place.strategy is not self or place.replica is None:
-            return distributed(self, next_creator, kwargs)
+            return self._distributed(next_creator, kwargs)
         return place.replica.variables.made(
-            kwargs["name"] or "Variable", lambda: distributed(self, next_creator, kwargs)
+            kwargs["name"] or "Variable", lambda: self._distributed(next_creator, kwargs)
         )
+
+    def _distributed(self, next_creator: Callable[..., Any], kwargs: dict[str, Any]) -> DistributedVariable:
+        is_on_read = kwargs["synchronization"] is VariableSynchronization.ON_READ
+        kind = SyncOnReadVariable if is_on_read else MirroredVariable
+        return distributed(self, next_creator, kwargs, self.num_replicas_in_sync, kind)
 
     def run(
         self,
@@ -137,13 +150,9 @@ class MirroredStrategy(Strategy):
 
         A result that is the same object in all replicas is returned as it is.
         """
-        place = innermost()
         if self.num_replicas_in_sync == 1:
             return super().run(fn, args, kwargs, options)
-        if place is not None and place.replica is not None and place.strategy is self:
-            raise RuntimeError(
-                "`Strategy.run` was called in a replica of `Strategy.run`: call the function itself."
-            )
+        self._check_across()
         if not isinstance(fn, Function):
             return self._run(fn, tuple(args), dict(kwargs or {}))
         if current() is not None:
@@ -176,52 +185,65 @@ class MirroredStrategy(Strategy):
         """
         if self.num_replicas_in_sync == 1:
             return super().reduce(reduce_op, value, axis)
+        self._check_across()
         return nest.map_structure(functools.partial(self._reduce, ReduceOp.of(reduce_op), axis), value)
 
     def _reduce(self, reduce_op: ReduceOp, axis: Any, value: Any) -> Any:
-        if not isinstance(value, DistributedValues):
-            return self._reduced_plain(reduce_op, axis, value)
-        parts = value.values
         if axis is None:
-            return reduce_op.of_all(parts)
+            return self._reduced_over_replicas(reduce_op, value)
+        is_distributed = isinstance(value, DistributedValues)
+        parts = value.values if is_distributed else [value] * self.num_replicas_in_sync
         total = ReduceOp.SUM.of_all([reduce_sum(part, axis) for part in parts])
         if reduce_op is ReduceOp.SUM:
             return total
-        return total / cast(ReduceOp.SUM.of_all([shape(part)[axis] for part in parts]), total.dtype)
+        return total / ReduceOp.SUM.of_all([reduce_sum(ones_like(part), axis) for part in parts])
 
-    def _reduced_plain(self, reduce_op: ReduceOp, axis: Any, value: Any) -> Any:
-        if reduce_op is ReduceOp.MEAN:
-            return super().reduce(reduce_op, value, axis)
-        if isinstance(value, int) and value == 0:
+    def _reduced_over_replicas(self, reduce_op: ReduceOp, value: Any) -> Any:
+        if isinstance(value, DistributedValues):
+            return reduce_op.of_all(value.values)
+        if reduce_op is ReduceOp.MEAN or (isinstance(value, int) and value == 0):
             return value
         raise ValueError(
             f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}."
         )
 
     def gather(self, value: Any, axis: int) -> Any:
-        """Return the values of the replicas joined along an axis."""
-        parts = self.experimental_local_results(value)
-        return parts[0] if len(parts) == 1 else concat(parts, axis)
+        """Return the values of the replicas joined along an axis, for each leaf of a nest."""
+        self._check_across()
+        return nest.map_structure(functools.partial(_gathered, axis), value)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """Return the values of the replicas in a tuple; a value that is not distributed is its only element."""
-        return value.values if isinstance(value, DistributedValues) else (value,)
+        """Return the values of the replicas in a tuple; a nest without distributed values is its only element."""
+        values = [one for one in nest.flatten(value) if isinstance(one, DistributedValues)]
+        count = max((len(one.values) for one in values), default=1)
+        return tuple(select(index, value, DistributedValues) for index in range(count))
 
     def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Any:
-        """Return a dataset whose batches are split among the replicas."""
-        several = self.num_replicas_in_sync > 1
-        return DistributedDataset(dataset, self.num_replicas_in_sync) if several else dataset
+        """Return a dataset whose batches are split among the replicas. Raises ValueError for elements without rows."""
+        return split(dataset, self.num_replicas_in_sync) if self.num_replicas_in_sync > 1 else dataset
 
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Dataset], options: Any = None
     ) -> Any:
-        """Return the dataset `dataset_fn(InputContext(…))`, each element of which is for the next replica."""
-        dataset = dataset_fn(InputContext(1, 0, self.num_replicas_in_sync))
-        several = self.num_replicas_in_sync > 1
-        return DistributedDataset(dataset, self.num_replicas_in_sync, is_split=False) if several else dataset
+        """Return the dataset `dataset_fn(InputContext(…))`, each element of which is for the next replica.
+
+        If `options` has the replication mode `PER_REPLICA`, the function is called for each replica.
+        """
+        replicas = self.num_replicas_in_sync
+        is_each = getattr(options, "experimental_replication_mode", None) is InputReplicationMode.PER_REPLICA
+        pipelines = replicas if is_each else 1
+        datasets = [dataset_fn(InputContext(pipelines, index, replicas)) for index in range(pipelines)]
+        return in_turn(datasets, replicas) if replicas > 1 else datasets[0]
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """Return the values of `value_fn` for the context of each replica."""
         if self.num_replicas_in_sync == 1:
             return super().experimental_distribute_values_from_function(value_fn)
-        return PerReplica([value_fn(place) for place in self._places()])
+        contexts = [
+            ValueContext(index, self.num_replicas_in_sync) for index in range(self.num_replicas_in_sync)
+        ]
+        return nest.map_structure(lambda *parts: PerReplica(parts), *[value_fn(one) for one in contexts])
+
+
+def _gathered(axis: int, value: Any) -> Any:
+    return concat(value.values, axis) if isinstance(value, DistributedValues) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
+from .. import errors
 from ..core.export import export
 
 
@@ -33,3 +34,62 @@ class RunOptions(NamedTuple):
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False
     experimental_xla_options: Any = None
+
+
+@export("distribute.CrossDeviceOps")
+class CrossDeviceOps:
+    """Ways to add the values of replicas, which programs pass: here each of them adds the values in order."""
+
+
+@export("distribute.ReductionToOneDevice")
+class ReductionToOneDevice(CrossDeviceOps):
+    """The reduction on one device, then copies. Raises UnimplementedError for an `accumulation_fn`."""
+
+    def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
+        if accumulation_fn is not None:
+            raise errors.UnimplementedError(
+                "The values of replicas are added, without an `accumulation_fn`: reduce them with "
+                "`tf.distribute.ReplicaContext.merge_call`."
+            )
+
+
+@export("distribute.NcclAllReduce")
+class NcclAllReduce(CrossDeviceOps):
+    """The reduction of NCCL; `num_packs` has no effect."""
+
+    def __init__(self, num_packs: int = 1) -> None:
+        if num_packs < 0:
+            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
+
+
+@export("distribute.HierarchicalCopyAllReduce")
+class HierarchicalCopyAllReduce(NcclAllReduce):
+    """The reduction along a hierarchy of devices; `num_packs` has no effect."""
+
+
+@export(
+    "distribute.experimental.CollectiveCommunication", "distribute.experimental.CommunicationImplementation"
+)
+class CommunicationImplementation(enum.Enum):
+    """The library of collective operations."""
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+@export("distribute.experimental.CollectiveHints", "distribute.experimental.CommunicationOptions")
+class CommunicationOptions(NamedTuple):
+    """Options of collective operations."""
+
+    bytes_per_pack: int = 0
+    timeout_seconds: float | None = None
+    implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+
+
+@export("distribute.experimental.ValueContext")
+class ValueContext(NamedTuple):
+    """The argument of a function for `experimental_distribute_values_from_function`."""
+
+    replica_id_in_sync_group: int = 0
+    num_replicas_in_sync: int = 1

@@ -8,8 +8,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ..composite.indexed_slices import IndexedSlices
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
+from ..ops.arrays.concat_split import concat
 
 
 @export("distribute.ReduceOp")
@@ -30,8 +32,15 @@ class ReduceOp(enum.Enum):
             raise ValueError(f"reduce_op must be tf.distribute.ReduceOp.SUM or MEAN, not {value!r}") from None
 
     def of_all(self, values: Sequence[Any]) -> Any:
-        """Return the sum or mean of the values of all replicas."""
+        """Return the sum or mean of the values of all replicas: tensors, or IndexedSlices."""
+        if all(isinstance(value, IndexedSlices) for value in values):
+            return self._of_slices(values)
         total = functools.reduce(operator.add, map(convert_to_tensor, values))
         if self is ReduceOp.SUM:
             return total
         return total // len(values) if total.dtype.is_integer else total / len(values)
+
+    def _of_slices(self, parts: Sequence[Any]) -> IndexedSlices:
+        rows = concat([part.values for part in parts], 0)
+        rows = rows / len(parts) if self is ReduceOp.MEAN else rows
+        return IndexedSlices(rows, concat([part.indices for part in parts], 0), parts[0].dense_shape)

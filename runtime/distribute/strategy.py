@@ -14,6 +14,7 @@ from ..data.dataset import Dataset
 from ..ir.builder import current
 from ..ops.reduce.reductions import reduce_mean, reduce_sum
 from .context import ReplicaContext, entered, innermost
+from .options import ValueContext
 from .reduce_op import ReduceOp
 
 
@@ -27,6 +28,10 @@ class InputContext:
         self.num_input_pipelines = num_input_pipelines
         self.input_pipeline_id = input_pipeline_id
         self.num_replicas_in_sync = num_replicas_in_sync
+
+    def __str__(self) -> str:
+        total = self.num_input_pipelines
+        return f"tf.distribute.InputContext(input pipeline id {self.input_pipeline_id}, total: {total})"
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
         """Return the batch size of one replica. Raises ValueError if the replicas do not divide the global one."""
@@ -75,8 +80,10 @@ class StrategyExtended:
         return True
 
     def value_container(self, value: Any) -> Any:
-        """Return the value: it is its own container."""
-        return value
+        """Return the distributed variable that the value is a component of, or the value itself."""
+        return getattr(value, "_distributed_container", lambda: value)()
+
+    experimental_require_static_shapes = False
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -97,9 +104,26 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Make this the current strategy in the block."""
+        """Make this the current strategy in the block. Raises RuntimeError in a replica, or in another strategy."""
+        self._check_across()
         with entered(self, None):
             yield self
+
+    def _check_across(self) -> None:
+        """Raise RuntimeError in a replica, and in the scope of another strategy."""
+        place = innermost()
+        if self is DEFAULT or place is None:
+            return
+        if place.strategy is not self:
+            raise RuntimeError(
+                f"Mixing different tf.distribute.Strategy objects: {place.strategy} is not {self}: leave the scope of "
+                "the first one, or call its methods."
+            )
+        if place.replica is not None:
+            raise RuntimeError(
+                "Method requires being in cross-replica context, use get_replica_context().merge_call(): this is code "
+                "that `Strategy.run` calls in each replica."
+            )
 
     def run(
         self,
@@ -109,8 +133,9 @@ class Strategy:
         options: Any = None,
     ) -> Any:
         """Return `fn(*args, **kwargs)`, called in the one replica."""
+        self._check_across()
         called = fn if current() is None else api.convert(fn)
-        with entered(self, get_replica_context() or ReplicaContext(self)):
+        with entered(self, ReplicaContext(self)):
             return called(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
@@ -136,32 +161,37 @@ class Strategy:
         """Return `dataset_fn(InputContext())`."""
         return dataset_fn(InputContext())
 
+    def experimental_distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+        """Return `distribute_datasets_from_function(dataset_fn, options)`, which is the newer name."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
+
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """Return the value of the only replica: `value_fn` of its `ValueContext`."""
-        return value_fn(InputContext())
+        return value_fn(ValueContext())
 
 
 DEFAULT = Strategy()
-_global = [DEFAULT]
-"""The strategy outside of all scopes."""
+_chosen = contextlib.ExitStack()  # the scope of the strategy that the program has set
 
 
 @export("distribute.get_strategy")
 def get_strategy() -> Strategy:
     """Return the strategy whose scope or replica this is; outside of all, one for one device."""
     place = innermost()
-    return _global[0] if place is None else place.strategy
+    return DEFAULT if place is None else place.strategy
 
 
 @export("distribute.experimental_set_strategy")
 def experimental_set_strategy(strategy: Strategy | None) -> None:
-    """Make this the strategy of the program outside of all scopes; None for the default one.
+    """Enter the scope of a strategy until the next call, in the calling thread; None only leaves the last one.
 
     Raises RuntimeError in the scope of a strategy.
     """
+    _chosen.close()
     if innermost() is not None:
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
-    _global[0] = strategy or DEFAULT
+    if strategy is not None:
+        _chosen.enter_context(strategy.scope())
 
 
 @export("distribute.has_strategy")
@@ -174,15 +204,23 @@ def has_strategy() -> bool:
 def get_replica_context() -> ReplicaContext | None:
     """Return the context of this replica; None in a strategy's scope outside of `run`."""
     place = innermost()
-    if place is None:
-        return ReplicaContext(DEFAULT) if _global[0] is DEFAULT else None
-    return place.replica
+    return ReplicaContext(DEFAULT) if place is None else place.replica
 
 
 @export("distribute.in_cross_replica_context")
 def in_cross_replica_context() -> bool:
     """Return whether this is in a strategy's scope and outside of `run`."""
     return get_replica_context() is None
+
+
+def replicas_here(name: str) -> int:
+    """Return the number of replicas. Raises RuntimeError across the replicas of a strategy; `name` calls this."""
+    if in_cross_replica_context():
+        raise RuntimeError(
+            f"You are calling `{name}` in cross replica context, while it was expected to be called in replica "
+            "context: call it in the function that `Strategy.run` gets."
+        )
+    return get_strategy().num_replicas_in_sync
 
 
 @export("distribute.OneDeviceStrategy")
@@ -210,21 +248,21 @@ def _refuse(name: str) -> Callable[..., NoReturn]:
     return refused
 
 
-@export("distribute.MultiWorkerMirroredStrategy")
+@export("distribute.MultiWorkerMirroredStrategy", "distribute.experimental.MultiWorkerMirroredStrategy")
 class MultiWorkerMirroredStrategy(Strategy):
     """A strategy of several machines: its constructor raises UnimplementedError."""
 
     __init__ = _refuse("MultiWorkerMirroredStrategy")
 
 
-@export("distribute.TPUStrategy")
+@export("distribute.TPUStrategy", "distribute.experimental.TPUStrategy")
 class TPUStrategy(Strategy):
     """A strategy of TPUs: its constructor raises UnimplementedError."""
 
     __init__ = _refuse("TPUStrategy")
 
 
-@export("distribute.ParameterServerStrategy")
+@export("distribute.ParameterServerStrategy", "distribute.experimental.ParameterServerStrategy")
 class ParameterServerStrategy(Strategy):
     """A strategy of parameter servers: its constructor raises UnimplementedError."""
 

@@ -6,7 +6,7 @@ select(1, …)                    ==>     (1, x1)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
@@ -19,6 +19,16 @@ class DistributedValues:
     """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas."""
 
     values: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return self._shown(repr)
+
+    def __str__(self) -> str:
+        return self._shown(str)
+
+    def _shown(self, text: Callable[[Any], str]) -> str:
+        lines = ",\n".join(f"  {index}: {text(value)}" for index, value in enumerate(self.values))
+        return f"{type(self).__name__}:{{\n{lines}\n}}"
 
 
 class Mirrored(DistributedValues):
@@ -43,10 +53,6 @@ class PerReplica(DistributedValues, CompositeTensor):
     @property
     def _type_spec(self) -> PerReplicaSpec:
         return PerReplicaSpec(*map(type_spec_from_value, self.values))
-
-    def __repr__(self) -> str:
-        lines = ",\n".join(f"  {index}: {value!r}" for index, value in enumerate(self.values))
-        return f"PerReplica:{{\n{lines}\n}}"
 
 
 class PerReplicaSpec(TypeSpec):
@@ -73,9 +79,9 @@ class PerReplicaSpec(TypeSpec):
         return PerReplica(components)
 
 
-def select(index: int, value: Any) -> Any:
-    """Return the nest with the value of one replica in the place of each `PerReplica`."""
-    return nest.map_structure(lambda x: x.values[index] if isinstance(x, PerReplica) else x, value)
+def select(index: int, value: Any, kind: type = PerReplica) -> Any:
+    """Return the nest with the value of one replica in the place of each value of this kind."""
+    return nest.map_structure(lambda x: x.values[index] if isinstance(x, kind) else x, value)
 
 
 def regroup(values: Sequence[Any]) -> Any:

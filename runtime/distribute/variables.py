@@ -6,12 +6,12 @@ SyncOnReadVariable    each replica updates its own component; a read across repl
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import errors
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
@@ -29,6 +29,8 @@ class DistributedVariable(Variable, DistributedValues):
     def __init__(self, strategy: Any, components: list[Variable]) -> None:
         self.distribute_strategy = strategy
         self.values: tuple[Variable, ...] = tuple(components)
+        for component in components:
+            component._distributed_container = lambda: self  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
         if name in ("values", "distribute_strategy"):
@@ -38,11 +40,15 @@ class DistributedVariable(Variable, DistributedValues):
     @property
     def _here(self) -> Variable:
         place = innermost()
-        if place is None or place.strategy is not self.distribute_strategy:
+        if len(self.values) == 1 or place is None or place.strategy is not self.distribute_strategy:
             return self.values[0]
         return self.values[
             (place.updated or 0) if place.replica is None else place.replica.replica_id_in_sync_group
         ]
+
+    @property
+    def _bound(self) -> Variable:
+        return self if self._replica is None and self._updated is None else self._here
 
     @property
     def _updated(self) -> Variable | None:
@@ -91,33 +97,18 @@ class DistributedVariable(Variable, DistributedValues):
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
         raise NotImplementedError
 
-    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
-        return self._in_parts(lambda component: component._scatter(how, slices, name))
+    def __deepcopy__(self, memo: Any) -> DistributedVariable:
+        made = type(self)(self.distribute_strategy, copy.deepcopy(list(self.values), memo))
+        memo[id(self)] = made
+        return made
 
-    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
-        return self._in_parts(lambda component: component._scatter_nd(how, indices, updates, name))
-
-    def _in_parts(self, change: Callable[[Variable], Any]) -> Any:
-        if self._replica is not None:
-            if self.aggregation is not VariableAggregation.NONE:
-                raise errors.UnimplementedError(
-                    f"Scatter updates of {self.name} in a replica are not aggregated: assign the whole value, or make "
-                    "the variable without an aggregation."
-                )
-            return change(self._here)
-        if self._updated is not None:
-            return change(self._updated)
-        for component in self.values:
-            change(component)
-        return self
-
-    def __repr__(self) -> str:
-        lines = ",\n".join(f"  {index}: {value!r}" for index, value in enumerate(self.values))
-        return f"{type(self).__name__}:{{\n{lines}\n}}"
+    __repr__ = DistributedValues.__repr__
 
 
 class MirroredVariable(DistributedVariable, Mirrored):
     """A variable with equal components. Without an aggregation, replicas update their own component."""
+
+    synchronization = VariableSynchronization.ON_WRITE
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
         if self._updated is not None:
@@ -142,9 +133,45 @@ class MirroredVariable(DistributedVariable, Mirrored):
         for component in self.values:
             getattr(component, method)(value)
 
+    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
+        replica = self._replica
+        if replica is None or self.aggregation is VariableAggregation.NONE:
+            return self._change(lambda component: component._scatter(how, slices, name))
+        if how in ("max", "min", "update") and self.aggregation is not VariableAggregation.ONLY_FIRST_REPLICA:
+            raise NotImplementedError(
+                f"scatter_{how} is only supported for mirrored variable (variable created within certain "
+                "`tf.distribute.Strategy` scope) with NONE or `ONLY_FIRST_REPLICA` aggregation, got: "
+                f"{self.aggregation}."
+            )
+
+        def update_all(strategy: Any, parts: Any) -> None:
+            op = _REDUCED.get(self.aggregation)
+            total = parts.values[0] if op is None else strategy.extended.reduce_to(op, parts, self)
+            self._change(lambda component: component._scatter(how, total, name))
+
+        replica.merge_call(update_all, args=(slices,))
+        return self
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
+        if self._replica is not None and self.aggregation is not VariableAggregation.NONE:
+            raise NotImplementedError(
+                f"scatter_nd updates of {self.name} in a replica are not aggregated: use `scatter_add` and the like "
+                "with IndexedSlices, or make the variable without an aggregation."
+            )
+        return self._change(lambda component: component._scatter_nd(how, indices, updates, name))
+
+    def _change(self, change: Callable[[Variable], Any]) -> Any:
+        """Change the component of this replica or update; outside of both, change all."""
+        is_one = self._replica is not None or self._updated is not None
+        for component in [self._here] if is_one else self.values:
+            change(component)
+        return self
+
 
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose components are updated separately, and aggregated by a read across replicas."""
+
+    synchronization = VariableSynchronization.ON_READ
 
     def value(self) -> Tensor:
         if self._replica is not None:
@@ -186,6 +213,20 @@ class SyncOnReadVariable(DistributedVariable):
             getattr(component, method)(value)
         return self if read_value else None
 
+    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
+        return self._in_replica(f"scatter_{how}")._scatter(how, slices, name)
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
+        return self._in_replica(f"scatter_nd_{how}")._scatter_nd(how, indices, updates, name)
+
+    def _in_replica(self, method: str) -> Variable:
+        if self._replica is None:
+            raise NotImplementedError(
+                f"Variables with `synchronization=ON_READ` doesn't support `{method}` across replicas: call it in "
+                "`Strategy.run`."
+            )
+        return self._here
+
 
 class MadeInReplica:
     """The variables that replicas make: the first replica makes them, the others take them in the same order."""
@@ -213,23 +254,20 @@ class MadeInReplica:
 
 
 def distributed(
-    strategy: Any, next_creator: Callable[..., Variable], kwargs: dict[str, Any]
+    strategy: Any,
+    next_creator: Callable[..., Variable],
+    kwargs: dict[str, Any],
+    count: int,
+    kind: type[DistributedVariable],
 ) -> DistributedVariable:
-    """Return a variable with a component for each replica, all of the same initial value."""
+    """Return a variable of this kind with `count` components, all of the same initial value."""
     first = next_creator(**kwargs)
-    name = first.short_name
     components = [first]
-    for index in range(1, strategy.num_replicas_in_sync):
+    for index in range(1, count):
         copied = {
             **kwargs,
             "initial_value": EagerTensor(first._array.copy()),
             "name": f"{kwargs['name'] or 'Variable'}/replica_{index}",
         }
         components.append(next_creator(**copied))
-    on_read = first.synchronization is VariableSynchronization.ON_READ
-    made = (SyncOnReadVariable if on_read else MirroredVariable)(strategy, components)
-    for component in components:
-        component._distributed_container = lambda: made  # type: ignore[attr-defined]
-    made.short_name = name
-    made.synchronization = VariableSynchronization.ON_READ if on_read else VariableSynchronization.ON_WRITE
-    return made
+    return kind(strategy, components)

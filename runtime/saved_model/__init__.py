@@ -20,6 +20,7 @@ array([6.], dtype=float32)
 from __future__ import annotations
 
 from ..core.missing_names import explain as _explain
+from . import experimental
 from .asset import Asset
 from .load import contains_saved_model, load
 from .options import LoadOptions, SaveOptions
@@ -30,7 +31,7 @@ SERVING = "serve"
 
 __all__ = [
     "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "LoadOptions", "SERVING", "SaveOptions", "contains_saved_model",
-    "load", "save",
+    "experimental", "load", "save",
 ]  # fmt: skip
 
 _explain(__name__)

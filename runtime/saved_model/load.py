@@ -10,6 +10,7 @@ from .. import dtypes
 from ..core.module import Module
 from ..core.tensor import EagerTensor
 from ..core.variable import Variable
+from ..core.variable_enums import VariableAggregation, VariableSynchronization
 from ..errors import DataLossError, NotFoundError, UnavailableError
 from ..storage.corruption import reading
 from . import file_format
@@ -104,11 +105,19 @@ class _Loader:
         """Return an object without its children."""
         kind = node["kind"]
         if kind == "variable":
-            name, trainable, dtype, shape = node["variable"]
+            name, trainable, dtype, shape, *policy = node["variable"]
             value = self.values[node["key"]]
             if value.dtype != dtypes.as_dtype(dtype).numpy:
                 raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
-            return Variable(EagerTensor(value), trainable=trainable, name=name, shape=shape)
+            synchronization, aggregation = (
+                (None, None)
+                if not policy
+                else (VariableSynchronization[policy[0]], VariableAggregation[policy[1]])
+            )
+            return Variable(
+                EagerTensor(value), trainable, name=name, shape=shape, synchronization=synchronization,
+                aggregation=aggregation,
+            )  # fmt: skip
         if kind == "asset":
             asset = Asset(self.reader.asset(node["asset"]))
             asset.lock = self.reader.lock  # keeps the file when another model is saved to the folder

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from typing import Any
+
+from ..core.export import export
 
 
 class _Options:
@@ -11,6 +14,15 @@ class _Options:
 
     def __init__(self, **options: Any) -> None:
         vars(self).update(options)
+
+
+@export("saved_model.experimental.VariablePolicy")
+class VariablePolicy(enum.Enum):
+    """The data that are saved with the values of variables. It has no effect: `load` needs none of them."""
+
+    NONE = None
+    SAVE_VARIABLE_DEVICES = "save_variable_devices"
+    EXPAND_DISTRIBUTED_VARIABLES = "expand_distributed_variables"
 
 
 class SaveOptions(_Options):

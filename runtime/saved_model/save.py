@@ -82,6 +82,7 @@ class _Export:
             data["key"] = node.key
             data["variable"] = [
                 target.short_name, target.trainable, target.dtype.name, None if shape is None else list(shape),
+                target.synchronization.name, target.aggregation.name,
             ]  # fmt: skip
         elif isinstance(target, Asset):
             data["asset"] = self.writer.asset(Path(target))
@@ -91,7 +92,8 @@ class _Export:
         return data
 
     def number_of(self, variable: Variable) -> int:
-        """Return the index of a variable among the objects."""
+        """Return the index of a variable among the objects; that of the whole one for the component of a replica."""
+        variable = getattr(variable, "_distributed_container", lambda: variable)()
         if id(variable) not in self.numbers:
             raise AssertionError(
                 f"Tried to export a function which references an 'untracked' resource: the variable {variable.name!r} "

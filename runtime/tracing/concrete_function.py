@@ -19,11 +19,12 @@ from ..core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
+from ..core.variable_enums import VariableSynchronization
 from ..executors import EXECUTORS, Runner, shortest
 from ..executors.plan.hooks import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.captured_tensors import captured_tensors, lift_captured, tensor_of
-from ..ir.graph import Constant, Graph, Operand
+from ..ir.graph import Constant, Graph, Operand, Value
 from ..ir.value_types import AnySpec, TensorType
 from ..kernels.random.seeds import with_own_streams
 from ..ops.framework.op import wrap
@@ -290,7 +291,7 @@ class ConcreteFunction:
 
     def run(self, arrays: list[Any]) -> Any:
         """Run the graph on arrays."""
-        return self.finish(self.runner([*arrays, *self.references]))
+        return self.finish(self.runner([*arrays, *[variable._bound for variable in self.references]]))
 
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Make the runner of the graph, run it, and install it for later calls."""
@@ -312,9 +313,9 @@ class ConcreteFunction:
 
     def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
         operands = [state_leaves.operand_in(builder, state_leaves.carried(leaf)) for leaf in inputs]
-        for item in self._captured:
+        for item, value in zip(self._captured, self.graph.inputs[len(operands) :], strict=True):
             if isinstance(item, Reference):
-                operands.append(builder.captured_variable(item.deref()))
+                operands.append(builder.captured_variable(self._component(item.deref(), value)))
             else:
                 assert self._owner is not None
                 operands.append(builder.captured(item, self._owner))
@@ -330,6 +331,20 @@ class ConcreteFunction:
         if self.ends:
             raise RegionNeverReturns  # and so do the operations after the call
         return filled(self.structure, [wrap(value, builder) for value in values])
+
+    def _component(self, variable: Variable, reference: Value) -> Variable:
+        """Return the variable, or its component in this replica if the function was loaded for several replicas."""
+        if variable._bound is not variable or variable._here is variable:
+            return variable._here
+        from ..autodiff.loop_invariants import only_read
+
+        is_on_read = variable.synchronization is VariableSynchronization.ON_READ
+        if is_on_read or reference not in only_read((self.graph,)):
+            raise errors.UnimplementedError(
+                f"The function {self.name} was loaded for several replicas, and uses {variable.name} in a graph across "
+                "the replicas. Call it in `Strategy.run` or in eager code, or load it outside of the strategy's scope."
+            )
+        return variable._here
 
     def _repr_html_(self) -> str:
         from ..core.html_repr import text_html

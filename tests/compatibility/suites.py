@@ -44,7 +44,7 @@ SUITES = {
         Suite("keras/backend", ("src/backend/common", "src/backend/tensorflow"), "keras"),
         Suite("einops", ("einops/tests",), environment={"EINOPS_TEST_BACKENDS": "numpy,tensorflow"}),
         Suite("tensorly", ("tensorly/**/tests",), environment={"TENSORLY_BACKEND": "tensorflow"}),
-        Suite("sonnet", ("sonnet/src/*_test.py",)),
+        Suite("sonnet", ("sonnet/src/**/*_test.py",)),
         Suite("tensornetwork", ("tensornetwork/backends/tensorflow/*_test.py",)),
         Suite("autoray", ("autoray-0.11.0/tests",), "sources"),
         Suite("opt_einsum", ("opt_einsum-3.4.0/opt_einsum/tests",), "sources"),

@@ -59,7 +59,6 @@ INTERNAL_NAMES = {
         "ListWrapper": f"{_HERE}.tracking:ListWrapper",
         "_DictWrapper": f"{_HERE}.tracking:_DictWrapper",
     },
-    "saved_model.experimental": {"TrackableResource": "core.tracked_object:TrackableResource"},
 }
 """The content of internal modules: a name, and the module below `agc.runtime` and the name that define it."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
-from ...core import shapes
+from ...core import late_binding, shapes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
@@ -83,7 +83,10 @@ def _(targets: Array, predictions: Array, k: Array) -> Array:
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """Return the weighted sum of losses, divided by the batch size; 0 for an empty batch.
+    """Return the weighted sum of losses, divided by the batch size of all replicas; 0 for an empty batch.
+
+    Default of `global_batch_size`: the number of losses times the replicas of the strategy. Raises RuntimeError for the
+    default in the scope of a strategy, outside of `Strategy.run`.
 
     >>> compute_average_loss([1., 2., 3.], sample_weight=[1., 0., 1.], global_batch_size=2).numpy().tolist()
     2.0
@@ -95,7 +98,7 @@ def compute_average_loss(
             f"Received per_example_loss={per_example_loss} with rank 0"
         )
     if global_batch_size is None:
-        global_batch_size = shape_of(loss)[0]
+        global_batch_size = shape_of(loss)[0] * late_binding.strategies.replicas_here("compute_average_loss")
     batch = convert_to_tensor(global_batch_size)
     if not batch.dtype.is_integer:
         raise TypeError(f"global_batch_size must be an integer. Received: {global_batch_size!r}")
@@ -110,14 +113,18 @@ def compute_average_loss(
 
 @export("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """Return the sum of regularization losses, divided by the number of replicas, which is 1.
+    """Return the sum of regularization losses, divided by the number of replicas.
+
+    Raises RuntimeError in the scope of a strategy, outside of `Strategy.run`.
 
     >>> scale_regularization_loss([1., 3.]).numpy().tolist()
     4.0
     """
-    return _fractional(reduce_sum(regularization_loss))
+    return _fractional(
+        reduce_sum(regularization_loss), late_binding.strategies.replicas_here("scale_regularization_loss")
+    )
 
 
-def _fractional(total: Tensor) -> Tensor:
-    """Convert integers to the floats that division yields."""
-    return divide(total, cast(1, total.dtype))
+def _fractional(total: Tensor, count: int = 1) -> Tensor:
+    """Return the quotient; integers are converted to the floats that division yields."""
+    return divide(total, cast(count, total.dtype))

@@ -5,11 +5,7 @@ import numpy as np
 import pytest
 
 distribute = tf.distribute
-
-
-@pytest.fixture
-def strategy():
-    return distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+SUM = tf.VariableAggregation.SUM
 
 
 def number():
@@ -87,30 +83,19 @@ def test_reductions_over_an_axis_weigh_elements(strategy):
     assert float(strategy.reduce("MEAN", tf.constant(3.0))) == 3.0
     with pytest.raises(ValueError, match="non-DistributedValues value"):
         strategy.reduce("SUM", tf.constant(3.0))
+    assert float(strategy.reduce("SUM", tf.constant([1.0, 2.0]), axis=0)) == 6.0  # in each of the replicas
+    rows = strategy.run(lambda: tf.reshape(tf.range(4.0), [2, 2]) * (number() + 1.0))
+    assert strategy.reduce("MEAN", rows, axis=-1).numpy().tolist() == [0.75, 3.75]
+    nest = {"rows": rows, "n": 1}
+    assert strategy.gather(nest, 1)["rows"].shape == [2, 4]
+    assert [one["n"] for one in strategy.experimental_local_results(nest)] == [1, 1]
 
 
-def test_batches_are_split(strategy):
-    data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(9).batch(4))
-    assert [parts(strategy, batch) for batch in data] == [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8], []]]
-    assert isinstance(data, distribute.DistributedDataset)
-
-
-def test_datasets_from_functions_give_each_replica_a_batch(strategy):
-    def made(context):
-        return tf.data.Dataset.range(3).batch(context.get_per_replica_batch_size(2))
-
-    data = strategy.distribute_datasets_from_function(made)
-    assert [parts(strategy, batch) for batch in data] == [[[0], [1]], [[2], []]]
-
-
-def test_a_step_gets_its_batches_from_an_iterator(strategy):
-    @tf.function
-    def step(iterator):
-        per_replica = strategy.run(lambda x: tf.reduce_sum(x), args=(next(iterator),))
-        return strategy.reduce("SUM", per_replica)
-
-    iterator = iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(6).batch(4)))
-    assert [int(step(iterator)), int(step(iterator))] == [6, 9]
+def test_values_from_functions(strategy):
+    made = strategy.experimental_distribute_values_from_function(
+        lambda context: (context.replica_id_in_sync_group, context.num_replicas_in_sync)
+    )
+    assert [one.values for one in made] == [(0, 1), (2, 2)]
 
 
 def test_gradients_are_summed_over_replicas(strategy, run):
@@ -128,17 +113,88 @@ def test_gradients_are_summed_over_replicas(strategy, run):
     np.testing.assert_allclose([float(one) for one in w.values], [0.4, 0.4], rtol=1e-6)
 
 
-def test_all_reduce_has_a_gradient_in_eager_code(strategy):
+@pytest.mark.parametrize(("op", "expected"), [("sum", [11.0, 17.0]), ("mean", [5.5, 8.5])])
+def test_all_reduce_has_a_gradient(strategy, run, op, expected):
+    """The replicas have x = 1 and 2; the gradient of x * all_reduce(x * x) is as in TensorFlow."""
+
     def replica():
         x = number() + 1.0
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = x * distribute.get_replica_context().all_reduce("sum", x)
+            y = x * distribute.get_replica_context().all_reduce(op, x * x)
         return tape.gradient(y, x)
 
-    assert parts(strategy, strategy.run(replica)) == [6.0, 6.0]
-    with pytest.raises(tf.errors.UnimplementedError, match="no gradient in a"):
-        strategy.run(tf.function(replica))
+    assert parts(strategy, run(replica)) == expected
+
+
+def test_all_gather_has_a_gradient(strategy, run):
+    def replica():
+        x = tf.ones([1 + distribute.get_replica_context().replica_id_in_sync_group, 1])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(
+                [[1.0], [2.0], [3.0]] * distribute.get_replica_context().all_gather(x, -2) ** 2.0
+            )
+        return tape.gradient(y, x)
+
+    assert parts(strategy, run(replica)) == [[[4.0]], [[8.0], [12.0]]]
+
+
+def test_a_tape_around_all_replicas(strategy):
+    with strategy.scope():
+        w = tf.Variable(3.0)
+
+    def replica():
+        return w * distribute.get_replica_context().all_reduce("sum", w * (number() + 1.0))
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = strategy.reduce("SUM", strategy.run(replica))
+        return tape.gradient(loss, w.values)
+
+    for found in (step(), tf.function(step)()):
+        assert [float(gradient) for gradient in found] == [15.0, 21.0]
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "expected"),
+    [("NONE", [3.0, 4.0]), ("SUM", [5.0] * 2), ("MEAN", [3.5] * 2), ("ONLY_FIRST_REPLICA", [3.0] * 2)],
+)
+def test_scatter_updates_are_aggregated(strategy, run, aggregation, expected):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0], aggregation=getattr(tf.VariableAggregation, aggregation))
+    rows = lambda: tf.IndexedSlices([number() + 1.0], [1])  # noqa: E731
+    run(lambda: (v.scatter_add(rows()), number())[1])
+    assert [float(component[1]) for component in v.values] == expected
+    if aggregation in ("SUM", "MEAN"):
+        with pytest.raises(
+            NotImplementedError, match=r"scatter_max is only supported .* got: .*" + aggregation
+        ):
+            run(lambda: (v.scatter_max(rows()), number())[1])
+    v.scatter_update(tf.IndexedSlices([9.0], [0]))
+    assert [float(component[0]) for component in v.values] == [9.0, 9.0]
+
+
+def test_scatter_updates_of_variables_synchronized_on_read(strategy):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0], synchronization=tf.VariableSynchronization.ON_READ, aggregation=SUM)
+    strategy.run(lambda: (v.scatter_add(tf.IndexedSlices([number()], [1])), number())[1])
+    assert [one.numpy().tolist() for one in v.values] == [[1.0, 2.0], [1.0, 3.0]]
+    with pytest.raises(NotImplementedError, match="doesn't support `scatter_add` across replicas"):
+        v.scatter_add(tf.IndexedSlices([1.0], [0]))
+
+
+def test_losses_are_averaged_over_all_replicas(strategy, run):
+    def replica():
+        loss = tf.nn.compute_average_loss(tf.stack([number(), 1.0]))
+        return loss + tf.nn.scale_regularization_loss([8.0])
+
+    assert parts(strategy, run(replica)) == [4.25, 4.5]
+    with (
+        strategy.scope(),
+        pytest.raises(RuntimeError, match="compute_average_loss` in cross replica context"),
+    ):
+        tf.nn.compute_average_loss([1.0])
 
 
 def test_an_error_in_a_replica_is_raised(strategy):
@@ -149,8 +205,22 @@ def test_an_error_in_a_replica_is_raised(strategy):
 
     with pytest.raises(KeyError, match="second"):
         strategy.run(replica)
-    with pytest.raises(RuntimeError, match="called in a replica"):
-        strategy.run(lambda: strategy.run(number))
+
+
+@pytest.mark.parametrize("name", ["run", "reduce", "gather", "scope"])
+def test_methods_of_strategies_are_called_across_replicas(strategy, name):
+    calls = {
+        "run": lambda one: one.run(number),
+        "reduce": lambda one: one.reduce("SUM", number()),
+        "gather": lambda one: one.gather(number(), 0),
+        "scope": lambda one: one.scope().__enter__(),
+    }
+    with pytest.raises(RuntimeError, match="Method requires being in cross-replica context"):
+        strategy.run(lambda: calls[name](strategy))
+    other = distribute.OneDeviceStrategy("CPU:0")
+    if name == "scope":
+        with strategy.scope(), pytest.raises(RuntimeError, match=r"Mixing different tf.distribute.Strategy"):
+            calls[name](other)
 
 
 def test_a_merge_call_in_a_staged_branch_is_refused(strategy):
@@ -176,6 +246,20 @@ def test_devices_of_the_strategy(monkeypatch):
         distribute.MirroredStrategy(["CPU:0", "CPU:0"])
 
 
+def test_ways_to_reduce_are_accepted():
+    for ops in (
+        distribute.ReductionToOneDevice(),
+        distribute.NcclAllReduce(2),
+        distribute.HierarchicalCopyAllReduce(),
+    ):
+        assert distribute.MirroredStrategy(["CPU:0", "CPU:1"], ops).num_replicas_in_sync == 2
+    own = type("Own", (distribute.CrossDeviceOps,), {})()
+    with pytest.raises(tf.errors.UnimplementedError, match="`cross_device_ops` is a Own"):
+        distribute.MirroredStrategy(cross_device_ops=own)
+    with pytest.raises(tf.errors.UnimplementedError, match="without an `accumulation_fn`"):
+        distribute.ReductionToOneDevice(accumulation_fn=sum)
+
+
 def test_replicas_share_the_variables_that_they_make(strategy):
     def replica():
         v = tf.Variable(1.0 + number())
@@ -190,7 +274,7 @@ def test_variables_of_replicas_must_have_the_same_names(strategy):
         return tf.Variable(1.0, name=f"v{int(number())}")
 
     with pytest.raises(
-        RuntimeError, match="variable v1 with mismatching name on device 1: replica 0 makes v0"
+        RuntimeError, match=r"variable v1 with mismatching name on device 1: replica 0 makes v0"
     ):
         strategy.run(replica)
 

@@ -1,0 +1,20 @@
+"""The namespace `tf.distribute.experimental`: what it has for one process."""
+# Namespace distribute.experimental: `make generate` writes this file from the `@export` declarations.
+# isort: skip_file
+# fmt: off
+
+from ..core.missing_names import explain as _explain
+from .central_storage import CentralStorageStrategy
+from .options import (
+    CommunicationImplementation as CollectiveCommunication, CommunicationOptions as CollectiveHints,
+    CommunicationImplementation, CommunicationOptions, ValueContext,
+)
+from .strategy import MultiWorkerMirroredStrategy, ParameterServerStrategy, TPUStrategy
+
+__all__ = [
+    "CentralStorageStrategy", "CollectiveCommunication", "CollectiveHints", "CommunicationImplementation",
+    "CommunicationOptions", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy",
+    "ValueContext",
+]
+
+_explain(__name__)
