@@ -13,11 +13,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # oneDNN's softmax gives 0 where a row holds NaN
 
 import agc.runtime as ours
-import numpy as np
 from support import answers, tape_programs, training_cases
 
 from . import examples, gradients, meant, numpy_functions, signatures, sweep
-from .judging import Comparison, same, shown
+from .judging import Comparison, shown
 
 NEEDS = """\
 make differential compares agc with the real TensorFlow, which is not one of agc's dependencies. Make an environment
@@ -96,19 +95,9 @@ def tapes(tf: Any, part: str) -> Iterator[Comparison]:
             yield Comparison(name, result, mine, theirs)
 
 
-def training(tf: Any, part: str) -> Iterator[Comparison]:
-    for name in training_cases.CASES:
-        for way in training_cases.WAYS:
-            if part in f"{name} {way}":
-                mine, theirs = (
-                    np.array(training_cases.losses(library, name, way), "f") for library in (ours, tf)
-                )
-                yield Comparison(f"{name} {way}", "agree" if same(mine, theirs) else "differ", mine, theirs)
-
-
 PARTS = {
     "names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare,
-    "gradients": gradients.compare, "tapes": tapes, "training": training, "numpy": numpy_functions.compare,
+    "gradients": gradients.compare, "tapes": tapes, "numpy": numpy_functions.compare,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import enum
 import fnmatch
 import inspect
 import types
+import unittest
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,9 @@ def has_methods(value: Any) -> bool:
 
 
 def methods(kind: type) -> Iterator[tuple[str, str]]:
-    for name in sorted(dir(kind)):
+    """The public methods of a class; not those of Python's `unittest`, which differ from version to version."""
+    inherited = dir(unittest.TestCase) if issubclass(kind, unittest.TestCase) else ()
+    for name in sorted({*dir(kind)} - {*inherited}):
         value = inspect.getattr_static(kind, name)
         bound = getattr(kind, name) if isinstance(value, (classmethod, staticmethod)) else value
         if not name.startswith("_") and callable(bound) and not isinstance(bound, type):
