@@ -187,7 +187,7 @@ class RowPartition:
         >>> RowPartition.from_row_lengths([2, 0, 3]).offsets_in_rows()
         <tf.Tensor: shape=(5,), dtype=int64, numpy=array([0, 1, 0, 1, 2])>
         """
-        return counted(self.nvals()) - gather(self.row_starts(), self.value_rowids())
+        return counted(self.nvals()) - gather(self.row_starts(), self.value_rowids())  # type: ignore[no-any-return]
 
     def uniform_row_length(self) -> Tensor | None:
         """Return the length of all rows, if they are known to have one length."""

@@ -156,18 +156,12 @@ isfinite = _unary(
     NUMERIC,
     "Whether the elements are neither infinite nor NaN.",
 )
-isinf = _unary(
-    "isinf",
-    _by_kind(elementwise.is_inf, integers=_false, complexes=_either_part(elementwise.is_inf)),
-    NUMERIC,
-    "Whether the elements are infinite.",
-)
-isnan = _unary(
-    "isnan",
-    _by_kind(elementwise.is_nan, integers=_false, complexes=_either_part(elementwise.is_nan)),
-    NUMERIC,
-    "Whether the elements are NaN.",
-)
+isinf = _unary("isinf",
+               _by_kind(elementwise.is_inf, integers=_false, complexes=_either_part(elementwise.is_inf)),
+               NUMERIC, "Whether the elements are infinite.")  # fmt: skip
+isnan = _unary("isnan",
+               _by_kind(elementwise.is_nan, integers=_false, complexes=_either_part(elementwise.is_nan)),
+               NUMERIC, "Whether the elements are NaN.")  # fmt: skip
 log = _unary("log", elementwise.log, FLOATING, "The natural logarithm.")
 log10 = _unary("log10", _logarithm(10.0), FLOATING, "The logarithm to base 10.")
 log1p = _unary("log1p", elementwise.log1p, FLOATING, "log(1 + x), exact near 0.")
@@ -177,18 +171,11 @@ negative = _unary("negative", _by_kind(elementwise.negative, unsigned=_negated_u
 positive = _unary("positive", identity, NUMERIC, "The same numbers.")
 real = _unary("real", _real_part, NUMERIC, "The real part; real numbers are their own.")
 reciprocal = _unary("reciprocal", elementwise.reciprocal, FLOATING, "1 / x.")
-round = _unary(
-    "round",
-    _by_kind(elementwise.rint, integers=identity, complexes=_both_parts(elementwise.rint)),
-    NUMERIC,
-    "The nearest integer, the even one of two.",
-)
-sign = _unary(
-    "sign",
-    _by_kind(elementwise.sign, unsigned=lambda x: cast(x > 0, x.dtype)),
-    NUMERIC,
-    "-1, 0 or 1; of a complex number z, z / |z|.",
-)
+round = _unary("round",
+               _by_kind(elementwise.rint, integers=identity, complexes=_both_parts(elementwise.rint)),
+               NUMERIC, "The nearest integer, the even one of two.")  # fmt: skip
+sign = _unary("sign", _by_kind(elementwise.sign, unsigned=lambda x: cast(x > 0, x.dtype)), NUMERIC,
+              "-1, 0 or 1; of a complex number z, z / |z|.")  # fmt: skip
 signbit = _unary("signbit", sign_bit, REAL_FLOATING, "Whether there is a minus, also of -0.0 and NaN.")
 sin = _unary("sin", elementwise.sin, FLOATING, "The sine.")
 sinh = _unary("sinh", elementwise.sinh, FLOATING, "The hyperbolic sine.")
@@ -210,12 +197,8 @@ bitwise_xor = _binary(
 copysign = _binary("copysign", copy_sign, REAL_FLOATING, "|x1| with the sign of x2.")
 divide = _binary("divide", arithmetic.divide, FLOATING, "x1 / x2.")
 equal = _binary("equal", comparison.equal, ANY, "Whether the elements are equal.")
-floor_divide = _binary(
-    "floor_divide",
-    _by_kind(_integer_quotient, integers=arithmetic.floordiv),
-    REAL,
-    "The next integer below x1 / x2.",
-)
+floor_divide = _binary("floor_divide", _by_kind(_integer_quotient, integers=arithmetic.floordiv), REAL,
+                       "The next integer below x1 / x2.")  # fmt: skip
 greater = _binary("greater", comparison.greater, REAL, "Whether x1 > x2.")
 greater_equal = _binary("greater_equal", comparison.greater_equal, REAL, "Whether x1 >= x2.")
 hypot = _binary("hypot", hypotenuse, REAL_FLOATING, "The square root of x1 * x1 + x2 * x2.")

@@ -186,7 +186,9 @@ def _(values: list[Array], axis: int) -> Array:
     return rows
 
 
-pack.gradient(lambda dy, y, values, axis: unpack(dy, len(values), axis))
+@pack.gradient
+def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
+    return unpack(dy, len(values), axis)
 
 
 def stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:

@@ -274,7 +274,9 @@ def _(x: Array, indices: Array, axis: int) -> Array:
     return np.take_along_axis(x, indices, axis)
 
 
-take_along.gradient(lambda dy, y, x, indices, axis: (put_along(dy, indices, shape_of(x), axis), None))
+@take_along.gradient
+def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
+    return put_along(dy, indices, shape_of(x), axis), None
 
 
 @op
@@ -435,7 +437,9 @@ def _(tensor: Array, mask: Array, axis: int) -> Array:
     return rows.compress(mask.reshape(-1), axis)
 
 
-masked.gradient(lambda dy, y, tensor, mask, axis: (put_back_masked(dy, mask, shape_of(tensor), axis), None))
+@masked.gradient
+def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
+    return put_back_masked(dy, mask, shape_of(tensor), axis), None
 
 
 @op

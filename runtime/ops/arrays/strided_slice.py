@@ -74,7 +74,9 @@ def _(input_: Array, begin: Array, size: Array) -> Array:
     return input_[tuple(map(_run, range(len(starts)), starts, as_tuple(size), input_.shape))]
 
 
-part.gradient(lambda dy, y, input_, begin, size: (put_back_part(dy, begin, shape_of(input_)), None, None))
+@part.gradient
+def _(dy: Any, y: Any, input_: Any, begin: Any, size: Any) -> Any:
+    return put_back_part(dy, begin, shape_of(input_)), None, None
 
 
 @op

@@ -56,7 +56,11 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> TensorType:
 
 
 tile.kernel(lambda input, multiples: np.tile(input, as_tuple(multiples)))
-tile.gradient(lambda dy, y, input, multiples: (sum_tiles(dy, multiples), None))
+
+
+@tile.gradient
+def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
+    return sum_tiles(dy, multiples), None
 
 
 @tile.batching

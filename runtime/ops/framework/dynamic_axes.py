@@ -68,7 +68,9 @@ def _(x: Array, axes: Array) -> Array:
     return x.transpose(*kept, *reduced).reshape(*[x.shape[dim] for dim in kept], count)
 
 
-axes_last.gradient(lambda dy, y, x, axes: (axes_back(dy, axes, shape_of(x)), None))
+@axes_last.gradient
+def _(dy: Any, y: Any, x: Any, axes: Any) -> Any:
+    return axes_back(dy, axes, shape_of(x)), None
 
 
 @op

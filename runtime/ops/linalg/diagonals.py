@@ -60,7 +60,9 @@ def _(input: Array, k: int) -> Array:
     return np.diagonal(input, k, -2, -1)
 
 
-diag_part.gradient(lambda dy, y, input, k: set_diag(zeros_like(input), dy, k=k))
+@diag_part.gradient
+def _(dy: Any, y: Any, input: Any, k: int) -> Any:
+    return set_diag(zeros_like(input), dy, k=k)
 
 
 @op

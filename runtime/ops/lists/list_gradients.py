@@ -44,7 +44,11 @@ def array_one(index: Input, value: Input, name: Name = None) -> ListType:
 
 
 array_one.kernel(lambda index, value: OneElement([*padded([], int(index)), value]))
-array_one.gradient(lambda dy, y, index, value: (None, array_item(dy, index, shape_of(value), value.dtype)))
+
+
+@array_one.gradient
+def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
+    return None, array_item(dy, index, shape_of(value), value.dtype)
 
 
 @op(traits=READS_LIST | PYTHON_INDEX)
@@ -163,7 +167,9 @@ def _(array: PersistentArray, places: Any) -> PersistentArray:
     return PersistentArray([items[i] if 0 <= i < len(items) else None for i in as_tuple(places)])
 
 
-array_picked.gradient(lambda dy, y, array, places: (array_spread(dy, places), None))
+@array_picked.gradient
+def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
+    return array_spread(dy, places), None
 
 
 @op
@@ -201,7 +207,11 @@ def array_of_rows(rows: Input, name: Name = None) -> ListType:
 
 
 array_of_rows.kernel(lambda rows: PersistentArray(list(rows)))
-array_of_rows.gradient(lambda dy, y, rows: array_rows(dy, shape_of(rows), rows.dtype))
+
+
+@array_of_rows.gradient
+def _(dy: Any, y: Any, rows: Any) -> Any:
+    return array_rows(dy, shape_of(rows), rows.dtype)
 
 
 @op(traits=READS_LIST)

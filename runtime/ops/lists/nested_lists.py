@@ -72,7 +72,11 @@ def array_one_list(index: Input, inner: Array, name: Name = None) -> ListType:
 
 
 array_one_list.kernel(lambda index, inner: OneElement([*padded([], int(index)), inner]))
-array_one_list.gradient(lambda dy, y, index, inner: (None, array_sublist(dy, index)))
+
+
+@array_one_list.gradient
+def _(dy: Any, y: Any, index: Any, inner: Any) -> Any:
+    return None, array_sublist(dy, index)
 
 
 @op

@@ -116,230 +116,73 @@ def _add(x: Array, y: Array) -> Array:
     return np.array(total, object) if type(total) is bytes else total  # of two scalar strings
 
 
-add = binary(
-    "add",
-    _add,
-    NUMERIC | STRINGS,
-    "`x + y`; strings are joined.",
-    "[1, 2], 10",
-    "[11, 12]",
-    expression="{0} + {1}",
-    traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND,
-    ufunc=np.add,
-    scalar={"iuf": "{0} + {1}"},
-    interval=intervals.add,
-    export=("math.add", "add"),
-)
-subtract = binary(
-    "subtract",
-    operator.sub,
-    NUMERIC,
-    "`x - y`.",
-    "[1, 2], 10",
-    "[-9, -8]",
-    expression="{0} - {1}",
-    traits=MODULAR | CHEAP | BANDWIDTH_BOUND,
-    ufunc=np.subtract,
-    scalar={"iuf": "{0} - {1}"},
-    interval=intervals.subtract,
-    export=("math.subtract", "subtract"),
-)
-multiply = binary(
-    "multiply",
-    operator.mul,
-    NUMERIC,
-    "`x * y`.",
-    "[1, 2], 10",
-    "[10, 20]",
-    expression="{0} * {1}",
-    traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND,
-    ufunc=np.multiply,
-    scalar={"iuf": "{0} * {1}"},
-    interval=intervals.multiply,
-    export=("math.multiply", "multiply"),
-)
-realdiv = binary(
-    "realdiv",
-    operator.truediv,
-    CURVED,
-    "`x / y` of numbers that are not integers; see `divide`.",
-    "[1., -1.], 0.",
-    "[inf, -inf]",
-    expression="{0} / {1}",
-    traits=BANDWIDTH_BOUND,
-    cost=4,
-    ufunc=np.divide,
-    scalar={"f": "{0} / {1} if {1} else {kernel}({0}, {1})"},
-    export=("realdiv",),
-)
-floordiv = binary(
-    "floordiv",
-    _floordiv,
-    REAL,
-    "`x / y`, rounded down.",
-    "[7, -7], 2",
-    "[3, -4]",
-    traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP,
-    cost=8,
-    ufunc=np.floor_divide,
-    out={"f": ("np.divide({0}, {1}, out={o})", "np.floor({o}, out={o})")},
-    scalar={"iu": "{0} // {1}"},
-    numpy_scalar={"iu": "{0} // {1} if {1} else {kernel}({0}, {1})"},
-    interval=intervals.floordiv,
-    export=("math.floordiv",),
-)
-floormod = binary(
-    "floormod",
-    _floormod,
-    REAL,
-    "What `floordiv` leaves: it has the sign of `y`.",
-    "[7, -7], 3",
-    "[1, 2]",
-    traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP | INLINE_SCALAR,
-    cost=8,
-    ufunc=np.remainder,
-    out={"f": ("np.remainder({0}, {1}, out={o})",)},
-    scalar={"iu": "{0} % {1}", "f": "{0} % {1} if {1} else {kernel}({0}, {1})"},
-    numpy_scalar={"iu": "{0} % {1} if {1} else {kernel}({0}, {1})"},
-    interval=intervals.floormod,
-    export=("math.floormod", "math.mod"),
-)
-truncatediv = binary(
-    "truncatediv",
-    _truncatediv,
-    REAL,
-    "`x / y`, rounded towards zero.",
-    "[7, -7], 2",
-    "[3, -3]",
-    traits=ELEMENTWISE | INTEGER_ERRORS,
-    cost=8,
-    out={"f": ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})")},
-    export=("truncatediv",),
-)
-truncatemod = binary(
-    "truncatemod",
-    _truncatemod,
-    REAL,
-    "What `truncatediv` leaves: it has the sign of `x`.",
-    "[7, -7], 3",
-    "[1, -1]",
-    traits=ELEMENTWISE | INTEGER_ERRORS,
-    cost=8,
-    out={"f": ("np.fmod({0}, {1}, out={o})",)},
-    export=("truncatemod",),
-)
-pow = binary(
-    "pow",
-    _pow,
-    SIGNED | CURVED,
-    "`x` to the power `y`.",
-    "[2, 3], 3",
-    "[8, 27]",
-    traits=ELEMENTWISE | INTEGER_ERRORS,
-    cost=60,
-    out={"f": ("np.power({0}, {1}, out={o})",)},
-    export=("math.pow", "pow"),
-)
+add = binary("add", _add, NUMERIC | STRINGS, "`x + y`; strings are joined.", "[1, 2], 10", "[11, 12]",
+             expression="{0} + {1}", traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND, ufunc=np.add,
+             scalar={"iuf": "{0} + {1}"}, interval=intervals.add, export=("math.add", "add"))  # fmt: skip
+subtract = binary("subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]",
+                  expression="{0} - {1}", traits=MODULAR | CHEAP | BANDWIDTH_BOUND, ufunc=np.subtract,
+                  scalar={"iuf": "{0} - {1}"}, interval=intervals.subtract,
+                  export=("math.subtract", "subtract"))  # fmt: skip
+multiply = binary("multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]",
+                  expression="{0} * {1}", traits=COMMUTATIVE | MODULAR | CHEAP | BANDWIDTH_BOUND,
+                  ufunc=np.multiply, scalar={"iuf": "{0} * {1}"}, interval=intervals.multiply,
+                  export=("math.multiply", "multiply"))  # fmt: skip
+realdiv = binary("realdiv", operator.truediv, CURVED,
+                 "`x / y` of numbers that are not integers; see `divide`.", "[1., -1.], 0.", "[inf, -inf]",
+                 expression="{0} / {1}", traits=BANDWIDTH_BOUND, cost=4, ufunc=np.divide,
+                 scalar={"f": "{0} / {1} if {1} else {kernel}({0}, {1})"}, export=("realdiv",))  # fmt: skip
+floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7], 2", "[3, -4]",
+                  traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP, cost=8, ufunc=np.floor_divide,
+                  out={"f": ("np.divide({0}, {1}, out={o})", "np.floor({o}, out={o})")},
+                  scalar={"iu": "{0} // {1}"},
+                  numpy_scalar={"iu": "{0} // {1} if {1} else {kernel}({0}, {1})"},
+                  interval=intervals.floordiv, export=("math.floordiv",))  # fmt: skip
+floormod = binary("floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.",
+                  "[7, -7], 3", "[1, 2]", traits=ELEMENTWISE | INTEGER_ERRORS | CHEAP | INLINE_SCALAR, cost=8,
+                  ufunc=np.remainder, out={"f": ("np.remainder({0}, {1}, out={o})",)},
+                  scalar={"iu": "{0} % {1}", "f": "{0} % {1} if {1} else {kernel}({0}, {1})"},
+                  numpy_scalar={"iu": "{0} % {1} if {1} else {kernel}({0}, {1})"},
+                  interval=intervals.floormod, export=("math.floormod", "math.mod"))  # fmt: skip
+truncatediv = binary("truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2",
+                     "[3, -3]", traits=ELEMENTWISE | INTEGER_ERRORS, cost=8,
+                     out={"f": ("np.divide({0}, {1}, out={o})", "np.trunc({o}, out={o})")},
+                     export=("truncatediv",))  # fmt: skip
+truncatemod = binary("truncatemod", _truncatemod, REAL, "What `truncatediv` leaves: it has the sign of `x`.",
+                     "[7, -7], 3", "[1, -1]", traits=ELEMENTWISE | INTEGER_ERRORS, cost=8,
+                     out={"f": ("np.fmod({0}, {1}, out={o})",)}, export=("truncatemod",))  # fmt: skip
+pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]",
+             traits=ELEMENTWISE | INTEGER_ERRORS, cost=60, out={"f": ("np.power({0}, {1}, out={o})",)},
+             export=("math.pow", "pow"))  # fmt: skip
 _LARGER = {
     "iu": "{0} if {0} >= {1} else {1}",
     "f": "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})",
 }
-maximum = binary(
-    "maximum",
-    np.maximum,
-    REAL,
-    "The larger one; NaN where either is.",
-    "[1, 5], 3",
-    "[3, 5]",
-    traits=CHEAP | BANDWIDTH_BOUND,
-    scalar=_LARGER,
-    numpy_scalar=_LARGER,
-    interval=intervals.maximum,
-    export=("math.maximum", "maximum"),
-)
+maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]",
+                 traits=CHEAP | BANDWIDTH_BOUND, scalar=_LARGER, numpy_scalar=_LARGER,
+                 interval=intervals.maximum, export=("math.maximum", "maximum"))  # fmt: skip
 _SMALLER = {
     "iu": "{0} if {0} <= {1} else {1}",
     "f": "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})",
 }
-minimum = binary(
-    "minimum",
-    np.minimum,
-    REAL,
-    "The smaller one; NaN where either is.",
-    "[1, 5], 3",
-    "[1, 3]",
-    traits=CHEAP | BANDWIDTH_BOUND,
-    scalar=_SMALLER,
-    numpy_scalar=_SMALLER,
-    interval=intervals.minimum,
-    export=("math.minimum", "minimum"),
-)
-squared_difference = binary(
-    "squared_difference",
-    _squared_difference,
-    NUMERIC,
-    "`(x - y) * conj(x - y)`.",
-    "[1, 5], 3",
-    "[4, 4]",
-    traits=COMMUTATIVE | ELEMENTWISE,
-    out={"f": ("np.subtract({0}, {1}, out={o})", "np.multiply({o}, {o}, out={o})")},
-    export=("math.squared_difference",),
-)
-atan2 = binary(
-    "atan2",
-    np.arctan2,
-    FLOATS,
-    "The angle of the point (x, y).",
-    "[0., 0.], [1., 2.]",
-    "[0.0, 0.0]",
-    parameters=("y", "x"),
-    cost=30,
-    formula=lambda m, y, x: m.atan2(y, x),
-    export=("math.atan2", "atan2"),
-)
-real_divide_no_nan = binary(
-    "divide_no_nan",
-    _divide_no_nan,
-    CURVED,
-    "`x / y`, and 0 where `y` is 0.",
-    "[3., 3.], [2., 0.]",
-    "[1.5, 0.0]",
-    traits=ELEMENTWISE,
-    cost=5,
-)
-multiply_no_nan = binary(
-    "multiply_no_nan",
-    _multiply_no_nan,
-    CURVED,
-    "`x * y`, and 0 where `y` is 0.",
-    "[3., float('inf')], [2., 0.]",
-    "[6.0, 0.0]",
-    traits=ELEMENTWISE,
-    cost=2,
-    export=("math.multiply_no_nan",),
-)
-xlogy = binary(
-    "xlogy",
-    _xlogy,
-    CURVED,
-    "`x * log(y)`, and 0 where `x` is 0.",
-    "[0., 2.], [0., 1.]",
-    "[0.0, 0.0]",
-    traits=ELEMENTWISE,
-    cost=16,
-    export=("math.xlogy",),
-)
-xdivy = binary(
-    "xdivy",
-    _xdivy,
-    CURVED,
-    "`x / y`, and 0 where `x` is 0.",
-    "[0., 3.], [0., 2.]",
-    "[0.0, 1.5]",
-    traits=ELEMENTWISE,
-    cost=5,
-    export=("math.xdivy",),
-)
+minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]",
+                 traits=CHEAP | BANDWIDTH_BOUND, scalar=_SMALLER, numpy_scalar=_SMALLER,
+                 interval=intervals.minimum, export=("math.minimum", "minimum"))  # fmt: skip
+squared_difference = binary("squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.",
+                            "[1, 5], 3", "[4, 4]", traits=COMMUTATIVE | ELEMENTWISE,
+                            out={"f": ("np.subtract({0}, {1}, out={o})", "np.multiply({o}, {o}, out={o})")},
+                            export=("math.squared_difference",))  # fmt: skip
+atan2 = binary("atan2", np.arctan2, FLOATS, "The angle of the point (x, y).", "[0., 0.], [1., 2.]",
+               "[0.0, 0.0]", parameters=("y", "x"), cost=30, formula=lambda m, y, x: m.atan2(y, x),
+               export=("math.atan2", "atan2"))  # fmt: skip
+real_divide_no_nan = binary("divide_no_nan", _divide_no_nan, CURVED, "`x / y`, and 0 where `y` is 0.",
+                            "[3., 3.], [2., 0.]", "[1.5, 0.0]", traits=ELEMENTWISE, cost=5)  # fmt: skip
+multiply_no_nan = binary("multiply_no_nan", _multiply_no_nan, CURVED, "`x * y`, and 0 where `y` is 0.",
+                         "[3., float('inf')], [2., 0.]", "[6.0, 0.0]", traits=ELEMENTWISE, cost=2,
+                         export=("math.multiply_no_nan",))  # fmt: skip
+xlogy = binary("xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]",
+               "[0.0, 0.0]", traits=ELEMENTWISE, cost=16, export=("math.xlogy",))  # fmt: skip
+xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]",
+               traits=ELEMENTWISE, cost=5, export=("math.xdivy",))  # fmt: skip
 
 # Gradient functions. A broadcast operand gets the sum of the cotangents of its copies; see `fitted`.
 

@@ -62,39 +62,13 @@ bitwise_or = _on_bits(
 bitwise_xor = _on_bits(
     "bitwise_xor", operator.xor, "^", "The bits that exactly one has.", "6", intervals.bitwise_or
 )
-invert = unary(
-    "invert",
-    operator.invert,
-    INTEGERS,
-    "The bits that `x` has not.",
-    "[0, 5]",
-    "[-1, -6]",
-    expression="~{0}",
-    ufunc=np.invert,
-    scalar={"i": "~{0}", "u": "{0} ^ {most}"},
-    export=("bitwise.invert",),
-)
-left_shift = binary(
-    "left_shift",
-    _left_shift,
-    INTEGERS,
-    "The bits moved up, zeros following.",
-    "3, [1, 2]",
-    "[6, 12]",
-    traits=ELEMENTWISE,
-    scalar={"iu": "{0} << {places}"},
-    interval=intervals.left_shift,
-    export=("bitwise.left_shift",),
-)
-right_shift = binary(
-    "right_shift",
-    _right_shift,
-    INTEGERS,
-    "The bits moved down; the sign stays.",
-    "[12, -12], 2",
-    "[3, -3]",
-    traits=ELEMENTWISE | INLINE_SCALAR,
-    scalar={"iu": "{0} >> {places}"},
-    interval=intervals.right_shift,
-    export=("bitwise.right_shift",),
-)
+invert = unary("invert", operator.invert, INTEGERS, "The bits that `x` has not.", "[0, 5]", "[-1, -6]",
+               expression="~{0}", ufunc=np.invert, scalar={"i": "~{0}", "u": "{0} ^ {most}"},
+               export=("bitwise.invert",))  # fmt: skip
+left_shift = binary("left_shift", _left_shift, INTEGERS, "The bits moved up, zeros following.", "3, [1, 2]",
+                    "[6, 12]", traits=ELEMENTWISE, scalar={"iu": "{0} << {places}"},
+                    interval=intervals.left_shift, export=("bitwise.left_shift",))  # fmt: skip
+right_shift = binary("right_shift", _right_shift, INTEGERS, "The bits moved down; the sign stays.",
+                     "[12, -12], 2", "[3, -3]", traits=ELEMENTWISE | INLINE_SCALAR,
+                     scalar={"iu": "{0} >> {places}"}, interval=intervals.right_shift,
+                     export=("bitwise.right_shift",))  # fmt: skip

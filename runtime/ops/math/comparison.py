@@ -33,34 +33,12 @@ def _not_equal(x: Array, y: Array) -> Array:
     return result if type(result) is not bool else np.bool_(result)
 
 
-equal = binary(
-    "equal",
-    _equal,
-    EVERY,
-    "`x == y`; nothing equals NaN.",
-    "[1, 2], 2",
-    "[False, True]",
-    boolean,
-    "{0} == {1}",
-    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
-    ufunc=np.equal,
-    scalar={"biuf": "{0} == {1}"},
-    export=("math.equal", "equal"),
-)
-not_equal = binary(
-    "not_equal",
-    _not_equal,
-    EVERY,
-    "`x != y`.",
-    "[1, 2], 2",
-    "[True, False]",
-    boolean,
-    "{0} != {1}",
-    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
-    ufunc=np.not_equal,
-    scalar={"biuf": "{0} != {1}"},
-    export=("math.not_equal", "not_equal"),
-)
+equal = binary("equal", _equal, EVERY, "`x == y`; nothing equals NaN.", "[1, 2], 2", "[False, True]", boolean,
+               "{0} == {1}", traits=COMMUTATIVE | CHEAP | INLINE_SCALAR, ufunc=np.equal,
+               scalar={"biuf": "{0} == {1}"}, export=("math.equal", "equal"))  # fmt: skip
+not_equal = binary("not_equal", _not_equal, EVERY, "`x != y`.", "[1, 2], 2", "[True, False]", boolean,
+                   "{0} != {1}", traits=COMMUTATIVE | CHEAP | INLINE_SCALAR, ufunc=np.not_equal,
+                   scalar={"biuf": "{0} != {1}"}, export=("math.not_equal", "not_equal"))  # fmt: skip
 
 
 def _ordering(name: str, compute: Callable[..., Any], ufunc: np.ufunc, symbol: str, gives: str) -> Op:
@@ -86,58 +64,22 @@ less = _ordering("less", operator.lt, np.less, "<", "[True, False, False]")
 less_equal = _ordering("less_equal", operator.le, np.less_equal, "<=", "[True, True, False]")
 greater = _ordering("greater", operator.gt, np.greater, ">", "[False, False, True]")
 greater_equal = _ordering("greater_equal", operator.ge, np.greater_equal, ">=", "[False, True, True]")
-logical_and = binary(
-    "logical_and",
-    operator.and_,
-    BOOLS,
-    "Both are True.",
-    "[True, False], True",
-    "[True, False]",
-    expression="{0} & {1}",
-    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
-    ufunc=np.logical_and,
-    scalar={"b": "{0} and {1}"},
-    export=("math.logical_and", "logical_and"),
-)
-logical_or = binary(
-    "logical_or",
-    operator.or_,
-    BOOLS,
-    "At least one is True.",
-    "[True, False], False",
-    "[True, False]",
-    expression="{0} | {1}",
-    traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
-    ufunc=np.logical_or,
-    scalar={"b": "{0} or {1}"},
-    export=("math.logical_or", "logical_or"),
-)
-logical_xor = binary(
-    "logical_xor",
-    operator.xor,
-    BOOLS,
-    "Exactly one is True.",
-    "[True, False], True",
-    "[False, True]",
-    expression="{0} ^ {1}",
-    traits=COMMUTATIVE | INLINE_SCALAR,
-    ufunc=np.logical_xor,
-    scalar={"b": "{0} != {1}"},
-    export=("math.logical_xor",),
-)
-logical_not = unary(
-    "logical_not",
-    operator.invert,
-    BOOLS,
-    "True for False, and False for True.",
-    "[True, False]",
-    "[False, True]",
-    expression="~{0}",
-    traits=CHEAP | INLINE_SCALAR,
-    ufunc=np.logical_not,
-    scalar={"b": "not {0}"},
-    export=("math.logical_not", "logical_not"),
-)
+logical_and = binary("logical_and", operator.and_, BOOLS, "Both are True.", "[True, False], True",
+                     "[True, False]", expression="{0} & {1}", traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+                     ufunc=np.logical_and, scalar={"b": "{0} and {1}"},
+                     export=("math.logical_and", "logical_and"))  # fmt: skip
+logical_or = binary("logical_or", operator.or_, BOOLS, "At least one is True.", "[True, False], False",
+                    "[True, False]", expression="{0} | {1}", traits=COMMUTATIVE | CHEAP | INLINE_SCALAR,
+                    ufunc=np.logical_or, scalar={"b": "{0} or {1}"},
+                    export=("math.logical_or", "logical_or"))  # fmt: skip
+logical_xor = binary("logical_xor", operator.xor, BOOLS, "Exactly one is True.", "[True, False], True",
+                     "[False, True]", expression="{0} ^ {1}", traits=COMMUTATIVE | INLINE_SCALAR,
+                     ufunc=np.logical_xor, scalar={"b": "{0} != {1}"},
+                     export=("math.logical_xor",))  # fmt: skip
+logical_not = unary("logical_not", operator.invert, BOOLS, "True for False, and False for True.",
+                    "[True, False]", "[False, True]", expression="~{0}", traits=CHEAP | INLINE_SCALAR,
+                    ufunc=np.logical_not, scalar={"b": "not {0}"},
+                    export=("math.logical_not", "logical_not"))  # fmt: skip
 
 
 @op

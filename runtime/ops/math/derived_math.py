@@ -164,17 +164,9 @@ def _xlog1py(x: Array, y: Array) -> Array:
     return np.where(x == 0, x.dtype.type(0), x * np.log1p(y))
 
 
-xlog1py = binary(
-    "xlog1py",
-    _xlog1py,
-    FLOATS | COMPLEX,
-    "`x * log(1 + y)`, and 0 where `x` is 0.",
-    "[0., 2.], [-1., 0.]",
-    "[0.0, 0.0]",
-    traits=ELEMENTWISE,
-    cost=18,
-    export=("math.xlog1py",),
-)
+xlog1py = binary("xlog1py", _xlog1py, FLOATS | COMPLEX, "`x * log(1 + y)`, and 0 where `x` is 0.",
+                 "[0., 2.], [-1., 0.]", "[0.0, 0.0]", traits=ELEMENTWISE, cost=18,
+                 export=("math.xlog1py",))  # fmt: skip
 
 
 @xlog1py.gradient

@@ -90,91 +90,26 @@ def _curve(name: str, compute: Callable[..., Any], manual: str, example: str, gi
 
 
 ALL = SIGNED | CURVED
-abs = unary(
-    "abs",
-    np.abs,
-    ALL,
-    "The absolute value; the modulus of a complex number.",
-    "[-2, 3]",
-    "[2, 3]",
-    real_part,
-    traits=CHEAP,
-    scalar={"if": "abs({0})"},
-    interval=intervals.absolute,
-    export=("math.abs", "abs"),
-)
-negative = unary(
-    "negative",
-    operator.neg,
-    ALL,
-    "`-x`.",
-    "[1, -2]",
-    "[-1, 2]",
-    expression="-{0}",
-    traits=MODULAR | CHEAP,
-    ufunc=np.negative,
-    scalar={"if": "-{0}"},
-    interval=intervals.negative,
-    export=("math.negative", "negative"),
-)
-sign = unary(
-    "sign",
-    _sign,
-    ALL,
-    "-1, 0 or 1; for complex numbers `x / abs(x)`.",
-    "[-2., 0., 7.]",
-    "[-1.0, 0.0, 1.0]",
-    traits=ELEMENTWISE | CHEAP,
-    out={"f": ("np.sign({0}, out={o})",)},
-    export=("math.sign", "sign"),
-)
-square = unary(
-    "square",
-    np.square,
-    NUMERIC,
-    "`x * x`.",
-    "[2, -3]",
-    "[4, 9]",
-    expression="{0} * {0}",
-    traits=CHEAP,
-    scalar={"iuf": "{0} * {0}"},
-    interval=intervals.square,
-    export=("math.square", "square"),
-)
-sqrt = unary(
-    "sqrt",
-    np.sqrt,
-    CURVED,
-    "The square root; NaN for negative numbers.",
-    "[4., 9.]",
-    "[2.0, 3.0]",
-    cost=6,
-    scalar={"f": "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"},
-    export=("math.sqrt", "sqrt"),
-)
-rsqrt = unary(
-    "rsqrt",
-    _rsqrt,
-    CURVED,
-    "`1 / sqrt(x)`.",
-    "[4., 0.]",
-    "[0.5, inf]",
-    traits=ELEMENTWISE,
-    out={"f": ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})")},
-    cost=10,
-    formula=lambda m, x: 1 / m.sqrt(x),
-    export=("math.rsqrt",),
-)
-reciprocal = unary(
-    "reciprocal",
-    np.reciprocal,
-    CURVED,
-    "`1 / x`.",
-    "[4., 0.]",
-    "[0.25, inf]",
-    cost=4,
-    export=("math.reciprocal",),
-)
+abs = unary("abs", np.abs, ALL, "The absolute value; the modulus of a complex number.", "[-2, 3]", "[2, 3]",
+            real_part, traits=CHEAP, scalar={"if": "abs({0})"}, interval=intervals.absolute,
+            export=("math.abs", "abs"))  # fmt: skip
+negative = unary("negative", operator.neg, ALL, "`-x`.", "[1, -2]", "[-1, 2]", expression="-{0}",
+                 traits=MODULAR | CHEAP, ufunc=np.negative, scalar={"if": "-{0}"},
+                 interval=intervals.negative, export=("math.negative", "negative"))  # fmt: skip
+sign = unary("sign", _sign, ALL, "-1, 0 or 1; for complex numbers `x / abs(x)`.", "[-2., 0., 7.]",
+             "[-1.0, 0.0, 1.0]", traits=ELEMENTWISE | CHEAP, out={"f": ("np.sign({0}, out={o})",)},
+             export=("math.sign", "sign"))  # fmt: skip
+square = unary("square", np.square, NUMERIC, "`x * x`.", "[2, -3]", "[4, 9]", expression="{0} * {0}",
+               traits=CHEAP, scalar={"iuf": "{0} * {0}"}, interval=intervals.square,
+               export=("math.square", "square"))  # fmt: skip
+sqrt = unary("sqrt", np.sqrt, CURVED, "The square root; NaN for negative numbers.", "[4., 9.]", "[2.0, 3.0]",
+             cost=6, scalar={"f": "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"},
+             export=("math.sqrt", "sqrt"))  # fmt: skip
+rsqrt = unary("rsqrt", _rsqrt, CURVED, "`1 / sqrt(x)`.", "[4., 0.]", "[0.5, inf]", traits=ELEMENTWISE,
+              out={"f": ("np.sqrt({0}, out={o})", "np.reciprocal({o}, out={o})")}, cost=10,
+              formula=lambda m, x: 1 / m.sqrt(x), export=("math.rsqrt",))  # fmt: skip
+reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]", cost=4,
+                   export=("math.reciprocal",))  # fmt: skip
 exp = _curve("exp", np.exp, "e to the power `x`.", "[0.]", "[1.0]", 10)
 expm1 = unary(
     "expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]", cost=14, export=("math.expm1",)
@@ -193,16 +128,8 @@ acos = _curve("acos", np.arccos, "The angle whose cosine is `x`.", "[1.]", "[0.0
 atan = _curve("atan", np.arctan, "The angle whose tangent is `x`.", "[0.]", "[0.0]", 20)
 sinh = _curve("sinh", np.sinh, "The hyperbolic sine.", "[0.]", "[0.0]", 30)
 cosh = _curve("cosh", np.cosh, "The hyperbolic cosine.", "[0.]", "[1.0]", 20)
-tanh = unary(
-    "tanh",
-    np.tanh,
-    CURVED,
-    "The hyperbolic tangent.",
-    "[0.]",
-    "[0.0]",
-    cost=20,
-    export=("math.tanh", "nn.tanh", "tanh"),
-)
+tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]", cost=20,
+             export=("math.tanh", "nn.tanh", "tanh"))  # fmt: skip
 asinh = _curve("asinh", np.arcsinh, "The inverse of `sinh`.", "[0.]", "[0.0]", 40)
 acosh = _curve("acosh", np.arccosh, "The inverse of `cosh`.", "[1.]", "[0.0]", 40)
 atanh = _curve("atanh", np.arctanh, "The inverse of `tanh`.", "[0.]", "[0.0]", 30)
@@ -241,112 +168,32 @@ log_sigmoid = unary(
     formula=lambda m, x: -m.softplus(-x),
     export=("math.log_sigmoid",),
 )
-softplus = unary(
-    "softplus",
-    _softplus,
-    FLOATS,
-    "`log(1 + exp(x))`.",
-    "[100.]",
-    "[100.0]",
-    parameter="features",
-    traits=ELEMENTWISE,
-    cost=30,
-    out={"f": ("np.logaddexp({0}, {zero}, out={o})",)},
-    export=("math.softplus", "nn.softplus"),
-)
-erf = unary(
-    "erf",
-    _each(math.erf),
-    FLOATS,
-    "The Gauss error function.",
-    "[0., 10.]",
-    "[0.0, 1.0]",
-    cost=24,
-    export=("math.erf",),
-)
-erfc = unary(
-    "erfc",
-    _each(math.erfc),
-    FLOATS,
-    "`1 - erf(x)`.",
-    "[0., 30.]",
-    "[1.0, 0.0]",
-    cost=30,
-    export=("math.erfc",),
-)
-lgamma = unary(
-    "lgamma",
-    _each(_lgamma),
-    FLOATS,
-    "The logarithm of the absolute value of the gamma function.",
-    "[1., 0.]",
-    "[0.0, inf]",
-    cost=120,
-    export=("math.lgamma",),
-)
-ceil = unary(
-    "ceil",
-    np.ceil,
-    FLOATS,
-    "The next whole number that is not smaller.",
-    "[1.2, -1.2]",
-    "[2.0, -1.0]",
-    export=("math.ceil",),
-)
-floor = unary(
-    "floor",
-    np.floor,
-    FLOATS,
-    "The next whole number that is not larger.",
-    "[1.2, -1.2]",
-    "[1.0, -2.0]",
-    export=("math.floor", "floor"),
-)
-round = unary(
-    "round",
-    _rounded,
-    REAL,
-    "The nearest whole number, the even one of two.",
-    "[0.5, 1.5]",
-    "[0.0, 2.0]",
-    traits=ELEMENTWISE | MAY_ALIAS,
-    out={"f": ("np.rint({0}, out={o})",)},
-    export=("math.round", "round"),
-)
+softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]",
+                 parameter="features", traits=ELEMENTWISE, cost=30,
+                 out={"f": ("np.logaddexp({0}, {zero}, out={o})",)},
+                 export=("math.softplus", "nn.softplus"))  # fmt: skip
+erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]", cost=24,
+            export=("math.erf",))  # fmt: skip
+erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]", cost=30,
+             export=("math.erfc",))  # fmt: skip
+lgamma = unary("lgamma", _each(_lgamma), FLOATS, "The logarithm of the absolute value of the gamma function.",
+               "[1., 0.]", "[0.0, inf]", cost=120, export=("math.lgamma",))  # fmt: skip
+ceil = unary("ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]",
+             "[2.0, -1.0]", export=("math.ceil",))  # fmt: skip
+floor = unary("floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]",
+              "[1.0, -2.0]", export=("math.floor", "floor"))  # fmt: skip
+round = unary("round", _rounded, REAL, "The nearest whole number, the even one of two.", "[0.5, 1.5]",
+              "[0.0, 2.0]", traits=ELEMENTWISE | MAY_ALIAS, out={"f": ("np.rint({0}, out={o})",)},
+              export=("math.round", "round"))  # fmt: skip
 rint = unary(
     "rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]", export=("math.rint",)
 )
-is_nan = unary(
-    "is_nan",
-    np.isnan,
-    FLOATS,
-    "Which elements are not a number.",
-    "[0., float('nan')]",
-    "[False, True]",
-    boolean,
-    scalar={"f": "{0} != {0}"},
-    export=("math.is_nan",),
-)
-is_inf = unary(
-    "is_inf",
-    np.isinf,
-    FLOATS,
-    "Which elements are infinite.",
-    "[0., float('-inf')]",
-    "[False, True]",
-    boolean,
-    export=("math.is_inf",),
-)
-is_finite = unary(
-    "is_finite",
-    np.isfinite,
-    FLOATS,
-    "Which elements are neither infinite nor NaN.",
-    "[0., float('inf')]",
-    "[True, False]",
-    boolean,
-    export=("math.is_finite",),
-)
+is_nan = unary("is_nan", np.isnan, FLOATS, "Which elements are not a number.", "[0., float('nan')]",
+               "[False, True]", boolean, scalar={"f": "{0} != {0}"}, export=("math.is_nan",))  # fmt: skip
+is_inf = unary("is_inf", np.isinf, FLOATS, "Which elements are infinite.", "[0., float('-inf')]",
+               "[False, True]", boolean, export=("math.is_inf",))  # fmt: skip
+is_finite = unary("is_finite", np.isfinite, FLOATS, "Which elements are neither infinite nor NaN.",
+                  "[0., float('inf')]", "[True, False]", boolean, export=("math.is_finite",))  # fmt: skip
 
 
 def _angle_of(x: Array) -> Array:
@@ -355,42 +202,16 @@ def _angle_of(x: Array) -> Array:
     return np.arctan2(x.imag, x.real)
 
 
-_real = unary(
-    "real",
-    np.real,
-    COMPLEX,
-    "The real parts of complex numbers.",
-    "[1+2j]",
-    "[1.0]",
-    real_part,
-    traits=ELEMENTWISE | MAY_ALIAS,
-)
-imag = unary(
-    "imag",
-    np.imag,
-    NUMERIC | BOOLS,
-    "The imaginary parts; zeros for other numbers.",
-    "[1+2j]",
-    "[2.0]",
-    real_part,
-    parameter="input",
-    traits=ELEMENTWISE | MAY_ALIAS,
-    export=("math.imag",),
-)
+_real = unary("real", np.real, COMPLEX, "The real parts of complex numbers.", "[1+2j]", "[1.0]", real_part,
+              traits=ELEMENTWISE | MAY_ALIAS)  # fmt: skip
+imag = unary("imag", np.imag, NUMERIC | BOOLS, "The imaginary parts; zeros for other numbers.", "[1+2j]",
+             "[2.0]", real_part, parameter="input", traits=ELEMENTWISE | MAY_ALIAS,
+             export=("math.imag",))  # fmt: skip
 _conj = unary(
     "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"
 )
-_angle = unary(
-    "angle",
-    _angle_of,
-    CURVED,
-    "The angles of numbers in the complex plane.",
-    "[1+0j, 2+0j]",
-    "[0.0, 0.0]",
-    real_part,
-    traits=ELEMENTWISE,
-    cost=20,
-)
+_angle = unary("angle", _angle_of, CURVED, "The angles of numbers in the complex plane.", "[1+0j, 2+0j]",
+               "[0.0, 0.0]", real_part, traits=ELEMENTWISE, cost=20)  # fmt: skip
 
 
 @export("math.conj")
@@ -442,7 +263,9 @@ of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitte
 _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
 
 
-lgamma.gradient(lambda dy, y, x: dy * late_binding.special.digamma(x))
+@lgamma.gradient
+def _(dy: Any, y: Any, x: Any) -> Any:
+    return dy * late_binding.special.digamma(x)
 
 
 @export("math.real")

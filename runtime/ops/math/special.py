@@ -87,133 +87,50 @@ def _grown(scaled: Callable[[int, Array], Array], order: int, sign: int) -> Call
     return formula
 
 
-digamma = _curve(
-    "digamma",
-    gamma.digamma,
-    "The derivative of `lgamma`; NaN at 0, -1, ….",
-    "[1e10, 0.]",
-    "[23.025850296020508, nan]",
-    cost=100,
-    export=("math.digamma",),
-)
-erfinv = _curve(
-    "erfinv",
-    error_functions.inverse_erf,
-    "The inverse of `erf`.",
-    "[0., 1.]",
-    "[0.0, inf]",
-    cost=60,
-    export=("math.erfinv",),
-)
-erfcinv = _curve(
-    "erfcinv",
-    error_functions.inverse_erfc,
-    "The inverse of `erfc`.",
-    "[0., 2.]",
-    "[inf, -inf]",
-    cost=60,
-    export=("math.erfcinv",),
-)
-ndtri = _curve(
-    "ndtri",
-    error_functions.quantile,
-    "The quantiles of the standard normal distribution.",
-    "[0.5, 1.]",
-    "[0.0, inf]",
-    cost=60,
-    export=("math.ndtri",),
-)
-dawsn = _special(
-    "dawsn",
-    error_functions.dawson,
-    "Dawson's integral, `exp(-x * x)` times that of `exp(t * t)`.",
-    "[0.]",
-    "[0.0]",
-)
-expint = _special(
-    "expint",
-    exponential_integrals.exponential,
-    "The exponential integral, that of `exp(t) / t`.",
-    "[0., -1.]",
-    "[-inf, nan]",
-)
-fresnel_sin = _special(
-    "fresnel_sin",
-    lambda x: exponential_integrals.fresnel(x)[0],
-    "The integral of `sin(pi / 2 * t * t)`.",
-    "[0., float('inf')]",
-    "[0.0, 0.5]",
-)
-fresnel_cos = _special(
-    "fresnel_cos",
-    lambda x: exponential_integrals.fresnel(x)[1],
-    "The integral of `cos(pi / 2 * t * t)`.",
-    "[0., float('inf')]",
-    "[0.0, 0.5]",
-)
-spence = _special(
-    "spence",
-    exponential_integrals.dilogarithm,
-    "Spence's integral, of `-log(t) / (t - 1)` from 1 on.",
-    "[1., -1.]",
-    "[0.0, nan]",
-)
-bessel_i0 = _curve(
-    "bessel_i0",
-    _grown(bessel.i, 0, 1),
-    "The modified function of the first kind, of order 0.",
-    "[0., 200.]",
-    "[1.0, inf]",
-    cost=150,
-    export=("math.bessel_i0", "math.special.bessel_i0"),
-)
-bessel_i1 = _curve(
-    "bessel_i1",
-    _grown(bessel.i, 1, 1),
-    "The modified function of the first kind, of order 1.",
-    "[0., 200.]",
-    "[0.0, inf]",
-    cost=150,
-    export=("math.bessel_i1", "math.special.bessel_i1"),
-)
-bessel_i0e = _curve(
-    "bessel_i0e",
-    _bessel(bessel.i, 0),
-    "`bessel_i0(x) * exp(-abs(x))`.",
-    "[0.]",
-    "[1.0]",
-    cost=120,
-    export=("math.bessel_i0e", "math.special.bessel_i0e"),
-)
-bessel_i1e = _curve(
-    "bessel_i1e",
-    _bessel(bessel.i, 1),
-    "`bessel_i1(x) * exp(-abs(x))`.",
-    "[0.]",
-    "[0.0]",
-    cost=120,
-    export=("math.bessel_i1e", "math.special.bessel_i1e"),
-)
+digamma = _curve("digamma", gamma.digamma, "The derivative of `lgamma`; NaN at 0, -1, ….", "[1e10, 0.]",
+                 "[23.025850296020508, nan]", cost=100, export=("math.digamma",))  # fmt: skip
+erfinv = _curve("erfinv", error_functions.inverse_erf, "The inverse of `erf`.", "[0., 1.]", "[0.0, inf]",
+                cost=60, export=("math.erfinv",))  # fmt: skip
+erfcinv = _curve("erfcinv", error_functions.inverse_erfc, "The inverse of `erfc`.", "[0., 2.]", "[inf, -inf]",
+                 cost=60, export=("math.erfcinv",))  # fmt: skip
+ndtri = _curve("ndtri", error_functions.quantile, "The quantiles of the standard normal distribution.",
+               "[0.5, 1.]", "[0.0, inf]", cost=60, export=("math.ndtri",))  # fmt: skip
+dawsn = _special("dawsn", error_functions.dawson,
+                 "Dawson's integral, `exp(-x * x)` times that of `exp(t * t)`.", "[0.]",
+                 "[0.0]")  # fmt: skip
+expint = _special("expint", exponential_integrals.exponential,
+                  "The exponential integral, that of `exp(t) / t`.", "[0., -1.]", "[-inf, nan]")  # fmt: skip
+fresnel_sin = _special("fresnel_sin", lambda x: exponential_integrals.fresnel(x)[0],
+                       "The integral of `sin(pi / 2 * t * t)`.", "[0., float('inf')]",
+                       "[0.0, 0.5]")  # fmt: skip
+fresnel_cos = _special("fresnel_cos", lambda x: exponential_integrals.fresnel(x)[1],
+                       "The integral of `cos(pi / 2 * t * t)`.", "[0., float('inf')]",
+                       "[0.0, 0.5]")  # fmt: skip
+spence = _special("spence", exponential_integrals.dilogarithm,
+                  "Spence's integral, of `-log(t) / (t - 1)` from 1 on.", "[1., -1.]",
+                  "[0.0, nan]")  # fmt: skip
+bessel_i0 = _curve("bessel_i0", _grown(bessel.i, 0, 1),
+                   "The modified function of the first kind, of order 0.", "[0., 200.]", "[1.0, inf]",
+                   cost=150, export=("math.bessel_i0", "math.special.bessel_i0"))  # fmt: skip
+bessel_i1 = _curve("bessel_i1", _grown(bessel.i, 1, 1),
+                   "The modified function of the first kind, of order 1.", "[0., 200.]", "[0.0, inf]",
+                   cost=150, export=("math.bessel_i1", "math.special.bessel_i1"))  # fmt: skip
+bessel_i0e = _curve("bessel_i0e", _bessel(bessel.i, 0), "`bessel_i0(x) * exp(-abs(x))`.", "[0.]", "[1.0]",
+                    cost=120, export=("math.bessel_i0e", "math.special.bessel_i0e"))  # fmt: skip
+bessel_i1e = _curve("bessel_i1e", _bessel(bessel.i, 1), "`bessel_i1(x) * exp(-abs(x))`.", "[0.]", "[0.0]",
+                    cost=120, export=("math.bessel_i1e", "math.special.bessel_i1e"))  # fmt: skip
 bessel_j0 = _special(
     "bessel_j0", _bessel(bessel.j, 0), "The Bessel function of the first kind, of order 0.", "[0.]", "[1.0]"
 )
 bessel_j1 = _special(
     "bessel_j1", _bessel(bessel.j, 1), "The Bessel function of the first kind, of order 1.", "[0.]", "[0.0]"
 )
-bessel_k0 = _special(
-    "bessel_k0",
-    _grown(bessel.k, 0, -1),
-    "The modified function of the second kind, of order 0.",
-    "[0., 200.]",
-    "[inf, 0.0]",
-)
-bessel_k1 = _special(
-    "bessel_k1",
-    _grown(bessel.k, 1, -1),
-    "The modified function of the second kind, of order 1.",
-    "[0., 200.]",
-    "[inf, 0.0]",
-)
+bessel_k0 = _special("bessel_k0", _grown(bessel.k, 0, -1),
+                     "The modified function of the second kind, of order 0.", "[0., 200.]",
+                     "[inf, 0.0]")  # fmt: skip
+bessel_k1 = _special("bessel_k1", _grown(bessel.k, 1, -1),
+                     "The modified function of the second kind, of order 1.", "[0., 200.]",
+                     "[inf, 0.0]")  # fmt: skip
 bessel_k0e = _special("bessel_k0e", _bessel(bessel.k, 0), "`bessel_k0(x) * exp(x)`.", "[0.]", "[inf]")
 bessel_k1e = _special("bessel_k1e", _bessel(bessel.k, 1), "`bessel_k1(x) * exp(x)`.", "[0.]", "[inf]")
 bessel_y0 = _special(

@@ -90,7 +90,9 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
     return _along_axes(input, slide, np.maximum, _lowest(input.dtype))
 
 
-max_pool.gradient(lambda dy, y, input, **setting: max_pool_grad(input, y, dy, **setting))
+@max_pool.gradient
+def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
+    return max_pool_grad(input, y, dy, **setting)
 
 
 @op
@@ -269,7 +271,9 @@ def _divided(sums: Array, slide: Sliding) -> Array:
     return sums
 
 
-avg_pool.gradient(lambda dy, y, input, **setting: avg_pool_grad(shape(input), dy, **setting))
+@avg_pool.gradient
+def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
+    return avg_pool_grad(shape(input), dy, **setting)
 
 
 @op

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,7 +86,9 @@ def _(input: Array) -> tuple[Array, Array]:
     return found.astype(input.dtype), pools
 
 
-pooled_violators.gradient(lambda dy, y, input: pool_means(dy[0], y[1]))
+@pooled_violators.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return pool_means(dy[0], y[1])
 
 
 @op

@@ -140,99 +140,37 @@ def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return np.sqrt(sum_of(squares, axis, keepdims)).astype(input_tensor.dtype)
 
 
-reduce_sum = reduction(
-    "reduce_sum",
-    sum_of,
-    NUMERIC,
-    "The sum; 0 of nothing.",
-    "[[1, 2], [3, 4]], axis=1",
-    "[3, 7]",
-    traits=TOTAL,
-    reducer=BlockReduction("np.add.reduce", np.add.reduce),
-    export=("math.reduce_sum", "reduce_sum"),
-)
-reduce_prod = reduction(
-    "reduce_prod",
-    _prod,
-    NUMERIC,
-    "The product; 1 of nothing.",
-    "[[1, 2], [3, 4]]",
-    "24",
-    traits=TOTAL,
-    reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
-    export=("math.reduce_prod", "reduce_prod"),
-)
-reduce_mean = reduction(
-    "reduce_mean",
-    mean_of,
-    NUMERIC,
-    "The mean; of integers rounded towards zero.",
-    "[1., 2.]",
-    "1.5",
-    traits=TOTAL,
-    reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
-    export=("math.reduce_mean", "reduce_mean"),
-)
-reduce_max = reduction(
-    "reduce_max",
-    _max,
-    REAL,
-    "The largest, or NaN; of nothing the least number there is.",
-    "[[1, 5], [7, 2]], axis=0",
-    "[7, 5]",
-    reducer=BlockReduction("largest", largest),
-    export=("math.reduce_max", "reduce_max"),
-)
-reduce_min = reduction(
-    "reduce_min",
-    _min,
-    REAL,
-    "The smallest, or NaN; of nothing the largest number there is.",
-    "[[1, 5], [7, 2]], axis=0",
-    "[1, 2]",
-    reducer=BlockReduction("smallest", smallest),
-    export=("math.reduce_min", "reduce_min"),
-)
-reduce_all = reduction(
-    "reduce_all",
-    _all,
-    BOOLS,
-    "All are True.",
-    "[[True, False], [True, True]], axis=1",
-    "[False, True]",
-    traits=TOTAL,
-    reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
-    export=("math.reduce_all", "reduce_all"),
-)
-reduce_any = reduction(
-    "reduce_any",
-    _any,
-    BOOLS,
-    "At least one is True.",
-    "[[True, False], [False, False]], axis=1",
-    "[True, False]",
-    traits=TOTAL,
-    reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
-    export=("math.reduce_any", "reduce_any"),
-)
-reduce_logsumexp = reduction(
-    "reduce_logsumexp",
-    _logsumexp,
-    FLOATS,
-    "`log(sum(exp(x)))`, without overflow.",
-    "[1000.]",
-    "1000.0",
-    export=("math.reduce_logsumexp", "reduce_logsumexp"),
-)
-reduce_euclidean_norm = reduction(
-    "reduce_euclidean_norm",
-    _euclidean_norm,
-    NUMERIC,
-    "`sqrt(sum(abs(x) ** 2))`.",
-    "[3., 4.]",
-    "5.0",
-    export=("math.reduce_euclidean_norm",),
-)
+reduce_sum = reduction("reduce_sum", sum_of, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1",
+                       "[3, 7]", traits=TOTAL, reducer=BlockReduction("np.add.reduce", np.add.reduce),
+                       export=("math.reduce_sum", "reduce_sum"))  # fmt: skip
+reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24",
+                        traits=TOTAL, reducer=BlockReduction("np.multiply.reduce", np.multiply.reduce),
+                        export=("math.reduce_prod", "reduce_prod"))  # fmt: skip
+reduce_mean = reduction("reduce_mean", mean_of, NUMERIC, "The mean; of integers rounded towards zero.",
+                        "[1., 2.]", "1.5", traits=TOTAL,
+                        reducer=BlockReduction("np.add.reduce", np.add.reduce, divides=True),
+                        export=("math.reduce_mean", "reduce_mean"))  # fmt: skip
+reduce_max = reduction("reduce_max", _max, REAL, "The largest, or NaN; of nothing the least number there is.",
+                       "[[1, 5], [7, 2]], axis=0", "[7, 5]", reducer=BlockReduction("largest", largest),
+                       export=("math.reduce_max", "reduce_max"))  # fmt: skip
+reduce_min = reduction("reduce_min", _min, REAL,
+                       "The smallest, or NaN; of nothing the largest number there is.",
+                       "[[1, 5], [7, 2]], axis=0", "[1, 2]", reducer=BlockReduction("smallest", smallest),
+                       export=("math.reduce_min", "reduce_min"))  # fmt: skip
+reduce_all = reduction("reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1",
+                       "[False, True]", traits=TOTAL,
+                       reducer=BlockReduction("np.logical_and.reduce", np.logical_and.reduce),
+                       export=("math.reduce_all", "reduce_all"))  # fmt: skip
+reduce_any = reduction("reduce_any", _any, BOOLS, "At least one is True.",
+                       "[[True, False], [False, False]], axis=1", "[True, False]", traits=TOTAL,
+                       reducer=BlockReduction("np.logical_or.reduce", np.logical_or.reduce),
+                       export=("math.reduce_any", "reduce_any"))  # fmt: skip
+reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.",
+                             "[1000.]", "1000.0",
+                             export=("math.reduce_logsumexp", "reduce_logsumexp"))  # fmt: skip
+reduce_euclidean_norm = reduction("reduce_euclidean_norm", _euclidean_norm, NUMERIC,
+                                  "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0",
+                                  export=("math.reduce_euclidean_norm",))  # fmt: skip
 
 
 @reduce_prod.gradient
