@@ -28,8 +28,9 @@ from ..core.tensor import EagerTensor, Reference, Tensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, current, recorders, recording_by
 from ..ir.graph import Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import VariableType
-from ..ops.framework.op import Op, wrap
+from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CUSTOM
 from .graph_vjp import zeros_for
 from .tape import GradientTape
@@ -43,7 +44,7 @@ class _VariableWatcher:
         self.found: dict[int, Variable] = {}
 
     def computed(
-        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+        self, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
         self._look_at(inputs)
 

@@ -18,11 +18,11 @@ from ..core.tensor import EagerTensor
 from ..ir.builder import Builder
 from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.traits import SIZE_QUERY
 from ..ir.value_types import AnySpec, ListType, TensorType, VariableType
 from ..ops.arrays.creation import zeros_like
 from ..ops.arrays.undefined_values import of_size_zero
 from ..ops.framework.op import wrap
-from ..ops.framework.traits import SIZE_QUERY
 from ..ops.lists.nested_lists import list_of_lists, new_list
 from ..ops.lists.tensor_list import list_new
 from ..ops.state.variable_ops import read_variable

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import is_custom_gradient
+from ..ir.traits import CALLS_PYTHON, IDEMPOTENT
 from ..ir.value_types import TensorType, VariableType
 from ..ops.framework.region_ops import CUSTOM
-from ..ops.framework.traits import CALLS_PYTHON, IDEMPOTENT
 from ..ops.state.variable_ops import read_variable
 from ..optimize.induction_variables import induction_steps
 

@@ -22,10 +22,11 @@ from ..core.shapes import is_static
 from ..core.tensor import EagerTensor
 from ..ir.builder import current, recorders
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.creation import zeros
 from ..ops.arrays.undefined_values import blank, of_size_zero
-from ..ops.framework.op import Op, wrap
+from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from ..ops.math.cast import cast
 from .graph_vjp import GraphVjp, content, making_list, zeros_for
@@ -219,7 +220,7 @@ def _common(specs: list[AnySpec]) -> AnySpec:
     return found
 
 
-BACK: dict[Op, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
+BACK: dict[OpDef, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
     CALL: call_back,
     COND: branches_back,
     SWITCH: branches_back,

@@ -11,6 +11,7 @@ from ..ir.builder import recorders
 from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_branch, is_call, is_cond, is_custom_gradient, is_loop
+from ..ops.framework.op import Op
 from .graph_vjp import zeros_for
 from .tape_records import Grads, Pullback
 
@@ -83,6 +84,7 @@ def _read(operand: Operand, values: dict[Operand, Any]) -> Any:
 
 def _computed(operation: Operation, inputs: list[Any]) -> list[Any]:
     try:
+        assert isinstance(operation.op, Op)
         results = operation.op.run(inputs, operation.attrs)
     except Exception as error:
         arrays = [getattr(x, "_array", x) for x in inputs]

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.graph import Constant, Operand, Operation, Value
-from ..ops.framework.traits import CHEAP
+from ..ir.traits import CHEAP
 from ..ops.state.variable_ops import read_variable
 from .graph_vjp import GraphVjp
 from .loop_invariants import counters, only_read, steady_inputs, unchanging

@@ -25,11 +25,11 @@ from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
 from ..ir.builder import Builder, current, recording_by, start_recording, stop_recording
 from ..ir.graph import Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.source_location import site
 from ..ops.arrays.concat_split import join
 from ..ops.arrays.creation import ones_like, zeros
 from ..ops.arrays.shape_ops import shape
-from ..ops.framework.op import Op
 from ..ops.math.cast import identity
 from .backprop import gradients
 from .jacobian import batch_jacobian, jacobian
@@ -115,7 +115,7 @@ class GradientTape:
         self._tracked, self._watched, self._alive, self._variables = set(), {}, [], {}
 
     def computed(
-        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+        self, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
         """Record an operation that ran eagerly."""
         if self._builder is None:

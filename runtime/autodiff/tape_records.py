@@ -15,10 +15,11 @@ from ..core.tensor import Reference, SymbolicArray, SymbolicTensor, Tensor
 from ..ir.builder import Builder
 from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation
+from ..ir.op_def import OpDef
 from ..ir.source_location import Origin, Site, origin_at
 from ..ir.value_types import AnySpec, ListType, VariableType
 from ..ops.framework.kernel_results import returns_many
-from ..ops.framework.op import Op, wrap
+from ..ops.framework.op import wrap
 
 Key = Hashable
 Grads = list[Any]
@@ -52,7 +53,7 @@ class Record:
     __slots__ = ("attrs", "inputs", "op", "outputs", "site")
 
     def __init__(
-        self, op: Op | None, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+        self, op: OpDef | None, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
         self.op = op
         self.inputs = list(inputs)
@@ -137,7 +138,7 @@ def _original(operand: Operand, builder: Builder) -> Any:
 
 
 def pulled_back(
-    op: Op,
+    op: OpDef,
     attrs: Mapping[str, Any],
     inputs: Sequence[Any],
     outputs: Sequence[Any],

@@ -22,8 +22,8 @@ from ..core import weak_types
 from ..core.tensor import SymbolicTensor, Tensor, WeakDtypeError, adapting, weak_origin
 from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import AnySpec
-from ..ops.framework.op import Op
 from ..ops.math.cast import cast
 from . import exceptions, state_leaves
 from .diagnostics import advice_for_objects, assigned, staging_error
@@ -32,7 +32,7 @@ from .regions import active, as_maybe, blank_like, close_regions, common_spec, h
 
 
 def trace_branches(
-    op: Op,
+    op: OpDef,
     selector: Any,
     functions: Sequence[Callable[[], tuple[Any, ...]]],
     names: Sequence[str],
@@ -52,7 +52,7 @@ def trace_branches(
 
 
 def _recorded(
-    op: Op,
+    op: OpDef,
     selector: Any,
     functions: Sequence[Callable[[], tuple[Any, ...]]],
     names: Sequence[str],
@@ -153,7 +153,7 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
 
 
 def _record_branches(
-    op: Op, selector: Any, builders: list[Builder], results: list[list[Any]], names: Sequence[str]
+    op: OpDef, selector: Any, builders: list[Builder], results: list[list[Any]], names: Sequence[str]
 ) -> tuple[Any, ...]:
     outer = active()
     paths = [

@@ -20,9 +20,9 @@ from agc.autograph.api import Note, StagingError, Where
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor import SymbolicTensor, Tensor
 from ..ir.builder import Builder
+from ..ir.op_def import OpDef
 from ..ir.source_location import raised_at
 from ..ops.assertions.assert_op import require
-from ..ops.framework.op import Op
 from ..ops.framework.region_ops import COND
 from ..ops.state.print_and_assert import GraphAssertionError, assert_true
 from ..ops.state.raise_op import Blueprint, Filled, Slot, is_known, raise_error
@@ -159,7 +159,7 @@ def _uncaught(error: BaseException, where: Where | None, handler: Where) -> Stag
     )
 
 
-def _watch(op: Op) -> None:
+def _watch(op: OpDef) -> None:
     """Refuse an effect in a `finally` that would not run after a failing branch."""
     if op in _SKIPPED:
         return

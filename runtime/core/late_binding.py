@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from ..interop import array_api
     from ..interop.numpy_dispatch import on_function, on_ufunc
     from ..ir.builder import Builder
-    from ..ir.graph_def import GraphDef
+    from ..ir.graph_def import GraphDef, NodeDef
     from ..ir.printer import print_graph
+    from ..ir.tensorflow_names import Naming
     from ..ops.arrays import concat_split, creation, gather_where, ranges, reshape, shape_ops, tile_and_pad
     from ..ops.arrays.placeholder import placeholder_of
     from ..ops.arrays.setitem import setitem
@@ -66,8 +67,9 @@ OBJECTS = {
     "experimental.dlpack": "CPU exported",
     "interop.numpy_dispatch": "on_function on_ufunc",
     "ir.builder": "Builder",
-    "ir.graph_def": "GraphDef",
+    "ir.graph_def": "GraphDef NodeDef",
     "ir.printer": "print_graph",
+    "ir.tensorflow_names": "Naming",
     "ops.arrays.placeholder": "placeholder_of",
     "ops.arrays.setitem": "setitem",
     "ops.math.cast": "cast",
@@ -134,6 +136,8 @@ __all__ = [
     "Builder",
     "CPU",
     "GraphDef",
+    "Naming",
+    "NodeDef",
     "SymbolicTensor",
     "TensorSpec",
     "array_api",

@@ -26,7 +26,6 @@ from .missing_attributes import INSTEAD, declare_missing
 from .shapes import TensorShape, of_dims
 
 if TYPE_CHECKING:
-    from ..ir.builder import Builder
     from ..ir.graph import Graph, Operation
 
 
@@ -361,7 +360,7 @@ class SymbolicTensor(Tensor):
 
     __slots__ = ("_builder", "_numbers", "_value", "_weak_from")
 
-    def __init__(self, value: Value, builder: Builder) -> None:
+    def __init__(self, value: Value, builder: late_binding.Builder) -> None:
         self._value = value
         self._builder = builder
         # The loop variable with a Python number as its start, if this is that variable or computed from it; see
@@ -558,7 +557,7 @@ class KnownTensor(SymbolicTensor):
 
     __slots__ = ("_array",)
 
-    def __init__(self, value: Value, builder: Builder, array: np.ndarray[Any, Any]) -> None:
+    def __init__(self, value: Value, builder: late_binding.Builder, array: np.ndarray[Any, Any]) -> None:
         super().__init__(value, builder)
         self._array = array
 
@@ -568,7 +567,7 @@ class SymbolicArray:
 
     __slots__ = ("_builder", "_value")
 
-    def __init__(self, value: Value, builder: Builder) -> None:
+    def __init__(self, value: Value, builder: late_binding.Builder) -> None:
         self._value = value
         self._builder = builder
 

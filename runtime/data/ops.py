@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
+from ..ir.traits import CALLS_PYTHON, IDEMPOTENT, KEEPS_VARIABLES
 from ..ir.value_types import TensorType
 from ..ops.framework.attribute_parsers import Object, Specs
 from ..ops.framework.op import Input, Name, Tensors, op
-from ..ops.framework.traits import CALLS_PYTHON, IDEMPOTENT, KEEPS_VARIABLES
 from .element_spec import boxed, fitted_leaves, unboxed
 from .iterator_state import Walk
 

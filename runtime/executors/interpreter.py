@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ops.framework.kernel_lookup import kernel_of
 from ..ops.framework.kernel_results import returns_many
-from ..ops.framework.op import Op
 from ..ops.framework.region_ops import CALL, COND, FUSED, SWITCH, WHILE
 from .plan.runtime_errors import located
 
@@ -92,7 +92,7 @@ def _truth(value: Any, operation: Operation) -> bool:
         raise located(error, operation, [value]) from None
 
 
-STRUCTURES: dict[Op, Callable[[Operation, list[Any]], Results]] = {
+STRUCTURES: dict[OpDef, Callable[[Operation, list[Any]], Results]] = {
     COND: _cond,
     WHILE: _while,
     SWITCH: _switch,

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ops.arrays.getitem import _matched, filled
-from ..ops.framework.op import Op
 from ..ops.math.arithmetic import add, multiply, subtract
 
 Makers = Mapping[Value, Operation]
@@ -59,7 +59,7 @@ def _computed(
     return _combined(maker.op, *(_form(part, makers, forms, depth - 1) for part in maker.inputs))
 
 
-def _combined(op: Op, one: _Form, other: _Form) -> _Form | None:
+def _combined(op: OpDef, one: _Form, other: _Form) -> _Form | None:
     if op is not multiply:
         return _sum(one, other, 1 if op is add else -1)
     for form, factor in ((one, other), (other, one)):

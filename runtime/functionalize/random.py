@@ -20,9 +20,9 @@ import numpy as np
 from .. import dtypes
 from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType, VariableType
 from ..kernels.random import seeds
-from ..ops.framework.op import Op
 from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
 from ..ops.random.rng_state import stream_after, stream_behind
 from ..ops.random.stateful import (
@@ -71,7 +71,7 @@ class _Drawing(NamedTuple):
     """The functional form of a drawing operation: the kind of its stream, its stateless operation, its inputs."""
 
     kind: Callable[[Operation], str]
-    stateless: Op | None
+    stateless: OpDef | None
     inputs: Callable[[Sequence[Operand], Operand], tuple[Operand, ...]]
     keeps_dtype: bool = True
 
@@ -88,7 +88,7 @@ def _last(inputs: Sequence[Operand], state: Operand) -> tuple[Operand, ...]:
     return (*inputs, state)
 
 
-_DRAWINGS = {
+_DRAWINGS: dict[OpDef, _Drawing] = {
     random_uniform: _Drawing(_of_attribute("uniform"), stateless_random_uniform, _after_first),
     random_normal: _Drawing(_of_attribute("normal"), stateless_random_normal, _after_first),
     random_truncated_normal: _Drawing(
@@ -160,7 +160,7 @@ def _rewritten(graph: Graph, keys: Sequence[Key]) -> Graph:
 def _drawn(operation: Operation, stream: Value) -> Iterator[Operation]:
     """Yield the stateless operations that draw the same numbers and advance the stream."""
 
-    def made(op: Op, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
+    def made(op: OpDef, inputs: Sequence[Operand], attrs: dict[str, Any], *outputs: Value) -> Operation:
         provenance = operation.origin, operation.device
         return Operation(op, tuple(inputs), attrs, outputs, (), *provenance)
 

@@ -22,10 +22,10 @@ from ..core.shapes import generalize, is_static
 from ..errors import OpError
 from ..ir.clone import are_same, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import AnySpec, ListType, TensorType
 from ..ops.arrays.getitem import select
 from ..ops.arrays.undefined_values import blank, of_size_zero
-from ..ops.framework.op import Op
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.region_ops import CALL, COND, SWITCH, WHILE
 from ..ops.state.print_and_assert import assert_true, print_texts
@@ -220,7 +220,7 @@ class _Writer:
         return None if shape is None or one.dtype is not other.dtype else TensorType(one.dtype, shape)
 
 
-_STRUCTURES: dict[Op, Any] = {
+_STRUCTURES: dict[OpDef, Any] = {
     blank: _Writer._blank,
     CALL: _Writer._call,
     COND: _Writer._cond,

@@ -17,8 +17,8 @@ from typing import Any
 from ..core import shapes
 from ..ir.clone import with_new_results, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType, VariableType
-from ..ops.framework.op import Op
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from ..ops.math.arithmetic import add, subtract
 from ..ops.random.rng_state import stream_after
@@ -258,7 +258,7 @@ def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Val
     return found
 
 
-_ON_VARIABLES: dict[Op, Callable[[_Writer, Operation], None]] = {
+_ON_VARIABLES: dict[OpDef, Callable[[_Writer, Operation], None]] = {
     read_variable: _Writer._read,
     assign_variable: _Writer._assign,
     assign_add_variable: _Writer._change,

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.shapes import Dims
+from ..ir.batching import BatchedArgument
 from ..ir.graph import Operation
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.reshape import broadcast_to, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.framework.batching import BatchedArgument
+from ..ops.framework.op import Op
 
 
 def with_rows(argument: BatchedArgument, count: Any) -> Any:
@@ -21,7 +22,7 @@ def with_rows(argument: BatchedArgument, count: Any) -> Any:
 
 
 class OperationBatch:
-    """One operation on all rows; see `ops.framework.batching.Batch`."""
+    """One operation on all rows; see `ir.batching.Batch`."""
 
     def __init__(self, operation: Operation, arguments: Sequence[BatchedArgument], count: Any) -> None:
         self.operation, self.arguments, self.count = operation, arguments, count
@@ -41,6 +42,7 @@ class OperationBatch:
     def call(self, *tensors: Any, **changed: Any) -> Any:
         op, attrs = self.operation.op, {**self.operation.attrs, **changed}
         given = dict(zip((op.parameters[i] for i, _ in op._inputs), op.grouped(list(tensors)), strict=True))
+        assert isinstance(op, Op)
         return op(**given, **attrs)
 
     def with_rows(self, argument: BatchedArgument) -> Any:

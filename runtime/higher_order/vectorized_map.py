@@ -24,15 +24,15 @@ from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_spec import TensorSpec
+from ..ir.batching import BatchedArgument
 from ..ir.builder import Builder, current
 from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.traits import DRAWS_RANDOM
 from ..ir.value_types import TensorType, VariableType
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
-from ..ops.framework.batching import BatchedArgument
 from ..ops.framework.op import wrap
-from ..ops.framework.traits import DRAWS_RANDOM
 from ..ops.state.variable_ops import read_variable
 from ..tracing.function import function
 from .batch import OperationBatch, with_rows

@@ -25,11 +25,11 @@ from ..core.devices import wanted
 from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy
 from ..core.tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
+from .op_def import OpDef
 from .source_location import Call, Origin, user_call
 from .value_types import AnySpec, TensorType
 
 if TYPE_CHECKING:
-    from ..ops.framework.op import Op
     from .tensor_placeholders import TensorPlaceholders
 
 
@@ -37,7 +37,7 @@ class Recorder(Protocol):
     """The interface of gradient tapes: callbacks for operations as they are executed or recorded."""
 
     def computed(
-        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+        self, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
         """Record an operation that was executed eagerly."""
 
@@ -163,7 +163,7 @@ class Builder:
             self.shown_texts: TensorPlaceholders | None = None
             self.refusals: list[Exception] = []  # errors to raise at the end, if they were not raised before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that run when a branch fails
-            self.watch: Callable[[Op], None] | None = None  # called before each stateful operation
+            self.watch: Callable[[OpDef], None] | None = None  # called before each stateful operation
             self.scope = ""  # the prefix of names: see name_scopes.py
             self.scope_counts: dict[str, int] = {}
             self.stand_ins: dict[int, tuple[Any, SymbolicTensor]] = {}  # for known arrays that a tape watches
@@ -366,7 +366,7 @@ class Builder:
 
     def add(
         self,
-        op: Op,
+        op: OpDef,
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any],
         specs: Sequence[AnySpec],
@@ -388,7 +388,7 @@ class Builder:
             recorder.added(operation, self)
         return outputs
 
-    def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:
+    def _wishes(self, op: OpDef, call: Call | None, count: int) -> Sequence[str]:
         """Return name hints for the outputs.
 
         This is the variable of user code for the last operation of a call with an assigned result. All others

@@ -12,24 +12,22 @@ after `set_shape`. Such a type is checked at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core import late_binding, shapes
 from .graph import Constant, Graph, Operand, Operation, Value
+from .op_def import OpDef
 from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .source_location import Origin
 from .structured import FUSED
 from .value_types import AnySpec, TensorType
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 MOST_OPERATIONS = 1 << 22
 """The most operations of a graph after inlining every call."""
 
 
 def checked_operation(
-    op: Op,
+    op: OpDef,
     inputs: Sequence[Operand],
     attrs: Mapping[str, Any],
     regions: Sequence[Graph],
@@ -66,7 +64,7 @@ def checked_operation(
     return [operation, *[check for _, check in pairs if check is not None]]
 
 
-def _inferred(op: Op, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tuple[AnySpec, ...]:
+def _inferred(op: OpDef, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tuple[AnySpec, ...]:
     try:
         specs = op.infer(list(inputs), attrs)
     except Exception as error:  # a rule may fail in any way on operands that no trace produces
@@ -74,7 +72,7 @@ def _inferred(op: Op, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tu
     return specs if isinstance(specs, tuple) else (specs,)
 
 
-def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation | None]:
+def _narrowed(op: OpDef, value: Value, inferred: AnySpec) -> tuple[Value, Operation | None]:
     """Return the result with the inferred type, and the check that narrows it to the stated type."""
     stated = value.spec
     if covers(stated, inferred):

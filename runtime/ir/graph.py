@@ -22,21 +22,16 @@ import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from .. import dtypes
 from ..core import late_binding, shapes
 from ..core.export import export
+from .op_def import OpDef
 from .source_location import Origin
 from .value_types import AnySpec, TensorType, VariableType
-
-if TYPE_CHECKING:
-    from ..core.tensor import SymbolicTensor
-    from ..ops.framework.op import Op
-    from .graph_def import NodeDef
-    from .tensorflow_names import Naming
 
 
 class Value:
@@ -109,7 +104,7 @@ class Operation:
 
     def __init__(
         self,
-        op: Op,
+        op: OpDef,
         inputs: tuple[Operand, ...],
         attrs: Mapping[str, Any],
         outputs: tuple[Value, ...],
@@ -142,7 +137,7 @@ class Operation:
         return None if self._home is None else self._home()
 
     @property
-    def node_def(self) -> NodeDef:
+    def node_def(self) -> late_binding.NodeDef:
         """The node for the operation in `Graph.as_graph_def`."""
         graph = self.graph
         if graph is None:
@@ -214,10 +209,10 @@ class Graph:
         self.outputs = outputs
         # For the current operations, and those of their regions and callees:
         self.stateful: bool = any(map(_is_stateful, operations))
-        self.ops: frozenset[Op] = frozenset(map(_op_of, operations)).union(*map(_ops_of, self.regions()))
+        self.ops: frozenset[OpDef] = frozenset(map(_op_of, operations)).union(*map(_ops_of, self.regions()))
         self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
-        self._naming: Naming | None = None
+        self._naming: late_binding.Naming | None = None
         self._builder: Any = None  # the builder that adds to the graph, if it can grow
 
     def __reduce__(self) -> NoReturn:
@@ -246,12 +241,10 @@ class Graph:
             operation._home = weakref.ref(self)
         return list(self.operations)
 
-    def naming(self) -> Naming:
+    def naming(self) -> late_binding.Naming:
         """Return the unique names of the inputs and operations of this graph."""
         if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
-            from .tensorflow_names import Naming  # imported at first use: running needs no names
-
-            self._naming = Naming(self)
+            self._naming = late_binding.Naming(self)
         return self._naming
 
     def get_operation_by_name(self, name: str) -> Operation:
@@ -270,7 +263,7 @@ class Graph:
                 return self.made_by(value)
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
-    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+    def get_tensor_by_name(self, name: str) -> late_binding.SymbolicTensor:
         """Return the tensor of this graph with this name, such as "add:0".
 
         KeyError if there is none, ValueError for a name without a number.

@@ -7,7 +7,7 @@ checked against its declaration (checked_graph.py) as soon as it is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from .checked_graph import checked_graph, checked_operation, entered
 from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import Line
 from .literal_parser import read_spec
+from .op_def import OpDef
 from .source_location import Origin
 from .structured import CALL, CUSTOM_GRADIENT, WHILE
 from .value_types import AnySpec
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 FORMAT = "agc graph"
 VERSION = 1
@@ -44,7 +42,7 @@ class GraphFormatError(ValueError):
     """The data do not describe a graph: they are damaged, of another format, or of a newer version."""
 
 
-def deserialize(data: Any, ops: Callable[[str], Op | None] | None = None) -> Graph:
+def deserialize(data: Any, ops: Callable[[str], OpDef | None] | None = None) -> Graph:
     """Return the graph that `data` describes. Raises GraphFormatError if `data` describes none."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise GraphFormatError("this is not a graph of agc: the field `format` is missing")
@@ -63,7 +61,7 @@ def deserialize(data: Any, ops: Callable[[str], Op | None] | None = None) -> Gra
 
 
 class _Reader:
-    def __init__(self, data: dict[str, Any], ops: Callable[[str], Op | None] | None) -> None:
+    def __init__(self, data: dict[str, Any], ops: Callable[[str], OpDef | None] | None) -> None:
         self.ops = ops or late_binding.op_registry.find
         self.graphs = _list(data["graphs"])
         self.constants = [Constant(array_from(entry)) for entry in _list(data["constants"])]
@@ -190,7 +188,7 @@ def _origin(data: Any) -> Origin:
     return Origin(_name(filename), line, _name(function))
 
 
-def _changing(op: Op, attrs: Mapping[str, Any], data: Mapping[str, Any]) -> int:
+def _changing(op: OpDef, attrs: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     """Return how many inputs of the operation's regions are new each time a region runs."""
     if op.name == WHILE:
         return len(_list(data["outputs"]))
@@ -203,7 +201,7 @@ def _scalar(item: Any, dtype: str) -> Any:
     return np.array(item.encode(), object) if isinstance(item, str) else np.array(item, dtype)
 
 
-def _attribute(name: str, data: Any, op: Op) -> Any:
+def _attribute(name: str, data: Any, op: OpDef) -> Any:
     try:
         return attribute_from(data)
     except (ValueError, TypeError) as error:

@@ -6,17 +6,15 @@ import ast
 import re
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from .lexer import NUMBER, Line, Token
 from .literal_printer import make_constant
+from .op_def import OpDef
 from .value_types import AnySpec, ListType, TensorType, VariableType
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 _SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
 
@@ -84,7 +82,7 @@ def _read_scalar(line: Line) -> Any:
     raise line.error("expected a value")
 
 
-def read_attributes(line: Line, op: Op) -> dict[str, Any]:
+def read_attributes(line: Line, op: OpDef) -> dict[str, Any]:
     readers = {name: reader for _, name, reader in op._attributes}
     attrs = {}
     while True:

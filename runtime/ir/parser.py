@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..core import late_binding, shapes
 from .checked_graph import checked_graph, checked_operation
@@ -12,17 +11,15 @@ from .graph import Constant, Graph, Operand, Operation, Value
 from .lexer import GraphSyntaxError, Line, Token
 from .literal_parser import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .literal_printer import decode
+from .op_def import OpDef
 from .printer import defaults, expected_specs
 from .structured import region_labels
 from .value_types import AnySpec, TensorType
 
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
-
 __all__ = ["GraphSyntaxError", "parse"]
 
 
-def parse(text: str, ops: Callable[[str], Op | None] | None = None, check: bool = True) -> Graph:
+def parse(text: str, ops: Callable[[str], OpDef | None] | None = None, check: bool = True) -> Graph:
     """Return the graph that `text` describes.
 
     Raises GraphSyntaxError, also for violations of the operations' declarations.
@@ -44,7 +41,7 @@ def parse(text: str, ops: Callable[[str], Op | None] | None = None, check: bool 
 class _Module:
     """All graphs and constants of a text. Callees follow their callers, so the first call parses them."""
 
-    def __init__(self, text: str, ops: Callable[[str], Op | None] | None, check: bool) -> None:
+    def __init__(self, text: str, ops: Callable[[str], OpDef | None] | None, check: bool) -> None:
         self.ops = ops or late_binding.op_registry.find
         self.check = check
         self._headers: dict[str, int] = {}
@@ -205,7 +202,7 @@ class _Reader:
                 line.expect("=")
                 return name_tokens
 
-    def _regions(self, op: Op, operands: list[Operand], depth: int) -> list[Graph]:
+    def _regions(self, op: OpDef, operands: list[Operand], depth: int) -> list[Graph]:
         regions: list[Graph] = []
         while self.position < len(self.lines) and self.lines[self.position].depth == depth:
             line = self._step()

@@ -27,15 +27,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literal_printer import data_key, data_lines, show_attribute, show_constant
+from .op_def import OpDef
 from .structured import is_call, region_labels
 from .value_types import AnySpec
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 COLUMN = 48
 """The column of the types."""
@@ -85,7 +83,7 @@ def _without_numbers(requested_name: str) -> str:
 
 
 @functools.cache
-def defaults(op: Op) -> dict[str, Any]:
+def defaults(op: OpDef) -> dict[str, Any]:
     """Return the default values of the optional attributes of `op`."""
     first = op._required
     return {name: reader(op._defaults[i - first]) for i, name, reader in op._attributes if i >= first}

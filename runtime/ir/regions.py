@@ -11,16 +11,14 @@ graphs from traces and passes, where either type may be more precise. `covers` i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from .. import dtypes
 from ..core import shapes
 from .graph import Graph, Operand, Operation
+from .op_def import OpDef
 from .structured import CALL, COND, CUSTOM_GRADIENT, FUSED, SWITCH, WHILE, is_custom_gradient
 from .value_types import AnySpec, ListType, TensorType, VariableType
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 Fits: TypeAlias = Callable[[AnySpec, AnySpec], bool]
 
@@ -68,7 +66,7 @@ def check_regions(operation: Operation, fits: Fits) -> None:
         raise RegionError(f"{operation.op.name} has no regions")
 
 
-def has_regions(op: Op) -> bool:
+def has_regions(op: OpDef) -> bool:
     """Return whether operations of this kind have regions, which determine the operands."""
     return op.name in _CHECKS
 

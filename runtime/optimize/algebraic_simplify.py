@@ -17,9 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..ir.graph import Constant, Graph, Operation
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
 from ..ops.arrays import gather_where
-from ..ops.framework.op import REGISTRY, Op
+from ..ops.framework.op import REGISTRY
 from ..ops.math import arithmetic, bitwise, comparison, elementwise
 from ..ops.nn import activations
 from . import data_movement
@@ -157,7 +158,7 @@ def run(graph: Graph, options: OptimizerOptions) -> Graph:
 
 
 @functools.cache
-def _rules(fast_math: bool) -> Mapping[Op, Rule]:
+def _rules(fast_math: bool) -> Mapping[OpDef, Rule]:
     """Return the rules by operation: those of the tables, and those for data movement."""
     rows: dict[str, list[Row]] = {}
     for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
@@ -202,7 +203,7 @@ class _Group:
     def __init__(self, laws: list[RewriteRule]) -> None:
         self.laws = [(law.sign, law) for law in laws]
         self.signs = {sign for sign, _ in self.laws}
-        self.has_makers = any(isinstance(sign, Op) for sign in self.signs)
+        self.has_makers = any(isinstance(sign, OpDef) for sign in self.signs)
 
     def candidates(self, operation: Operation, walk: Rewriter) -> Sequence[RewriteRule]:
         """Return the rules that may match, by a quick check of the operands."""

@@ -25,8 +25,8 @@ from collections.abc import Callable, Hashable, Sequence
 from ..ir.clone import Substitution, clone_value, reading, substitute, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.structured import first_argument, is_control_flow, is_loop, state_size
+from ..ir.traits import COMMUTATIVE
 from ..ir.value_types import TensorType
-from ..ops.framework.traits import COMMUTATIVE
 from ..ops.state.variable_ops import read_variable
 from . import value_keys
 from .options import OptimizerOptions

@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..core.shapes import is_static
 from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
 from ..ops.arrays.reshape import (
     broadcast_to,
@@ -25,7 +26,6 @@ from ..ops.arrays.reshape import (
     squeeze,
     sum_to,
 )
-from ..ops.framework.op import Op
 from ..ops.math.cast import cast_op, identity, stop_gradient
 from .rewriter import Found, Rewriter, Rule, fits
 from .speculation import is_speculatable
@@ -137,7 +137,7 @@ def _is_same_shape(operand: Operand, result: Value) -> bool:
     return isinstance(spec, TensorType) and is_static(spec.shape) and spec == result.spec
 
 
-RULES: dict[Op, Rule] = {
+RULES: dict[OpDef, Rule] = {
     identity: _same,
     stop_gradient: _same,
     cast_op: _cast,

@@ -15,8 +15,8 @@ from __future__ import annotations
 from ..core.shapes import normal_axis
 from ..ir.clone import with_parts
 from ..ir.graph import Graph, Operand, Operation
+from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
-from ..ops.framework.op import Op
 from ..ops.linalg.matmul import einsum_op, matmul_op, tensordot_op
 from .data_movement import axes
 from .options import OptimizerOptions
@@ -93,4 +93,4 @@ def _transposed(operand: Operand, walk: Rewriter) -> tuple[Operand | None, tuple
     return (None, ()) if order is None or spec is None else (maker.inputs[0], order)
 
 
-RULES: dict[Op, Rule] = {matmul_op: _matmul, einsum_op: _einsum, tensordot_op: _tensordot}
+RULES: dict[OpDef, Rule] = {matmul_op: _matmul, einsum_op: _einsum, tensordot_op: _tensordot}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_control_flow, is_loop, region_arguments
-from ..ops.framework.traits import KEEPS_LENGTH
+from ..ir.traits import KEEPS_LENGTH
 from ..ops.lists.tensor_array import array_new
 from .rewriter import Rewriter
 

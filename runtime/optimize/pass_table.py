@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..ir.graph import Graph
+from ..ir.op_def import OpDef
 from ..ops.arrays.reshape import permute_axes
-from ..ops.framework.op import Op
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from . import (
     algebraic_simplify,
@@ -48,7 +48,7 @@ class Pass(NamedTuple):
     name: str
     run: Run
     option: str
-    needs: frozenset[Op] | None = None
+    needs: frozenset[OpDef] | None = None
     counts_readers: bool = False
 
     def may_run(self, options: OptimizerOptions) -> bool:

@@ -18,8 +18,9 @@ import numpy as np
 
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
-from ..ops.framework.op import REGISTRY, Op
+from ..ops.framework.op import REGISTRY
 from . import value_keys
 from .rewriter import Found, Rewriter, fits
 
@@ -43,7 +44,7 @@ class NumberPattern(NamedTuple):
 
 
 class CallPattern(NamedTuple):
-    op: Op
+    op: OpDef
     arguments: tuple[Any, ...]
     name: str | None
 

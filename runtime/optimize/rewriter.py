@@ -10,16 +10,14 @@ keep the origin of the operation, so that a failure still names the line of user
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import errors
 from ..ir.clone import Substitution, reading, substitute, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
 from ..ops.framework.op_errors import OF_COMPUTING
-
-if TYPE_CHECKING:
-    from ..ops.framework.op import Op
 
 
 def fits(new: Operand, old: Value) -> bool:
@@ -71,7 +69,7 @@ class Rewriter:
         """Return the operation of the new graph that defines `operand`; None for inputs and constants."""
         return self.makers().get(operand)
 
-    def run(self, rules: Mapping[Op, Rule], visit: Callable[[Graph], Graph]) -> Graph:
+    def run(self, rules: Mapping[OpDef, Rule], visit: Callable[[Graph], Graph]) -> Graph:
         """Return the graph after applying `rules`, by operation; `visit` rewrites the regions."""
         known, kept = self.known, self.operations
         for operation in self.graph.operations:
@@ -123,7 +121,7 @@ class Rewriter:
 
     def add(
         self,
-        op: Op,
+        op: OpDef,
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any] | None = None,
     ) -> Value:
@@ -153,7 +151,7 @@ def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation
     return with_regions(operation, list(map(visit, operation.regions)))
 
 
-def rewrite_all(graph: Graph, rules: Mapping[Op, Rule]) -> Graph:
+def rewrite_all(graph: Graph, rules: Mapping[OpDef, Rule]) -> Graph:
     """Return the graph after applying the rules to it, its regions and its callees."""
     done: dict[Graph, Graph] = {}
 

@@ -15,15 +15,15 @@ import numpy as np
 from ..core.shapes import is_static
 from ..ir.clone import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.op_def import OpDef
 from ..ops.arrays.creation import fill
 from ..ops.arrays.reshape import broadcast_to
-from ..ops.framework.op import Op
 from ..ops.math.arithmetic import add, multiply, realdiv, subtract
 from ..ops.reduce.reductions import spread
 from .options import OptimizerOptions
 from .rewriter import Found, Rewriter, Rule, rewrite_all
 
-SPREADING: dict[Op, int] = {spread: 0, broadcast_to: 0, fill: 1}
+SPREADING: dict[OpDef, int] = {spread: 0, broadcast_to: 0, fill: 1}
 """Operations that broadcast an operand, and the number of that operand."""
 
 
@@ -60,4 +60,4 @@ def _number(operand: Operand, walk: Rewriter) -> Operand:
     return number if number.shape == () else operand
 
 
-RULES: dict[Op, Rule] = dict.fromkeys((add, subtract, multiply, realdiv), _simplified)
+RULES: dict[OpDef, Rule] = dict.fromkeys((add, subtract, multiply, realdiv), _simplified)

@@ -20,6 +20,7 @@ from ..core.fp_errors import quietly
 from ..core.shapes import is_static, num_elements
 from ..ir.clone import Substitution, clone_value, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.op_def import OpDef
 from ..ir.structured import is_branch, is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
 from ..ops.arrays.creation import ones_like, zeros_like
@@ -27,7 +28,6 @@ from ..ops.arrays.gather_where import take
 from ..ops.arrays.getitem import select
 from ..ops.arrays.shape_ops import rank_of, shape_of, size_of
 from ..ops.arrays.strided_slice import part
-from ..ops.framework.op import Op
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.lists.tensor_array import array_stack
 from ..ops.math.cast import cast_op, identity
@@ -243,7 +243,7 @@ def _guesses(operand: Operand, walk: Rewriter) -> list[Any] | None:
     ]
 
 
-_RULES: dict[Op, Rule] = {
+_RULES: dict[OpDef, Rule] = {
     shape_of: _shape,
     size_of: _size,
     rank_of: _rank,

@@ -7,7 +7,7 @@ call with such an operation in its regions.
 from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
-from ..ops.framework.traits import KEEPS_VARIABLES
+from ..ir.traits import KEEPS_VARIABLES
 from ..ops.state.variable_ops import assign_add_variable, assign_sub_variable, assign_variable
 
 ASSIGN = frozenset({assign_variable, assign_add_variable, assign_sub_variable})

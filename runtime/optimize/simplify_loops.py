@@ -23,7 +23,7 @@ import numpy as np
 
 from ..ir.clone import Substitution, copied, reading, substitute, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ops.framework.op import Op
+from ..ir.op_def import OpDef
 from ..ops.framework.region_ops import WHILE
 from ..ops.math.comparison import greater, greater_equal, less, less_equal, not_equal
 from . import value_keys
@@ -143,7 +143,7 @@ def counted_rounds(operation: Operation) -> int | None:
     return rounds if limits.min <= last <= limits.max else None
 
 
-def _distance(op: Op, first: int, step: int, limit: int) -> int | None:
+def _distance(op: OpDef, first: int, step: int, limit: int) -> int | None:
     """Return how many steps lead from `first` to the limit; None if they never do."""
     if op is not_equal:
         rounds, rest = divmod(limit - first, step)
@@ -153,7 +153,7 @@ def _distance(op: Op, first: int, step: int, limit: int) -> int | None:
     return -((first - limit) // step) if step > 0 else None
 
 
-_MIRRORED: dict[Op, Op] = {
+_MIRRORED: dict[OpDef, OpDef] = {
     less: greater,
     less_equal: greater_equal,
     greater: less,
@@ -162,7 +162,7 @@ _MIRRORED: dict[Op, Op] = {
 }
 
 
-def _comparison(test: Graph) -> tuple[Op, int, int] | None:
+def _comparison(test: Graph) -> tuple[OpDef, int, int] | None:
     """Return the comparison, the number of the input and the limit, if a test compares to a constant."""
     maker = _maker(test, test.outputs[0])
     if maker is None or maker.op not in _MIRRORED:

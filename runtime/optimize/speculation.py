@@ -13,11 +13,11 @@ import numpy as np
 from .. import errors
 from ..core.shapes import is_static, num_elements
 from ..ir.graph import Constant, Operand, Operation
+from ..ir.traits import ANY_SHAPE, INTEGER_ERRORS, TOTAL
 from ..ir.value_types import TensorType
 from ..ops.arrays.reshape import reshape
 from ..ops.framework.op_errors import OF_COMPUTING
 from ..ops.framework.op_families import Elementwise
-from ..ops.framework.traits import ANY_SHAPE, INTEGER_ERRORS, TOTAL
 
 
 def is_speculatable(operation: Operation) -> bool:

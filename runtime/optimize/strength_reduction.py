@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operation
-from ..ops.framework.op import Op
+from ..ir.op_def import OpDef
 from ..ops.math.arithmetic import floordiv, floormod, multiply, pow, realdiv
 from ..ops.math.bitwise import bitwise_and, right_shift
 from ..ops.math.elementwise import square
@@ -72,7 +72,7 @@ def _exponent(operation: Operation) -> int | None:
     return size.bit_length() - 1 if size > 1 and size & (size - 1) == 0 else None
 
 
-RULES: dict[Op, Rule] = {
+RULES: dict[OpDef, Rule] = {
     pow: _pow,
     realdiv: _realdiv,
     floordiv: _floordiv,

@@ -10,7 +10,7 @@ The pass is enabled by `debug_stripper` only, since it changes the behavior of t
 from __future__ import annotations
 
 from ..ir.graph import Graph, Operation
-from ..ops.framework.op import Op
+from ..ir.op_def import OpDef
 from ..ops.math.check_numerics import check_numerics
 from ..ops.state.print_and_assert import assert_true, print_texts
 from .options import OptimizerOptions
@@ -29,4 +29,4 @@ def _as_it_is(operation: Operation, walk: Rewriter) -> Found:
     return operation.inputs
 
 
-RULES: dict[Op, Rule] = {assert_true: _nothing, print_texts: _nothing, check_numerics: _as_it_is}
+RULES: dict[OpDef, Rule] = {assert_true: _nothing, print_texts: _nothing, check_numerics: _as_it_is}

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Sequence
 
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.structured import is_branch, is_loop
-from ..ops.framework.traits import COMMUTATIVE
+from ..ir.traits import COMMUTATIVE
 from . import value_keys
 
 

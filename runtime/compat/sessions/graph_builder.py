@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import autograph_backend as plugged_in  # noqa: F401  (so what is added is staged)
 from ... import nest
@@ -20,11 +20,9 @@ from ...core.tensor import EagerTensor, KnownTensor, SymbolicTensor
 from ...ir import builder as building
 from ...ir.builder import Builder, current
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from ...ir.op_def import OpDef
 from ...ir.value_types import AnySpec
 from ...ops.arrays.placeholder import const, nothing
-
-if TYPE_CHECKING:
-    from ...ops.framework.op import Op
 
 GLOBAL_VARIABLES = "variables"
 LOCAL_VARIABLES = "local_variables"
@@ -48,7 +46,7 @@ class GraphBuilder(Builder):
 
     def add(
         self,
-        op: Op,
+        op: OpDef,
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any],
         specs: Sequence[AnySpec],

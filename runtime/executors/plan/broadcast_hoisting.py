@@ -15,9 +15,9 @@ from typing import Any
 
 from ...core.shapes import is_static
 from ...ir.graph import Operand, Operation
+from ...ir.traits import BANDWIDTH_BOUND
 from ...ir.value_types import TensorType
 from ...ops.framework.fusion_traits import works_on_elements
-from ...ops.framework.traits import BANDWIDTH_BOUND
 
 FEWEST = 16
 """The number of rows from which a copy is worth it."""

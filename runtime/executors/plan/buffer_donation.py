@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.op_def import OpDef
 from ...ir.structured import is_fused, is_loop
+from ...ir.traits import FRESH_RESULT, MAY_ALIAS
 from ...ir.value_types import TensorType, VariableType
 from ...ops.framework import narrow_floats
 from ...ops.framework.fusion_traits import reduces, works_on_elements
-from ...ops.framework.traits import FRESH_RESULT, MAY_ALIAS
 from ...ops.linalg.matmul import matmul_op
 from ...ops.state.variable_ops import assign_add_variable, assign_sub_variable
 from .fusion.elementwise_templates import formula
@@ -34,7 +35,7 @@ from .peephole import product
 BIG = 1 << 14
 """Arrays of fewer bytes are left to NumPy."""
 
-_UPDATES = {assign_add_variable: "add", assign_sub_variable: "subtract"}
+_UPDATES: dict[OpDef, str] = {assign_add_variable: "add", assign_sub_variable: "subtract"}
 """Operations that make a new array for a variable; they may reuse the array of the added operand."""
 
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from ...ir.graph import Graph, Operand, Operation, Value
 from ...ir.structured import is_branch, is_loop, region_arguments
+from ...ir.traits import FRESH_LIST, READS_LIST
 from ...ir.value_types import ListType
 from ...ops.framework import narrow_floats
 from ...ops.framework.kernel_lookup import kernel_of
-from ...ops.framework.traits import FRESH_LIST, READS_LIST
 
 
 def may_write(operation: Operation) -> bool:

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...ir.graph import Constant, Operation
+from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
 from ...ops.arrays.gather_where import take
 from ...ops.arrays.getitem import HOLE, parsed, select
 from ...ops.arrays.reshape import sum_to
-from ...ops.framework.op import Op
 from ...ops.linalg.matmul import matmul_op
 from ...ops.math.cast import cast_op
 from ...ops.state.variable_ops import read_variable
@@ -125,7 +125,7 @@ def picks_element(operation: Operation) -> bool:
     )
 
 
-_RULES: dict[Op, Callable[[Operation], str | None]] = {
+_RULES: dict[OpDef, Callable[[Operation], str | None]] = {
     take: _element,
     select: _indexing,
     matmul_op: product,

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
-from ...ops.framework.op import Op
+from ...ir.op_def import OpDef
 from ...ops.framework.region_ops import CALL, COND, SWITCH
 from . import identifiers
 from .broadcast_hoisting import repeated
@@ -252,7 +252,7 @@ class Regions(Lines):
         return results
 
 
-STRUCTURES: dict[Op, Callable[[Regions, Operation, Scope, list[str], int], None]] = {
+STRUCTURES: dict[OpDef, Callable[[Regions, Operation, Scope, list[str], int], None]] = {
     COND: Regions._cond,
     SWITCH: Regions._switch,
     CALL: Regions._call,

@@ -27,14 +27,14 @@ from ...core.conversion import (
 )
 from ...core.export import export
 from ...core.tensor import EagerTensor
+from ...ir import batching
 from ...ir.builder import eagerly
+from ...ir.traits import CHEAP, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
-from ..framework import batching
 from ..framework.attribute_parsers import Axis, Results
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import as_tuple, integers, known_elements, listed, with_axis
-from ..framework.traits import CHEAP, FRESH_RESULT, TOTAL
 from .creation import zeros_like
 from .shape_ops import shape as shape_of
 

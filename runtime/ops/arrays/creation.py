@@ -18,12 +18,12 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import EagerTensor
 from ...ir.builder import current, eagerly
+from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import static_values
 from ..framework.attribute_parsers import DType, OptionalDType
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, integer
-from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from .reshape import sum_to
 
 Array = Any

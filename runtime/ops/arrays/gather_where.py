@@ -16,14 +16,15 @@ from ... import dtypes, errors
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...ir import batching
+from ...ir.batching import Batch
+from ...ir.traits import CHEAP, ELEMENTWISE, PYTHON_INDEX, TOTAL
 from ...ir.value_types import TensorType
-from ..framework import batching, intervals
+from ..framework import intervals
 from ..framework.attribute_parsers import Axis
-from ..framework.batching import Batch
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims, listed
-from ..framework.traits import CHEAP, ELEMENTWISE, PYTHON_INDEX, TOTAL
 from .creation import zeros_like
 from .reshape import fitted
 from .shape_ops import shape as shape_of

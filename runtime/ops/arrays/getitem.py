@@ -17,11 +17,11 @@ import numpy as np
 from ... import errors
 from ...core import conversion
 from ...core.tensor import EagerTensor, Tensor
+from ...ir.batching import Batch
+from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
-from ..framework.batching import Batch
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
-from ..framework.traits import CHEAP
 from .gather_where import boolean_mask, gather
 from .reshape import ensure_shape
 

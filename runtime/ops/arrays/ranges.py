@@ -13,13 +13,13 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.fp_errors import quietly
 from ...core.tensor import EagerTensor
+from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import INTEGERS, require_dtype
 from ..framework.static_values import checked_size, integer, size
-from ..framework.traits import CHEAP
 
 Array = Any
 

@@ -17,13 +17,13 @@ from ... import dtypes
 from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...ir import batching
+from ...ir.batching import Batch
+from ...ir.traits import CHEAP, TOTAL
 from ...ir.value_types import TensorType
-from ..framework import batching
 from ..framework.attribute_parsers import Axes, Axis, Dims
-from ..framework.batching import Batch
 from ..framework.op import Input, Ints, Name, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
-from ..framework.traits import CHEAP, TOTAL
 from .ranges import range as number_range
 from .shape_ops import rank
 from .shape_ops import shape as shape_of

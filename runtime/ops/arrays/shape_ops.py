@@ -11,11 +11,11 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...core.tensor import EagerTensor
+from ...ir.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, SIZE_QUERY, TOTAL
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import DType
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
-from ..framework.traits import ANY_SHAPE, CHEAP, FRESH_RESULT, SIZE_QUERY, TOTAL
 
 Array = Any
 

@@ -20,12 +20,12 @@ from ...core import shapes
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
 from ...core.tensor import EagerTensor
+from ...ir import batching
+from ...ir.batching import Batch
+from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
-from ..framework import batching
-from ..framework.batching import Batch
 from ..framework.op import Input, Inputs, Ints, Name, Same, op
 from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed, with_axis
-from ..framework.traits import CHEAP
 from .reshape import reshape, sum_to
 from .shape_ops import shape as shape_of
 from .strided_slice import part

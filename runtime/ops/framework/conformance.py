@@ -15,15 +15,15 @@ from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Operand
+from ...ir.op_def import OpDef
 from ...ir.value_types import ListType, TensorType, VariableType
 from .attribute_parsers import is_literal, read_object, read_results
-from .op import Op
 
 _KINDS: dict[str, tuple[type, str]] = {"Ref": (VariableType, "a variable"), "Array": (ListType, "a list")}
 _TENSOR: tuple[type, str] = (TensorType, "a tensor")
 
 
-def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_attributes(op: OpDef, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes, checked by their readers, with defaults filled in.
 
     Raises ValueError, which names the attribute.
@@ -42,14 +42,14 @@ def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_results(op: Op, attrs: Mapping[str, Any], count: int) -> None:
+def check_results(op: OpDef, attrs: Mapping[str, Any], count: int) -> None:
     """Raise ValueError if an attribute requires more than `count` results, before the rule creates all of them."""
     for _, name, reader in op._attributes:
         if reader is read_results and attrs[name] > count:
             raise ValueError(f"{op.name} gives {attrs[name]} results by its `{name}`, not {count}")
 
 
-def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:
+def _checked(op: OpDef, name: str, reader: Any, value: Any) -> Any:
     """Return one attribute's value, or raise ValueError.
 
     A value that the reader would convert is rejected: tracing writes values that are already converted.
@@ -65,7 +65,7 @@ def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:
     return read
 
 
-def check_operands(op: Op, operands: Sequence[Operand]) -> None:
+def check_operands(op: OpDef, operands: Sequence[Operand]) -> None:
     """Raise ValueError for operands with a number, kinds or dtypes other than those of the declaration."""
     kinds = _kinds_of(op, len(operands))
     same: dtypes.DType | None = None
@@ -85,12 +85,12 @@ def check_operands(op: Op, operands: Sequence[Operand]) -> None:
             raise ValueError(f"{op.name} takes integers where it is given {spec}")
 
 
-def _check_dtype(op: Op, operand: Operand, wanted: dtypes.DType) -> None:
+def _check_dtype(op: OpDef, operand: Operand, wanted: dtypes.DType) -> None:
     if operand.dtype is not wanted:
         raise ValueError(f"{op.name} takes tensors of one dtype, not {wanted.name} and {operand.dtype.name}")
 
 
-def _kinds_of(op: Op, count: int) -> list[str]:
+def _kinds_of(op: OpDef, count: int) -> list[str]:
     """Return the kind of each of `count` operands; the operands of a list have the list's kind."""
     kinds = [kind for _, kind in op._inputs]
     position = op._group

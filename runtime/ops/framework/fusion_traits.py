@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ... import dtypes
 from ...ir.graph import Operation
+from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
-from .traits import ELEMENTWISE
 
 
 def cost(operation: Operation) -> float:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import dtypes
+from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
 
 if TYPE_CHECKING:
     from ...ir.graph import Operation
-    from .op import Op
 
 EXACT = frozenset({"bitcast", "unsorted_segment_max", "unsorted_segment_min"})
 """Operations with kernels that need the original elements: for their bits, or for the limits of the dtype."""
@@ -30,7 +30,7 @@ def is_narrow(spec: object) -> bool:
     return isinstance(spec, TensorType) and isinstance(spec.dtype, dtypes.NarrowFloat)
 
 
-def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Callable[..., Any]:
+def kernel(op: OpDef, inputs: Sequence[object], results: Sequence[object]) -> Callable[..., Any]:
     """Return the kernel for inputs and results of these types.
 
     Operations on variables and TensorArrays get the original elements.

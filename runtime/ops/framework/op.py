@@ -46,10 +46,10 @@ from ...core.fp_errors import quietly
 from ...core.tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, weak_origin
 from ...core.type_spec import MeetsCompositeError
 from ...ir.builder import Builder, current, recorders
+from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
-from .facts import DeclaredFacts, FactRecord
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -96,14 +96,8 @@ def _declared(module: str, name: str) -> Op:
     return found
 
 
-class Op(Signature, FactRecord):
-    """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built.
-
-    Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has side effects or reads
-    state: DCE and reordering exclude it), `expression` (Python text with `{0}`, `{1}` … that computes the
-    same as the kernel when all inputs have the same dtype; the plan executor prefers it). The attributes of
-    `FactRecord` are what passes and executors query.
-    """
+class Op(Signature):
+    """An operation: a call runs its kernel in eager mode, or adds the operation to the graph being built."""
 
     _is_leaf_of_nests = True  # a function that users pass around, although its record is a dataclass
 
@@ -116,14 +110,7 @@ class Op(Signature, FactRecord):
         **facts: Unpack[DeclaredFacts],
     ) -> None:
         functools.update_wrapper(self, rule)
-        super().__init__(rule, name or rule.__name__)
-        FactRecord.__init__(self, **facts)
-        self.stateful = stateful
-        self.expression = expression
-        self.compute: Callable[..., Any] = self._no_kernel
-        self.known: Callable[..., Any] | None = None
-        self.differentiate: Callable[..., Any] | None = None
-        self.has_no_gradient: str | None = None
+        super().__init__(rule, name or rule.__name__, stateful, expression, **facts)
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
@@ -138,41 +125,9 @@ class Op(Signature, FactRecord):
     def __deepcopy__(self, memo: Any) -> Op:
         return self
 
-    def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
-        raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)
-
-    def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Register the NumPy kernel: a function from arrays, in the order of the inputs, and attributes to arrays."""
-        self.compute = compute
-        return compute
-
     @functools.cached_property
     def _compute_quietly(self) -> Callable[..., Any]:
         return quietly(self.compute)
-
-    def gradient(self, differentiate: Callable[..., Any]) -> Callable[..., Any]:
-        """Register the gradient function (VJP): cotangents of the inputs from the cotangent of the result.
-
-        It takes the cotangent of the result and the result, then the inputs and attributes as the rule does.
-        With several results, the first two are lists; cotangents of unused results are None.
-
-        It returns a tensor or None for each input, or a list of them for an `Inputs` argument. With several
-        inputs it returns a tuple of these. It is written with operations.
-        """
-        self.differentiate = differentiate
-        return differentiate
-
-    def no_gradient(self, reason: str) -> None:
-        """Record why a result of floats passes no gradient on."""
-        self.has_no_gradient = reason
-
-    def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
-        """Register the function that computes the statically known elements of a vector of integers.
-
-        It takes operands and attributes as the rule does. It returns a tuple of integers and None, or None.
-        """
-        self.known = known
-        return known
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == self._bare and not kwargs and self._are_ready(args):
@@ -268,13 +223,6 @@ class Op(Signature, FactRecord):
         if isinstance(argument, SymbolicTensor):
             raise argument.unreachable(f"{self.name} was called on")
         return argument if isinstance(argument.spec, VariableType) else argument._array
-
-    def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
-        """Return the result's TensorType, or a tuple of them, by the inference rule."""
-        if self._operands_first:
-            return self.rule(*self.grouped(operands), **attrs)
-        given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
-        return self.rule(**given, **attrs)
 
     def record(
         self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], requested_name: str | None

@@ -13,15 +13,13 @@ import dis
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ... import dtypes, errors
+from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
-
-if TYPE_CHECKING:
-    from .op import Op
 
 OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
 """Exceptions that kernels raise, also from NumPy and Python, for invalid arguments."""
@@ -42,7 +40,9 @@ class PythonTypeError(TypeError):
     """
 
 
-def runtime_op_error(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
+def runtime_op_error(
+    error: Exception, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any]
+) -> Exception:
     """Return the exception for a failure of the kernel of `op`, or of its rule in eager mode."""
     if isinstance(error, PythonTypeError):
         return ruled_out(error, op, inputs, attrs)
@@ -79,12 +79,12 @@ def is_raised_here(error: Exception) -> bool:
     return code.co_code[trace.tb_lasti] == _RAISE and not code.co_filename.startswith(_NUMPY)
 
 
-def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
+def speaks_for_itself(error: errors.OpError, op: OpDef) -> bool:
     """Return whether the error's message is the user's own: an assertion, or an error of Python's lists."""
     return op.name in ("assert", "raise") or isinstance(error, _PYTHONS)
 
 
-def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
+def ruled_out(error: Exception, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """Return the exception for a failure of the rule of `op` while tracing: a ValueError or TypeError."""
     if isinstance(error, errors.OpError):
         return runtime_op_error(error, op, inputs, attrs)
@@ -107,13 +107,13 @@ def restate(error: errors.OpError, message: str) -> None:
     error.args = (message,)
 
 
-def named(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
+def named(error: Exception, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
     """Return the error's message with the operation that failed."""
     reason = error.message if isinstance(error, errors.OpError) else str(error)
     return reason if "[op " in reason else f"{reason} {place(error, reason, op, inputs, attrs)}"
 
 
-def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
+def place(error: Exception, reason: str, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
     """Return the operation's name, with its arguments if the reason is about them and names none."""
     if isinstance(error, errors.OpError) and not isinstance(error, _OF_ARGUMENTS):
         return f"[op {op.name}]"
@@ -124,7 +124,7 @@ def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: M
     return f"[op {op.name} of {', '.join(_arguments(op, inputs, attrs))}]"
 
 
-def _arguments(op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Iterable[str]:
+def _arguments(op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Iterable[str]:
     """Yield each argument with its type, or its value; attributes equal to their defaults are left out."""
     for name, value in zip(op.input_names, op.grouped(list(inputs)), strict=True):
         yield f"{name}: {_kinds(value) if isinstance(value, list) else _kind(value)}"

@@ -22,14 +22,14 @@ from ...core.conversion import rounded
 from ...core.devices import placement
 from ...core.fp_errors import SILENCE, begin, end
 from ...core.tensor import EagerTensor, SymbolicTensor
+from ...ir.batching import elementwise
 from ...ir.builder import Builder, current, stack
+from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand
+from ...ir.traits import ELEMENTWISE, TOTAL, Trait
 from ...ir.value_types import TensorType
-from .batching import elementwise
-from .facts import DeclaredFacts
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
-from .traits import ELEMENTWISE, TOTAL, Trait
 
 Array = Any
 """An argument or result of a kernel: a NumPy array, or a NumPy scalar where the rank is 0."""

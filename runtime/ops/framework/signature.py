@@ -10,8 +10,7 @@ op.py explains the annotations.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +22,7 @@ from ...core.tensor import EagerTensor, Tensor, WeakDtypeError, adapting
 from ...core.type_spec import MeetsCompositeError
 from ...core.weak_types import adapted, adapts
 from ...ir.builder import current
+from ...ir.op_def import OpDef
 from ...ir.value_types import ListType, VariableType
 from .attribute_parsers import READERS
 
@@ -30,17 +30,11 @@ _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Arr
 """The annotations of parameters that are inputs of the operation."""
 
 
-class Signature:
-    """The parameters of an operation and the conversion of arguments.
+class Signature(OpDef):
+    """The parameters of an operation and the conversion of arguments."""
 
-    Attributes: `name` (of the operation, in graphs), `rule` (the inference rule), `parameters` (of the rule).
-    """
-
-    optional: frozenset[str] = frozenset()  # attributes that may be missing
-
-    def __init__(self, rule: Callable[..., Any], name: str) -> None:
-        self.rule = rule
-        self.name = name
+    def __init__(self, rule: Callable[..., Any], *args: Any, **facts: Any) -> None:
+        super().__init__(rule, *args, **facts)
         code = rule.__code__
         self.parameters = code.co_varnames[: code.co_argcount]
         kinds = [str(rule.__annotations__.get(name, "Input")) for name in self.parameters]
@@ -65,11 +59,6 @@ class Signature:
         can_be_bare = single and self._operands_first and self._required <= len(self._inputs)
         self._bare = len(self._inputs) if can_be_bare else None
 
-    @functools.cached_property
-    def _usual_attributes(self) -> Mapping[str, Any]:
-        """Return the attributes of a bare call."""
-        return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
-
     def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
         if kind not in READERS:
             raise TypeError(
@@ -78,16 +67,6 @@ class Signature:
                 "ops/framework/attribute_parsers.py such a reader"
             )
         return READERS[kind]
-
-    @functools.cached_property
-    def input_names(self) -> list[str]:
-        """Return the names of the parameters that are inputs."""
-        return [self.parameters[i] for i, _ in self._inputs]
-
-    @functools.cached_property
-    def defaults(self) -> Mapping[str, Any]:
-        """Return the default values of parameters."""
-        return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Return the value of each parameter.
@@ -244,14 +223,6 @@ class Signature:
                 values[i] = adapted(values[i], wanted)
                 return True
         return False
-
-    def grouped(self, arrays: list[Any]) -> list[Any]:
-        """Return flat inputs grouped as the rule and the kernel take them: those of an `Inputs` argument in a list."""
-        position = self._group
-        if position is None:
-            return arrays
-        end = len(arrays) - (len(self._inputs) - position - 1)
-        return [*arrays[:position], arrays[position:end], *arrays[end:]]
 
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:

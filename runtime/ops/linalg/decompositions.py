@@ -18,11 +18,11 @@ import numpy as np
 from ...core.conversion import TensorLike
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.shape_ops import shape as shape_of
-from ..framework import batching
 from ..framework.op import Input, Name, op
 from ..framework.op_families import Array, real_part
 from ..math.arithmetic import divide_no_nan

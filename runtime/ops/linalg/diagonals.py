@@ -15,14 +15,14 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
 from ...ir.graph import Operand
+from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
-from ..framework import batching
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import BOOLS, EVERY, NUMERIC, REAL, Array, require_dtype
-from ..framework.traits import TOTAL
 from ..math.elementwise import conj
 from ..reduce.reductions import reduce_sum
 

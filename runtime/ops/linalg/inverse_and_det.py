@@ -16,11 +16,11 @@ from ...core import shapes
 from ...core.conversion import TensorLike
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.reshape import expand_dims, fitted
-from ..framework import batching
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, Array, require_dtype
 from ..math.cast import cast, complex

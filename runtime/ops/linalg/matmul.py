@@ -19,17 +19,17 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
+from ...ir.batching import Batch
+from ...ir.traits import FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
 from ..arrays.reshape import expand_dims, fitted
 from ..arrays.shape_ops import shape as shape_of
-from ..framework import batching
 from ..framework.attribute_parsers import Axes
-from ..framework.batching import Batch
 from ..framework.op import Inputs, Ints, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, dims
-from ..framework.traits import FRESH_RESULT, TOTAL
 from ..math.cast import cast
 from ..math.elementwise import conj
 from .einsum import contracted, multiplications, parsed

@@ -21,10 +21,10 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import FRESH_LIST, FRESH_RESULT, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 from ...ir.value_types import ListType, TensorType
 from ..framework.attribute_parsers import Dims, DType
 from ..framework.op import Array, Input, Name, op
-from ..framework.traits import FRESH_LIST, FRESH_RESULT, KEEPS_LENGTH, PYTHON_INDEX, READS_LIST, SIZE_QUERY
 
 _GONE = object()
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ...kernels.hash_index import HashIndex
 from ..framework.op import Input, Name, Ref, Same, op
 from ..framework.op_families import require_dtype
-from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 Array = Any
 KEYS = frozenset({dtypes.string, dtypes.int32, dtypes.int64})

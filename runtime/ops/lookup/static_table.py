@@ -10,10 +10,10 @@ from typing import Any
 from ... import dtypes
 from ...core import shapes
 from ...ir import attribute_json
+from ...ir.batching import Batch
 from ...ir.value_types import TensorType
 from ...kernels.hash_index import HashIndex
 from ..framework.attribute_parsers import LITERALS, READERS
-from ..framework.batching import Batch
 from ..framework.op import Input, Name, op
 from ..framework.op_families import require_dtype
 

@@ -21,6 +21,15 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
+from ...ir.traits import (
+    BANDWIDTH_BOUND,
+    CHEAP,
+    COMMUTATIVE,
+    ELEMENTWISE,
+    INLINE_SCALAR,
+    INTEGER_ERRORS,
+    MODULAR,
+)
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import choose
@@ -39,15 +48,6 @@ from ..framework.op_families import (
     Array,
     binary,
     require_dtype,
-)
-from ..framework.traits import (
-    BANDWIDTH_BOUND,
-    CHEAP,
-    COMMUTATIVE,
-    ELEMENTWISE,
-    INLINE_SCALAR,
-    INTEGER_ERRORS,
-    MODULAR,
 )
 from .cast import cast
 from .comparison import logical_or, not_equal

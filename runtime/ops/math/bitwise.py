@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.traits import COMMUTATIVE, ELEMENTWISE, INLINE_SCALAR
 from ..framework import intervals
 from ..framework.op import Op
 from ..framework.op_families import INTEGERS, Array, binary, unary
-from ..framework.traits import COMMUTATIVE, ELEMENTWISE, INLINE_SCALAR
 
 
 def _within(x: Array, y: Array) -> Array:

@@ -16,14 +16,15 @@ from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
+from ...ir import batching
+from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
-from ..framework import batching, composite_dispatch, intervals
+from ..framework import composite_dispatch, intervals
 from ..framework.attribute_parsers import DType
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_errors import PythonTypeError
 from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
-from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 
 
 @export("cast")

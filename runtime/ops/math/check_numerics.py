@@ -9,11 +9,11 @@ import numpy as np
 from ... import errors
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
+from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
 from ...ir.value_types import TensorType
-from ..framework import batching
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, require_dtype
-from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 
 @export("debugging.check_numerics")

@@ -15,10 +15,10 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...ir.graph import Operand
+from ...ir.traits import CHEAP, COMMUTATIVE, INLINE_SCALAR
 from ...ir.value_types import TensorType
 from ..framework.op import Name, Op, Same, op
 from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
-from ..framework.traits import CHEAP, COMMUTATIVE, INLINE_SCALAR
 
 
 def _equal(x: Array, y: Array) -> Array:

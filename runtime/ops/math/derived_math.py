@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.gather_where import where
@@ -25,7 +26,6 @@ from ..framework.attribute_parsers import Axis
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, require_dtype
-from ..framework.traits import ELEMENTWISE
 from ..reduce.reductions import reduce_all, reduce_sum
 from ..reduce.scans import scanned, scanned_spec
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ir.traits import ELEMENTWISE
 from ..framework.op_families import INTEGERS, binary
-from ..framework.traits import ELEMENTWISE
 
 gcd = binary(
     "gcd", np.gcd, INTEGERS, "The greatest common divisor.", "[4, 0], 6", "[2, 6]", traits=ELEMENTWISE

@@ -17,6 +17,7 @@ from ...core import late_binding
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
 from ..arrays.reshape import fitted
 from ..framework import intervals
 from ..framework.composite_dispatch import dispatching_composites
@@ -34,7 +35,6 @@ from ..framework.op_families import (
     real_part,
     unary,
 )
-from ..framework.traits import CHEAP, ELEMENTWISE, MAY_ALIAS, MODULAR
 from .cast import cast, of_parts
 
 

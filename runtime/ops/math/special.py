@@ -17,6 +17,7 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.export import export
+from ...ir.facts import DeclaredFacts
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ...kernels.special_functions import (
@@ -29,7 +30,6 @@ from ...kernels.special_functions import (
 from ..arrays.creation import ones_like
 from ..arrays.gather_where import where
 from ..arrays.reshape import fitted
-from ..framework.facts import DeclaredFacts
 from ..framework.op import Name, Op, Same, op
 from ..framework.op_families import FLOATS, Array, DTypes, require_dtype, unary
 from .arithmetic import multiply, xlogy

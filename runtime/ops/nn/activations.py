@@ -15,19 +15,19 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir import batching
 from ...ir.graph import Operand
+from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.reshape import reshape, sum_to
 from ..arrays.shape_ops import shape as shape_of
-from ..framework import batching
 from ..framework.attribute_parsers import LastAxis
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, require_dtype
-from ..framework.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ..math.arithmetic import multiply
 from ..math.elementwise import erf, exp, sigmoid, tanh
 from ..reduce.reductions import reduce_sum, sum_of

@@ -12,6 +12,7 @@ from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
@@ -19,7 +20,6 @@ from ..arrays.gather_where import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype
-from ..framework.traits import ELEMENTWISE
 from ..math.arithmetic import divide, multiply
 from ..math.cast import cast
 from ..math.elementwise import abs, square

@@ -16,13 +16,13 @@ from typing import Any
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...ir.traits import DRAWS_RANDOM
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import REAL, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, size
-from ..framework.traits import DRAWS_RANDOM
 
 Array = Any
 

@@ -13,6 +13,7 @@ from ... import dtypes, errors
 from ...core import late_binding
 from ...core.conversion import convert_to_tensor
 from ...core.export import export
+from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, seed_hash
 from ...kernels.random.philox import Stream
@@ -20,7 +21,6 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.op_families import wrong
 from ..framework.static_values import checked_dims, dims
-from ..framework.traits import TOTAL
 from .stateful import stretched
 
 Array = Any

@@ -19,6 +19,7 @@ from ...core import shapes
 from ...core.export import export
 from ...core.tensor import EagerTensor, Tensor
 from ...ir.builder import current
+from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..arrays.reshape import fitted
@@ -26,7 +27,6 @@ from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Ints, Name, Ref, Same, op
 from ..framework.op_families import FLOATS, INTEGERS, NUMERIC, Array, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, integer, size
-from ..framework.traits import TOTAL
 from ..math.elementwise import exp, lgamma, log
 from ..math.special import igamma_slope
 from ..state.compare_and_swap import exchange

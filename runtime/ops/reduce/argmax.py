@@ -11,9 +11,9 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...core.export import export
+from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
-from ..framework import batching
 from ..framework.attribute_parsers import DType
 from ..framework.op import Input, Name, op
 from ..framework.op_families import BOOLS, REAL, Array, require_dtype

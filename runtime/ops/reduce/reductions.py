@@ -17,14 +17,15 @@ import numpy as np
 from ... import dtypes
 from ...core import shapes
 from ...core.export import export
+from ...ir import batching
+from ...ir.facts import BlockReduction, DeclaredFacts
+from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.gather_where import choose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size as size_of
-from ..framework import batching
 from ..framework.attribute_parsers import Axes, DType
-from ..framework.facts import BlockReduction, DeclaredFacts
 from ..framework.op import Input, Ints, Name, Op, op
 from ..framework.op_families import (
     BOOLS,
@@ -37,7 +38,6 @@ from ..framework.op_families import (
     require_dtype,
 )  # fmt: skip
 from ..framework.static_values import checked_dims, dims
-from ..framework.traits import TOTAL
 from ..math.arithmetic import maximum, real_divide_no_nan, truncated
 from ..math.cast import cast
 from ..math.comparison import equal

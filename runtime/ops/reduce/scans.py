@@ -12,9 +12,9 @@ import numpy as np
 
 from ...core import shapes
 from ...core.export import export
+from ...ir import batching
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
-from ..framework import batching
 from ..framework.attribute_parsers import Axis
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import NUMERIC, Array, require_dtype

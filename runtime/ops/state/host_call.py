@@ -19,10 +19,10 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import EagerTensor
 from ...ir.builder import eagerly
 from ...ir.source_location import raised_at
+from ...ir.traits import CALLS_PYTHON, NONE
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, read_object
 from ..framework.op import Name, Op, Tensors, op
-from ..framework.traits import CALLS_PYTHON, NONE
 
 _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ... import errors
+from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
 from ..framework.attribute_parsers import READERS, Texts, read_text
 from ..framework.op import Input, Name, Tensors, op
-from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 
 
 @op(name="print", stateful=True, traits=KEEPS_VARIABLES)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ... import errors
 from ...core.tensor import EagerTensor
+from ...ir.traits import IDEMPOTENT, KEEPS_VARIABLES
 from ..framework.attribute_parsers import READERS, Texts, read_object
 from ..framework.op import Name, Tensors, op
-from ..framework.traits import IDEMPOTENT, KEEPS_VARIABLES
 from .print_and_assert import demand_ordinary, exception_named, written_as
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import KEEPS_VARIABLES
 from ...ir.value_types import TensorType
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op
-from ..framework.traits import KEEPS_VARIABLES
 from .compare_and_swap import update
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ....ir.graph import Operation
-from ....ops.framework.op import Op
+from ....ir.op_def import OpDef
 from .llvm_types import Element, Register, ir
 from .rule_registry import ELEMENTWISE, ElementRule, Site
 
@@ -78,7 +78,7 @@ def _takes_floats(operation: Operation) -> str | None:
     return "its formula is compiled for floating-point numbers only"
 
 
-def element_rule(op: Op) -> ElementRule | None:
+def element_rule(op: OpDef) -> ElementRule | None:
     """Return the elementwise rule of an operation, or that of its formula; None if it has neither."""
     if op.name not in ELEMENTWISE and op.formula is not None:
         ELEMENTWISE[op.name] = rule_of_formula(op.formula)

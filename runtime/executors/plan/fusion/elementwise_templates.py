@@ -15,7 +15,7 @@ import functools
 from typing import NamedTuple
 
 from ....ir.graph import Constant, Operation
-from ....ops.framework.traits import INTEGER_ERRORS
+from ....ir.traits import INTEGER_ERRORS
 from ....ops.math.cast import cast_op
 
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....ir.facts import BlockReduction
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ops.arrays.gather_where import choose
-from ....ops.framework.facts import BlockReduction
 from ....ops.framework.fusion_traits import cost
 from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
 

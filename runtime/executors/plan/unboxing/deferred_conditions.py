@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ....ir.graph import Graph, Operation, Value
 from ....ir.structured import is_cond
-from ....ops.framework.traits import INLINE_SCALAR
+from ....ir.traits import INLINE_SCALAR
 from .scalar_expressions import may_fail
 from .unboxing_analysis import UnboxedScalars
 from .use_lists import Uses

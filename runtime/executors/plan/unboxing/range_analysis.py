@@ -6,9 +6,9 @@ import math
 
 from .... import dtypes
 from ....ir.graph import Constant
+from ....ir.op_def import OpDef
 from ....ir.value_types import TensorType
 from ....ops.framework.intervals import Range
-from ....ops.framework.op import Op
 
 _INTEGERS = (
     dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
@@ -51,6 +51,6 @@ def holds(outer: Range, inner: Range) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def of_result(op: Op, *operands: Range) -> Range | None:
+def of_result(op: OpDef, *operands: Range) -> Range | None:
     """Return the range of an integer result before wrapping; None if nothing is known."""
     return None if op.interval is None else op.interval(*operands)

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
+from ....ir.op_def import OpDef
+from ....ir.traits import INTEGER_ERRORS
 from ....ir.value_types import TensorType
 from ....ops.arrays.gather_where import take
 from ....ops.arrays.getitem import HOLE, parsed, select
 from ....ops.framework.intervals import Range
-from ....ops.framework.op import Op
-from ....ops.framework.traits import INTEGER_ERRORS
 from ....ops.math.bitwise import left_shift, right_shift
 from ....ops.math.cast import cast_op
 from ..escaping import literal
@@ -46,7 +46,7 @@ _ELEMENT = "{0}.item({1})"
 _CHECKED_ELEMENT = "{0}.item({1}) if 0 <= {1} < len({0}) else {kernel}({0}, {1})"
 
 
-def takes_elements(op: Op) -> bool:
+def takes_elements(op: OpDef) -> bool:
     """Return whether an operation takes elements of its first operand, by indices that must be numbers."""
     return op is take or op is select
 

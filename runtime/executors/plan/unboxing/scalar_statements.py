@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....ir.graph import Operation
+from ....ir.traits import PYTHON_INDEX
 from ....ops.arrays.getitem import select
-from ....ops.framework.traits import PYTHON_INDEX
 from ..source_module import PlanSource
 from .scalar_expressions import FUNCTIONS, filled, wrapped
 from .unboxing_analysis import UnboxedScalars

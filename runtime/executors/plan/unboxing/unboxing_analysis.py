@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
 from ....ir.structured import is_branch, is_call, is_cond, is_loop
+from ....ir.traits import MODULAR
 from ....ops.framework.intervals import Range, hull
 from ....ops.framework.region_ops import WHILE
-from ....ops.framework.traits import MODULAR
 from ....ops.math.bitwise import bitwise_and
 from ..codegen_limits import DEEPEST, is_inlined
 from .branch_refinement import refine_by_condition

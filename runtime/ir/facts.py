@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ...core import export as exports
+from ..core import export as exports
 from .batching import BatchingRule, elementwise
 from .traits import Trait
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from ...core import shapes
+from ..core import shapes
 
 
 class BatchedArgument(NamedTuple):

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.executors.plan.fusion.elementwise_templates import formula
-from agc.runtime.ops.framework.op import REGISTRY
-from agc.runtime.ops.framework.op_families import Elementwise
-from agc.runtime.ops.framework.traits import (
+from agc.runtime.ir.traits import (
     ELEMENTWISE,
     FRESH_RESULT,
     INTEGER_ERRORS,
@@ -20,6 +18,8 @@ from agc.runtime.ops.framework.traits import (
     TOTAL,
     Trait,
 )
+from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.ops.framework.op_families import Elementwise
 from support.operation_examples import NAMES, Call, as_operation, calls
 from support.outcomes import bits
 
