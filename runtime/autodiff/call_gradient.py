@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..control_flow import state_leaves
 from ..core.variable import Variable
@@ -34,13 +34,29 @@ from .replay import Located, replayed
 from .sparse_gradients import public, put_together
 from .tape_records import Grads, Pullback, spec_carries_gradient
 
-if TYPE_CHECKING:
-    from ..tracing.concrete_function import ConcreteFunction
-
 Planner = Callable[[Graph], Runner]
 
 
-def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
+class CalledFunction(Protocol):
+    """The part of a concrete function that a recorded call uses."""
+
+    graph: Graph
+    executor: str
+    references: list[Any]
+    ways: dict[Any, Any]  # the callables of `_callables`, by the captured tensors
+
+    @property
+    def variables(self) -> Sequence[Any]: ...
+    @property
+    def captured_tensors(self) -> Sequence[Any]: ...
+    @property
+    def captured_keys(self) -> frozenset[int]: ...
+
+    def run(self, arrays: Any) -> Any: ...
+    def packed(self, outputs: Any) -> Any: ...
+
+
+def recorded(concrete: CalledFunction, inputs: Sequence[Any]) -> Any:
     """Call `concrete` and record the call on the tapes; return the results."""
     given = list(map(state_leaves.carried, inputs))
     captured = _tracked_captures(concrete)
@@ -62,7 +78,7 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables), *captured], tapes))
 
 
-def _tracked_captures(concrete: ConcreteFunction) -> list[Any]:
+def _tracked_captures(concrete: CalledFunction) -> list[Any]:
     """Return the captured tensors that a tape tracks; most calls have none, so only sets of keys are compared."""
     keys = concrete.captured_keys
     found = frozenset().union(*(tape.tracked(keys) for tape in recorders())) if keys else keys  # type: ignore[attr-defined]
@@ -75,7 +91,7 @@ def recording_tapes(arguments: Sequence[Any]) -> list[Any]:
 
 
 def _callables(
-    concrete: ConcreteFunction, captured: Sequence[Any]
+    concrete: CalledFunction, captured: Sequence[Any]
 ) -> tuple[Differentiable, Differentiable | None]:
     """Return the graph with inputs for the tensors `captured`, and its form without references, if there is one."""
     plan = _native_where_possible if concrete.executor == "native" else EXECUTORS[concrete.executor]

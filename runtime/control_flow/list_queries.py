@@ -7,15 +7,12 @@ xs == ys      a bool that the graph computes, as `xs != ys`, `xs.count(v)`, `xs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from .. import nest
 from ..ops.lists.list_compare import list_count, list_equal, list_index
 from ..ops.math.comparison import logical_and, logical_not
 from .diagnostics import staging_error
-
-if TYPE_CHECKING:
-    from .tensor_list import TensorList
 
 
 class ListQuestions:
@@ -34,7 +31,9 @@ class ListQuestions:
         if not isinstance(other, (list, ListQuestions)):
             return False
         same: Any = True
-        for one, two in zip(self._arrays, self._joined(other)._arrays, strict=True):
+        joined = self.emptied()  # the other list, with elements of the types of this one
+        joined.extend(other)
+        for one, two in zip(self._arrays, joined._arrays, strict=True):
             equal = self._answer(list_equal, one._reachable(), two._reachable())
             same = equal if same is True else logical_and(same, equal)
         return same
@@ -42,12 +41,6 @@ class ListQuestions:
     def __ne__(self, other: object) -> Any:
         equal = self == other
         return True if equal is False else logical_not(equal)
-
-    def _joined(self, other: Any) -> TensorList:
-        """Return the other list, with elements of the types of this one."""
-        held: TensorList = self.emptied()
-        held.extend(other)
-        return held
 
     def count(self, value: Any) -> Any:
         """Return the number of elements that are equal to `value`."""

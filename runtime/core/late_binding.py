@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ..composite import components
     from ..control_flow import cyclic_nests
     from ..control_flow.control_dependencies import control_dependencies
+    from ..data import bucket_by_length, rejection_resample, sample_from_datasets, save_load
     from ..data import dataset as data_dataset
     from ..data import iterator as data_iterator
     from ..data import optional as data_optional
-    from ..data import rejection_resample, sample_from_datasets, save_load
     from ..distribute import strategy as strategies
     from ..executors.llvm.lowering import strip_mining
     from ..experimental.dlpack import CPU, exported
@@ -79,6 +79,7 @@ OBJECTS = {
 
 MODULES = {
     "array_api": "interop.array_api",
+    "bucket_by_length": "data.bucket_by_length",
     "components": "composite.components",
     "concat_split": "ops.arrays.concat_split",
     "conformance": "ops.framework.conformance",
@@ -142,6 +143,7 @@ __all__ = [
     "TensorSpec",
     "array_api",
     "as_default",
+    "bucket_by_length",
     "builder_of",
     "cast",
     "components",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import nest
 from ..control_flow.builtin_errors import raise_unless
@@ -14,13 +14,11 @@ from ..errors import InvalidArgumentError
 from ..ops.arrays.gather_where import gather
 from ..ops.math.cast import cast
 from ..ops.reduce.reductions import reduce_sum
-
-if TYPE_CHECKING:
-    from .dataset import Dataset
+from .transformations import D, Transformations
 
 
 def bucketed(
-    dataset: Any,
+    dataset: Transformations[D],
     length_function: Callable[..., Any],
     boundaries: list[int],
     sizes: list[int],
@@ -29,7 +27,7 @@ def bucketed(
     to_boundary: bool,
     no_padding: bool,
     drop: bool,
-) -> Dataset:
+) -> D:
     if len(sizes) != len(boundaries) + 1:
         raise ValueError(
             "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
@@ -45,7 +43,7 @@ def bucketed(
     def window_size(bucket: Any) -> Any:
         return gather(batch_sizes, bucket)
 
-    def batch(bucket: Any, grouped: Dataset) -> Any:
+    def batch(bucket: Any, grouped: D) -> Any:
         size = window_size(bucket)
         if no_padding:
             return grouped.batch(size, drop_remainder=drop)
@@ -64,7 +62,7 @@ def bucketed(
         )
         return gather(limits, bucket)
 
-    return dataset.group_by_window(bucket_of, batch, window_size_func=window_size)  # type: ignore[no-any-return]
+    return dataset.group_by_window(bucket_of, batch, window_size_func=window_size)
 
 
 def _any_size(spec: Any) -> Any:

@@ -38,7 +38,7 @@ from .transformations import Transformations
 from .user_functions import Calls
 
 
-class Dataset(Transformations, CompositeTensor):
+class Dataset(Transformations["Dataset"], CompositeTensor):
     """A sequence of elements; its methods create and transform datasets.
 
     >>> import agc.runtime as tf
@@ -261,6 +261,35 @@ class Dataset(Transformations, CompositeTensor):
         stages: list[PipelineStage] = []
         spec = _zipped(structure, stages)
         return Dataset(combine.Zipped(stages, spec))
+
+    def _then(self, stage: PipelineStage) -> Dataset:
+        return Dataset(stage)
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Return pairs of an index, an int64, and an element.
+
+        >>> import agc.runtime as tf
+        >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate(start=1)]
+        [(1, 5), (2, 6)]
+        """
+        return Dataset.zip((Dataset.counter(start), self))
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return pairs of a class and an element, dropping some elements to reach the target class distribution.
+
+        Args:
+            class_func: returns the class of an element, a scalar integer.
+            target_dist: the target frequencies of the classes: floats whose sum is 1.
+            initial_dist: the frequencies in the source; estimated from the elements so far when it is None.
+        """
+        return late_binding.rejection_resample.resampled(self, class_func, target_dist, initial_dist, seed)
 
     @staticmethod
     def choose_from_datasets(

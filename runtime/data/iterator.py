@@ -120,9 +120,10 @@ class Iterator(CompositeTensor):
         >>> iter(Dataset.range(0)).get_next_as_optional().has_value().numpy()
         np.False_
         """
-        from .optional import taken
-
-        return taken(self)
+        if current() is None and self._walk is not None:
+            element = tuple(self._walk.current) if self._walk.advance() else None
+            return Optional(EagerTensor(boxed(element)), self._spec)
+        return Optional(ops.iterator_next_as_optional(self.handle()), self._spec)
 
     def taken(self) -> Any:
         """Return the next element, as an operation of the graph."""

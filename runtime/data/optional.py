@@ -5,18 +5,14 @@ In graphs it is one tensor of dtype variant, so a loop can carry one before the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..core.type_spec import CompositeTensor
-from ..ir.builder import current
 from . import ops
 from .dataset_spec import OptionalSpec
-from .element_spec import boxed, leaf_specs, leaves_of, made, normalized, spec_of
-
-if TYPE_CHECKING:
-    from .iterator import Iterator
+from .element_spec import leaf_specs, leaves_of, made, normalized, spec_of
 
 
 @export("experimental.Optional")
@@ -75,13 +71,3 @@ class Optional(CompositeTensor):
 
     def __repr__(self) -> str:
         return f"<Optional element_spec={self._element_spec!r}>"
-
-
-def taken(iterator: Iterator) -> Optional:
-    """Return the next element of an iterator, or an empty optional."""
-    walk = iterator._walk
-    if current() is None and walk is not None:
-        return Optional(
-            EagerTensor(boxed(tuple(walk.current) if walk.advance() else None)), iterator.element_spec
-        )
-    return Optional(ops.iterator_next_as_optional(iterator.handle()), iterator.element_spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..core import late_binding
 from ..core.conversion import convert_to_tensor
@@ -17,18 +17,16 @@ from .pipeline_stage import Given, PipelineStage, number
 from .prefetch_threads import AUTOTUNE
 from .random_order import Seeds
 
-if TYPE_CHECKING:
-    from .dataset import Dataset
-
 T = TypeVar("T")
+D = TypeVar("D", bound="Transformations[Any]")
 
 
 def optional_number(value: Any) -> Any:
     return None if value is None else number(value)
 
 
-class Transformations:
-    """The transformations that `Dataset` inherits."""
+class Transformations(Generic[D]):
+    """The transformations that `Dataset` inherits; each returns a `D`, which is a `Dataset`."""
 
     _stage: PipelineStage
 
@@ -37,8 +35,9 @@ class Transformations:
         """The spec of the elements: TensorSpecs in the structure of the elements."""
         return self._stage.spec
 
-    def _then(self, stage: PipelineStage) -> late_binding.data_dataset.Dataset:
-        return late_binding.data_dataset.Dataset(stage)
+    def _then(self, stage: PipelineStage) -> D:
+        """Return the dataset with this last stage."""
+        raise NotImplementedError
 
     def map(
         self,
@@ -48,7 +47,7 @@ class Transformations:
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Apply `map_func` to each element. A tuple is unpacked into arguments.
 
         The function is converted and traced once.
@@ -65,7 +64,7 @@ class Transformations:
         calls = optional_number(num_parallel_calls)
         return self._then(map_stages.Mapped(self._stage, map_func, calls, deterministic))
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> D:
         """Keep the elements for which `predicate` returns true, a scalar bool.
 
         >>> import agc.runtime as tf
@@ -74,11 +73,11 @@ class Transformations:
         """
         return self._then(map_stages.Filtered(self._stage, predicate))
 
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> D:
         """Return the elements before the first for which `predicate` returns false."""
         return self._then(map_stages.TakenWhile(self._stage, predicate))
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> D:
         """Concatenate the datasets that `map_func` returns.
 
         >>> import agc.runtime as tf
@@ -95,7 +94,7 @@ class Transformations:
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Interleave the elements of the datasets that `map_func` returns.
 
         Args:
@@ -113,7 +112,7 @@ class Transformations:
         calls = optional_number(num_parallel_calls)
         return self._then(map_stages.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
 
-    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> D:
         """Return the elements of `state, element = scan_func(state, element)`.
 
         >>> import agc.runtime as tf
@@ -130,7 +129,7 @@ class Transformations:
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Stack `batch_size` consecutive elements; the last batch may be smaller, or is dropped.
 
         >>> import agc.runtime as tf
@@ -148,7 +147,7 @@ class Transformations:
         padding_values: Any = None,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Pad elements to one shape and stack them.
 
         Args:
@@ -164,11 +163,11 @@ class Transformations:
         drop, size = bool(drop_remainder), number(batch_size)
         return self._then(batching.PaddedBatched(self._stage, size, padded_shapes, padding_values, drop))
 
-    def unbatch(self, name: str | None = None) -> Dataset:
+    def unbatch(self, name: str | None = None) -> D:
         """Return the slices of each element along its first axis."""
         return self._then(batching.Unbatched(self._stage))
 
-    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> D:
         """Return batches of another size; of several sizes in turn for a list."""
         given = convert_to_tensor(batch_size).numpy()
         sizes = [int(size) for size in given.reshape(-1)]
@@ -181,7 +180,7 @@ class Transformations:
         stride: Any = 1,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Return datasets of `size` elements that are `stride` apart; the next one begins `shift` elements later.
 
         >>> import agc.runtime as tf
@@ -200,7 +199,7 @@ class Transformations:
         window_size: Any = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Group elements by key, and reduce each group to a dataset.
 
         The result concatenates the datasets that `reduce_func(key, dataset)` returns for up to `window_size`
@@ -225,7 +224,7 @@ class Transformations:
         seed: Any = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Shuffle the elements: each is drawn from a buffer of the next `buffer_size` elements.
 
         The order equals TensorFlow's for the same seeds.
@@ -239,40 +238,31 @@ class Transformations:
         chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
         return self._then(shuffle_buffer.Shuffled(self._stage, number(buffer_size), chosen))
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Any = None, name: str | None = None) -> D:
         """Repeat the elements `count` times, infinitely for None and -1."""
         return self._then(reorder_stages.Repeated(self._stage, -1 if count is None else number(count)))
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Any, name: str | None = None) -> D:
         """Return the first `count` elements, all for -1."""
         return self._then(reorder_stages.Taken(self._stage, number(count)))
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Any, name: str | None = None) -> D:
         """Skip the first `count` elements, all for -1."""
         return self._then(reorder_stages.Skipped(self._stage, number(count)))
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> D:
         """Return every `num_shards`-th element, from index `index` on."""
         return self._then(reorder_stages.Sharded(self._stage, number(num_shards), number(index)))
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: D, name: str | None = None) -> D:
         """Append the elements of another dataset."""
         return self._then(combine.Concatenated(self._stage, dataset._stage))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> late_binding.data_dataset.Dataset:
-        """Return pairs of an index, an int64, and an element.
-
-        >>> import agc.runtime as tf
-        >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate(start=1)]
-        [(1, 5), (2, 6)]
-        """
-        return late_binding.data_dataset.Dataset.zip((late_binding.data_dataset.Dataset.counter(start), self))
-
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> D:
         """Compute up to `buffer_size` elements ahead in a thread (AUTOTUNE: a few)."""
         return self._then(reorder_stages.Prefetch(self._stage, number(buffer_size)))
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: Any = "", name: str | None = None) -> D:
         """Cache the elements of the first complete iteration.
 
         They are kept in memory, or in a file whose name begins with `filename`.
@@ -286,17 +276,17 @@ class Transformations:
         reader_func: Any = None,
         shard_func: Any = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Cache the elements of the first complete iteration in a file under `path`. `compression` has no effect."""
         if reader_func is not None or shard_func is not None:
             raise ValueError("snapshot: there is one file; reader_func and shard_func have nothing to do")
         return self.cache(convert_to_tensor(path, "string"))
 
-    def unique(self, name: str | None = None) -> Dataset:
+    def unique(self, name: str | None = None) -> D:
         """Drop duplicate elements. The elements are scalars or vectors of int32, int64 or string."""
         return self._then(reorder_stages.UniqueElements(self._stage))
 
-    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> D:
         """Drop elements that fail."""
         return self._then(reorder_stages.IgnoredErrors(self._stage, log_warning))
 
@@ -314,7 +304,7 @@ class Transformations:
             stage = getattr(stage, "like" if isinstance(stage, Given) else "source", None)
         return found
 
-    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+    def with_options(self, options: Options, name: str | None = None) -> D:
         """Store `options`; the elements stay the same."""
         return self._then(reorder_stages.WithOptions(self._stage, options))
 
@@ -329,7 +319,7 @@ class Transformations:
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Return padded batches of elements of similar length.
 
         Args:
@@ -339,9 +329,7 @@ class Transformations:
             pad_to_bucket_boundary: pad to the bucket's boundary minus 1 instead of the longest of the batch.
             no_padding: batch elements without padding; they must have one shape.
         """
-        from .bucket_by_length import bucketed
-
-        return bucketed(
+        return late_binding.bucket_by_length.bucketed(
             self, element_length_func, list(bucket_boundaries), list(bucket_batch_sizes), padded_shapes,
             padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
         )  # fmt: skip
@@ -352,7 +340,7 @@ class Transformations:
         drop_remainder: bool = False,
         row_splits_dtype: Any = "int64",
         name: str | None = None,
-    ) -> Dataset:
+    ) -> D:
         """Stack elements: a RaggedTensor for elements of varying shape, a tensor for others.
 
         >>> import agc.runtime as tf
@@ -365,7 +353,7 @@ class Transformations:
         as_rows: Any = self._then(as_ragged(self._stage, row_splits_dtype))
         return as_rows.batch(batch_size, drop_remainder)  # type: ignore[no-any-return]
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> D:
         """Stack `batch_size` dense elements of at most the shape `row_shape` to a SparseTensor.
 
         >>> import agc.runtime as tf
@@ -376,20 +364,3 @@ class Transformations:
         from .sparse_batches import SparseBatched
 
         return self._then(SparseBatched(self._stage, number(batch_size), row_shape))
-
-    def rejection_resample(
-        self,
-        class_func: Callable[..., Any],
-        target_dist: Any,
-        initial_dist: Any = None,
-        seed: int | None = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Return pairs of a class and an element, dropping some elements to reach the target class distribution.
-
-        Args:
-            class_func: returns the class of an element, a scalar integer.
-            target_dist: the target frequencies of the classes: floats whose sum is 1.
-            initial_dist: the frequencies in the source; estimated from the elements so far when it is None.
-        """
-        return late_binding.rejection_resample.resampled(self, class_func, target_dist, initial_dist, seed)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.fast_path_guard import block_fast_path
 from ..executors.plan.codegen import PlanCodegen, compiled
-from ..executors.plan.hooks import plans, watch
-from ..executors.plan.plan import Plan, Program
+from ..executors.plan.plan import Plan, Program, plans
 from ..executors.plan.source_module import PlanSource, Scope
 from ..ir.graph import Graph, Operation, Value
 from ..ir.structured import is_fused
@@ -75,13 +74,13 @@ class Watching:
             self._plan(plan)
         for concrete in list(concretes):
             self._concrete(concrete)
-        watch.plan, watch.concrete = self._plan, self._concrete
+        Plan.watch, ConcreteFunction.watch = self._plan, self._concrete
         block_fast_path(self, True)
 
     def end(self) -> None:
         """Restore the original programs."""
         block_fast_path(self, False)
-        watch.plan = watch.concrete = None
+        Plan.watch = ConcreteFunction.watch = None
         for plan, program in self._programs:
             plan.swap(program)
         for concrete, runner, watched in self._runners:

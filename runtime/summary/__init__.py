@@ -17,11 +17,11 @@
 from ..core.missing_names import explain as _explain
 from . import experimental
 from .graphs import graph
-from .state import record_if, should_record_summaries
+from .state import SummaryWriter, record_if, should_record_summaries
 from .summary_ops import audio, flush, histogram, image, scalar, text
 from .traces import trace_export, trace_off, trace_on
 from .write import write
-from .writer import SummaryWriter, create_file_writer, create_noop_writer
+from .writer import create_file_writer, create_noop_writer
 
 __all__ = [
     "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph",

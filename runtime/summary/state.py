@@ -1,19 +1,16 @@
-"""The summary state of each thread: the writer, the step, and whether to record."""
+"""The summary state of each thread: the writer, the step, and whether to record. `SummaryWriter` sets the writer."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ir.name_scopes import name_scope
-
-if TYPE_CHECKING:
-    from .writer import SummaryWriter
 
 
 class _State(threading.local):
@@ -102,3 +99,43 @@ def record_if(condition: Any) -> Iterator[None]:
     """Record summaries in the block only if `condition`, a bool or a function that returns one, is true."""
     with changed(recording=condition):
         yield
+
+
+@export("summary.SummaryWriter")
+class SummaryWriter:
+    """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them."""
+
+    keeps = False
+
+    @contextlib.contextmanager
+    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+        """Use this writer in the block; `step` is the default step of the block."""
+        self._demand_open()
+        with (
+            changed(writer=self),
+            changed(step=step) if step is not None else contextlib.nullcontext(),
+        ):
+            yield self
+        self.flush()
+
+    def set_as_default(self, step: Any = None) -> None:
+        """Use this writer from now on."""
+        self._demand_open()
+        _state.writer = self
+        if step is not None:
+            _state.step = step
+
+    def _demand_open(self) -> None:
+        """Raise RuntimeError if the writer is closed."""
+
+    def write(self, event: bytes) -> None:
+        """Write an event."""
+
+    def init(self) -> None:
+        """Do nothing: a writer opens its file when it is made."""
+
+    def flush(self) -> None:
+        """Write buffered events to the disk."""
+
+    def close(self) -> None:
+        """Write everything, and close the file."""

@@ -2,59 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 from ..core.export import export
 from ..data.tfrecord_writer import TFRecordWriter
-from . import events, state
-
-
-@export("summary.SummaryWriter")
-class SummaryWriter:
-    """The base class of writers, which drops summaries; `create_file_writer` returns one that keeps them."""
-
-    keeps = False
-
-    @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
-        """Use this writer in the block; `step` is the default step of the block."""
-        self._demand_open()
-        with (
-            state.changed(writer=self),
-            state.changed(step=step) if step is not None else contextlib.nullcontext(),
-        ):
-            yield self
-        self.flush()
-
-    def set_as_default(self, step: Any = None) -> None:
-        """Use this writer from now on."""
-        self._demand_open()
-        state.current().writer = self
-        if step is not None:
-            state.current().step = step
-
-    def _demand_open(self) -> None:
-        """Raise RuntimeError if the writer is closed."""
-
-    def write(self, event: bytes) -> None:
-        """Write an event."""
-
-    def init(self) -> None:
-        """Do nothing: a writer opens its file when it is made."""
-
-    def flush(self) -> None:
-        """Write buffered events to the disk."""
-
-    def close(self) -> None:
-        """Write everything, and close the file."""
+from . import events
+from .state import SummaryWriter
 
 
 class FileWriter(SummaryWriter):

@@ -9,15 +9,22 @@ the objects that it was made for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor
+from ..executors import Runner
 from .cache_key import Identity, is_identified
 from .flat_arguments import ARRAYS, IMMUTABLE, FlatArguments
 
-if TYPE_CHECKING:
-    from .concrete_function import ConcreteFunction
+
+class Runnable(Protocol):
+    """The part of a concrete function that an entry uses."""
+
+    runner: Runner
+    references: list[Any]  # the variables that the graph reads, as inputs after those of the call
+    finish: Callable[[Sequence[Any]], Any]  # from the results of the runner to the result of the call
+
 
 Entry = Callable[[Sequence[Any]], Any]
 
@@ -25,7 +32,7 @@ MISSED: Any = object()
 """The value that an entry returns if it was made for other objects."""
 
 
-def build_entry(concrete: ConcreteFunction, flat: FlatArguments, inputs: Sequence[Any]) -> Entry | None:
+def build_entry(concrete: Runnable, flat: FlatArguments, inputs: Sequence[Any]) -> Entry | None:
     """Return an entry that calls `concrete` with arguments like `flat`; `inputs` are those of the graph.
 
     Return None if the tensors and arrays among the leaves are not exactly `inputs`, in this order.
@@ -54,7 +61,7 @@ def build_entry(concrete: ConcreteFunction, flat: FlatArguments, inputs: Sequenc
 
 
 def _general(
-    concrete: ConcreteFunction, taken: Sequence[int], known: Sequence[tuple[int, Callable[[], Any]]]
+    concrete: Runnable, taken: Sequence[int], known: Sequence[tuple[int, Callable[[], Any]]]
 ) -> Entry:
     """Return an entry for tensors and arrays at the indices `taken`, and the objects `known`."""
     finish, references = concrete.finish, concrete.references

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from .. import errors, nest
 from ..composite import components
@@ -21,7 +21,6 @@ from ..core.type_spec import TypeSpec
 from ..core.variable import Variable
 from ..core.variable_enums import VariableSynchronization
 from ..executors import EXECUTORS, Runner, shortest
-from ..executors.plan.hooks import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.captured_tensors import captured_tensors, lift_captured, tensor_of
 from ..ir.graph import Constant, Graph, Operand, Value
@@ -58,6 +57,9 @@ class ConcreteFunction:
     Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `function_type`, `output_shapes`,
     `output_dtypes`, `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
     """
+
+    # The profiler's callback for functions that run for the first time.
+    watch: ClassVar[Callable[[ConcreteFunction], None] | None] = None
 
     def __copy__(self) -> Self:
         return self
@@ -296,8 +298,8 @@ class ConcreteFunction:
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Make the runner of the graph, run it, and install it for later calls."""
         self.runner = runner = EXECUTORS[self.executor](self.graph)
-        if watch.concrete is not None:
-            watch.concrete(self)
+        if ConcreteFunction.watch is not None:
+            ConcreteFunction.watch(self)
         for listener in first_run_listeners:
             listener(self.graph)
         if placement.logged:

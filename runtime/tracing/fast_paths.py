@@ -25,7 +25,7 @@ from .flat_arguments import IMMUTABLE, FlatArguments
 from .trace import Output
 
 if TYPE_CHECKING:
-    from ..executors.llvm.loader import Kernel
+    from ..executors.llvm.call.kernel import Kernel
     from .concrete_function import ConcreteFunction
 
 MOST = 8
@@ -116,7 +116,7 @@ def _failing(
 ) -> Callable[..., Any]:
     """Return the function to call if the kernel has failed: it raises the error with its reason."""
 
-    found = build_entry(_Failing(concrete, kernel), FlatArguments(parameters.values(args, kwargs)), leaves)  # type: ignore[arg-type]
+    found = build_entry(_Failing(concrete, kernel), FlatArguments(parameters.values(args, kwargs)), leaves)
     assert found is not None
     entry = found
 

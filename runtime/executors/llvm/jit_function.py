@@ -28,7 +28,7 @@ from .gc_pause import Pause
 from .list_abi import demand_compiled, described, received
 
 if TYPE_CHECKING:
-    from .loader import Kernel
+    from .call.kernel import Kernel
 
 _MOST_SHAPES = 64
 
@@ -241,7 +241,7 @@ class JitFunction:
         """
         from . import runtime_library
         from .compilation_unit import content
-        from .loader import Kernel, Loader
+        from .loader import Loader
 
         runtime_library.load(unit.module.globals)
         is_plain = self._is_plain
@@ -262,7 +262,7 @@ class JitFunction:
             return code(plain)
 
         loader = Loader(unit, llvm_engine.LinkedCode(llvm_engine.assembled(*unit.code())))
-        kernel = Kernel(loader, mismatched, failed, self.fail)
+        kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()
         if wants_one_thread(unit.graph):

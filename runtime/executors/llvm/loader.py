@@ -11,42 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.value_types import TensorType
 from .arena import NAME, KeptMemory
+from .call.kernel import Kernel
 from .call.native_call import kernel_entry
 from .codegen.instrumentation import TABLE
 from .compilation_unit import CompilationUnit, content
 from .llvm_engine import LinkedCode
-
-
-class Kernel:
-    """Native code for inputs of given shapes. `address` is a function of the addresses of inputs and results.
-
-    `code` is its entry from Python. `fail` runs the plan, which reports the error, after a check has failed.
-    """
-
-    def __init__(
-        self,
-        loader: Loader,
-        mismatch: Callable[[Any], Any],
-        failed: Callable[[Any], Any],
-        fail: Callable[[Sequence[Any]], Any],
-    ) -> None:
-        unit = loader.unit
-        self.address = loader.code.function("run")
-        self.inputs: Sequence[TensorType] = loader.inputs
-        self.results: Sequence[TensorType] = unit.results
-        self.assigned: Sequence[int] = (
-            unit.assigned
-        )  # the variable inputs whose new values are the last results
-        self.is_long = unit.is_long  # whether the kernel runs without the GIL
-        self.fail = fail
-        self._needed = loader.needed
-        self.code: Callable[[Any], Any] = kernel_entry(self, mismatch, failed)
-
-    def kernel_for(self, arguments: Sequence[Any]) -> Kernel:
-        """Return the kernel of `code` (runners.py)."""
-        return self
 
 
 class Loader:
@@ -66,6 +36,17 @@ class Loader:
         table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
         for name, number in numbers.items():
             table[number] = self._address(name)
+
+    def kernel(
+        self,
+        mismatch: Callable[[Any], Any],
+        failed: Callable[[Any], Any],
+        fail: Callable[[Sequence[Any]], Any],
+    ) -> Kernel:
+        """Return the kernel of the code, with its entry from Python."""
+        kernel = Kernel(self.unit, self.code.function("run"), self.inputs, self.needed, fail)
+        kernel.code = kernel_entry(kernel, mismatch, failed)
+        return kernel
 
     def _address(self, name: str) -> int:
         unit = self.unit

@@ -34,7 +34,7 @@ from . import llvm_engine
 from .diagnostics import CompilerFaultError, tell, tell_of_difference
 
 if TYPE_CHECKING:
-    from .. import Plan
+    from ..plan.plan import Plan
     from .jit_function import JitFunction
 
 HOT = 0.05

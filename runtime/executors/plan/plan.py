@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -34,9 +35,11 @@ from ...ops.framework.kernel_lookup import kernel_of
 from .blas_threads import is_big, wants_one_thread, with_one_thread
 from .codegen import compiled
 from .escaping import check_names, identifier
-from .hooks import plans, watch
 from .runtime_errors import located
 from .source_module import Location, PlanSource
+
+plans: weakref.WeakSet[Plan] = weakref.WeakSet()
+"""All plans that exist."""
 
 Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Location]]
 """A function, its globals, and the operations by line."""
@@ -48,6 +51,7 @@ class Plan:
     `source` is the generated Python source.
     """
 
+    watch: ClassVar[Callable[[Plan], None] | None] = None  # the profiler's callback for new plans
     _numbers = itertools.count(1)
 
     def __init__(self, graph: Graph) -> None:
@@ -67,8 +71,8 @@ class Plan:
         if wants_one_thread(graph, apart=is_big):
             self._function = with_one_thread(self._function)
         plans.add(self)
-        if watch.plan is not None:
-            watch.plan(self)
+        if Plan.watch is not None:
+            Plan.watch(self)
 
     def _written(self, graph: Graph) -> PlanSource:
         return compiled(graph)

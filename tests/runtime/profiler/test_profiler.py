@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.executors.plan.plan import plans, watch
+from agc.runtime.executors.plan.plan import Plan, plans
 from agc.runtime.profiler import recorder
 from agc.runtime.profiler.session import running
+from agc.runtime.tracing.concrete_function import ConcreteFunction
 
 PROGRAM = """\
 import agc.runtime as tf
@@ -182,7 +183,7 @@ def test_profiling_changes_no_results_or_errors(settled):
     programs = {plan: plan.swap() for plan in plans}
     profiled = tf.profiler.profile(settled, x, w).result
     np.testing.assert_array_equal(plain[0], profiled[0])
-    assert watch.plan is None and watch.concrete is None and running() is None
+    assert Plan.watch is None and ConcreteFunction.watch is None and running() is None
     assert {plan: plan.swap() for plan in programs} == programs
 
     @tf.function

@@ -18,7 +18,7 @@ from ..gil import RUN
 
 if TYPE_CHECKING:
     from ....ir.value_types import TensorType
-    from ..loader import Kernel
+    from .kernel import Kernel
 
 
 class CtypesEntry:

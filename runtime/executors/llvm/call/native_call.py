@@ -27,7 +27,7 @@ from ..codegen.function_builder import INTERRUPTED
 from .ctypes_entry import CtypesEntry, sizes_of
 
 if TYPE_CHECKING:
-    from ..loader import Kernel
+    from .kernel import Kernel
 
 _OFF = "AGC_NATIVE_CALLS=0 is set"
 

@@ -11,7 +11,7 @@ operations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation, Value
@@ -20,9 +20,7 @@ from .dynamic_sizes import Size
 from .function_builder import INTERRUPTED, OFTEN, Emitter
 from .lazy_values import Buffer, LazyValue
 from .llvm_types import STORED, Register, integer, pointer
-
-if TYPE_CHECKING:
-    from .region_lowering import Region
+from .materialization import Values
 
 _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
 """Operations without effects whose kernels are never called: they always fail, or are fed by sessions."""
@@ -41,7 +39,7 @@ def has_kernel(operation: Operation) -> bool:
     )
 
 
-def called(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
+def called(region: Values, operation: Operation, nodes: Sequence[LazyValue]) -> list[LazyValue]:
     """Call the kernel with the addresses of non-constant operands and of the results."""
     e = region.e
     given = [
@@ -76,7 +74,7 @@ def called(region: Region, operation: Operation, nodes: Sequence[LazyValue]) -> 
     return list(results)
 
 
-def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> list[Buffer]:
+def _results(region: Values, operation: Operation, shapes: Sequence[Any]) -> list[Buffer]:
     return [
         Buffer.new(region.e, value.dtype, shape)
         for value, shape in zip(operation.outputs, shapes, strict=True)
