@@ -147,6 +147,7 @@ def _compiled_handler() -> _Handler:
     return _Handler(code.co_code[start:], call + 1 - start, rows, lines, code.co_stacksize)
 
 
+@functools.cache
 def _table(table: bytes, size: int) -> bytes:
     """Return an exception table for code of this size and the handler after it, which gets what has no other."""
     result = []
