@@ -15,6 +15,7 @@ from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.devices import log_placement, placement
 from ..core.export import export
+from ..core.gc_pause import Pause
 from ..core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
@@ -297,7 +298,8 @@ class ConcreteFunction:
 
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Make the runner of the graph, run it, and install it for later calls."""
-        self.runner = runner = EXECUTORS[self.executor](self.graph)
+        with Pause():
+            self.runner = runner = EXECUTORS[self.executor](self.graph)
         if ConcreteFunction.watch is not None:
             ConcreteFunction.watch(self)
         for listener in first_run_listeners:

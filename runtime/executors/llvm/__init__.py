@@ -4,7 +4,6 @@
 
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
     opt_levels.py            the LLVM passes that a graph is worth
-    gc_pause.py              no garbage collection during compilation
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on
     compilation_unit.py      one graph as one LLVM module

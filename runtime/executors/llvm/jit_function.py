@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError, NeverRunsError
 from ...functionalize.random import with_streams
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.state.compare_and_swap import exchange
 from ..plan.blas_threads import wants_one_thread, with_one_thread
-from ..plan.plan import Plan
 from . import llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import Fence, prepared, refused
-from .gc_pause import Pause
 from .list_abi import demand_compiled, described, received
 
 if TYPE_CHECKING:
+    from ..plan.plan import Plan
     from .call.kernel import Kernel
 
 _MOST_SHAPES = 64
@@ -274,6 +274,8 @@ class JitFunction:
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan, which raises the error that native code has detected."""
         if self._plan is None:
+            from ..plan.plan import Plan  # rarely needed
+
             self._plan = Plan(self.graph)
         return self._plan.run(arguments)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.core.gc_pause import Pause
 from agc.runtime.executors.llvm import JitFunction
 from agc.runtime.executors.llvm.compile_graph import lowered
-from agc.runtime.executors.llvm.gc_pause import Pause
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
-"""Pause garbage collection during compilation.
+"""Pause garbage collection during compilation, and while the compiler is imported.
 
-Compilation allocates many objects in a short time, and needs them until its end. Collections would take tens
-of milliseconds, and find nothing.
+That allocates many objects in a short time, and needs them until the end. Collections would take tens of
+milliseconds, and find nothing.
 """
 
 from __future__ import annotations
