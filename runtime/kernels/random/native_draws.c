@@ -1,8 +1,8 @@
-/* Random numbers of float32, block by block in the nearest cache: an optional extension module.
+/* Random numbers of float32, block by block in the nearest cache, and shuffles: an optional extension module.
 
    key, counter   →   words of Philox 4x32-10   →   uniform, normal and truncated normal numbers
 
-   philox.py and distributions.py explain the methods, and compute the same numbers with NumPy. */
+   philox.py, distributions.py and rejection_samplers.py explain the methods, and compute the same with NumPy. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -136,6 +136,22 @@ static PyObject *filled(PyObject *arguments, Maker *make)
     Py_RETURN_NONE;
 }
 
+/* Fisher and Yates: `order` is a vector of int64, and has a word for each element but the last. */
+static PyObject *shuffle(PyObject *module, PyObject *arguments)
+{
+    Py_buffer order, words;
+    if (!PyArg_ParseTuple(arguments, "w*y*", &order, &words)) return NULL;
+    int64_t *numbers = order.buf, count = order.len / 8;
+    for (int64_t i = 0; i < count - 1 && i < words.len / 4; i++) {
+        int64_t j = i + ((uint32_t *)words.buf)[i] % (count - i), taken = numbers[j];
+        numbers[j] = numbers[i];
+        numbers[i] = taken;
+    }
+    PyBuffer_Release(&order);
+    PyBuffer_Release(&words);
+    Py_RETURN_NONE;
+}
+
 static PyObject *words(PyObject *module, PyObject *arguments) { return filled(arguments, make_words); }
 static PyObject *uniform(PyObject *module, PyObject *arguments) { return filled(arguments, make_uniform); }
 static PyObject *normal(PyObject *module, PyObject *arguments) { return filled(arguments, make_normal); }
@@ -147,6 +163,7 @@ static PyMethodDef functions[] = {
     {"normal", normal, METH_VARARGS, "normal(out, key, low, high, step)\n--\n\nFill with normal numbers."},
     {"truncated", truncated, METH_VARARGS,
      "truncated(out, key, low, high, step)\n--\n\nFill with normal numbers between -2 and 2."},
+    {"shuffle", shuffle, METH_VARARGS, "shuffle(order, words)\n--\n\nShuffle a vector of int64 in place."},
     {NULL},
 };
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import dtypes
 from ..special_functions.gamma import log_gamma
-from . import distributions
+from . import distributions, philox
 from .philox import Stream, words
 
 Array = Any
@@ -291,25 +291,19 @@ def _exponential_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DTyp
     return z, (units[..., 1] <= np.exp(-x * x / kind(2))) & (z < high)
 
 
-def shuffled(stream: Stream, count: int) -> list[int]:
-    """Return the numbers below `count` in a random order; takes one word for each but the last."""
+def shuffled(stream: Stream, count: int) -> Array:
+    """Return the numbers below `count` in a random order (Fisher and Yates); takes a word for each but the last."""
     blocks = -(-max(count - 1, 0) // 4)
-    drawn = stream.bits(stream.reserve(blocks), blocks).reshape(-1) if blocks else np.empty(0, np.uint32)
-    return order_of(drawn[: count - 1]) if count else []
-
-
-def order_of(drawn: Array) -> list[int]:
-    """Return the permutation (Fisher and Yates) given by random words; it has one element more than `drawn`.
-
-    >>> order_of(np.array([7, 1], np.uint32))
-    [1, 2, 0]
-    """
-    count = len(drawn) + 1
-    order = list(range(count))
-    for i, word in enumerate(drawn.tolist()):
+    drawn = stream.bits(stream.reserve(blocks), blocks)
+    if philox.native is not None:
+        order = np.arange(count, dtype=np.int64)
+        philox.native.shuffle(order, drawn)
+        return order
+    numbers = list(range(count))
+    for i, word in enumerate(drawn.reshape(-1)[: max(count - 1, 0)].tolist()):
         j = i + word % (count - i)
-        order[i], order[j] = order[j], order[i]
-    return order
+        numbers[i], numbers[j] = numbers[j], numbers[i]
+    return np.array(numbers, np.int64)
 
 
 def categories(stream: Stream, logits: Array, count: int) -> Array:
