@@ -21,7 +21,7 @@ from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import ones_like
 from ..ops.reduce.reductions import reduce_sum
-from ..tracing.function import Function, make_function
+from ..tracing.function import BoundFunction, Function, make_function
 from . import options
 from .context import ReplicaContext, entered, innermost
 from .input import in_turn, split
@@ -152,6 +152,8 @@ class MirroredStrategy(Strategy):
         """
         if self.num_replicas_in_sync == 1:
             return super().run(fn, args, kwargs, options)
+        if isinstance(fn, BoundFunction):
+            fn, args = fn.__func__, (fn.__self__, *args)
         self._check_across()
         if not isinstance(fn, Function):
             return self._run(fn, tuple(args), dict(kwargs or {}))
@@ -204,7 +206,8 @@ class MirroredStrategy(Strategy):
         if reduce_op is ReduceOp.MEAN or (isinstance(value, int) and value == 0):
             return value
         raise ValueError(
-            f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}."
+            f"A non-DistributedValues value {value} cannot be reduced with the given reduce op {reduce_op}: it is the "
+            "same in all replicas. For the sum over replicas, let each replica make its own: `tf.identity(x)`."
         )
 
     def gather(self, value: Any, axis: int) -> Any:

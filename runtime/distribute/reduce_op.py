@@ -38,7 +38,7 @@ class ReduceOp(enum.Enum):
         total = functools.reduce(operator.add, map(convert_to_tensor, values))
         if self is ReduceOp.SUM:
             return total
-        return total // len(values) if total.dtype.is_integer else total / len(values)
+        return total / len(values)
 
     def _of_slices(self, parts: Sequence[Any]) -> IndexedSlices:
         rows = concat([part.values for part in parts], 0)

@@ -151,6 +151,10 @@ class Strategy:
         """Return the values of the replicas in a tuple."""
         return (value,)
 
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """Return `experimental_local_results(value)`, which is the newer name."""
+        return self.experimental_local_results(value)
+
     def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Dataset:
         """Return the dataset: the only replica gets whole batches."""
         return dataset

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autodiff.tape_records import is_continuous
 from ..core.conversion import convert_to_tensor
 from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
@@ -260,8 +261,16 @@ def distributed(
     count: int,
     kind: type[DistributedVariable],
 ) -> DistributedVariable:
-    """Return a variable of this kind with `count` components, all of the same initial value."""
+    """Return a variable of this kind with `count` components, all of the same initial value.
+
+    Raises ValueError for the aggregation MEAN of numbers that are not floating.
+    """
     first = next_creator(**kwargs)
+    if first.aggregation is VariableAggregation.MEAN and not is_continuous(first.dtype):
+        raise ValueError(
+            "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not supported, please "
+            f"use a different aggregation or dtype: {first.name} is {first.dtype.name}"
+        )
     components = [first]
     for index in range(1, count):
         copied = {

@@ -64,6 +64,13 @@ def test_updates_of_mirrored_variables_are_aggregated(strategy, run, aggregation
     assert float(v + 1.0) == 8.0
 
 
+def test_means_of_integers(strategy):
+    values = strategy.run(lambda: tf.cast(3.0 * number(), tf.int32))
+    assert strategy.reduce("MEAN", values).numpy() == 1.5
+    with strategy.scope(), pytest.raises(ValueError, match="aggregation=MEAN and a non-floating dtype"):
+        tf.Variable(1, aggregation=tf.VariableAggregation.MEAN)
+
+
 def test_variables_synchronized_on_read(strategy, run):
     on_read = tf.VariableSynchronization.ON_READ
     with strategy.scope():
@@ -195,6 +202,24 @@ def test_losses_are_averaged_over_all_replicas(strategy, run):
         pytest.raises(RuntimeError, match="compute_average_loss` in cross replica context"),
     ):
         tf.nn.compute_average_loss([1.0])
+
+
+def test_methods_that_are_functions_run_in_lock_step(strategy):
+    class Step(tf.Module):
+        def __init__(self):
+            self.total = tf.Variable(0.0, aggregation=SUM)
+
+        @tf.function
+        def add(self, x):
+            self.total.assign_add(x * (number() + 1.0))
+            return distribute.get_replica_context().all_reduce("sum", 1.0 * x)
+
+    with strategy.scope():
+        step = Step()
+    assert parts(strategy, strategy.run(step.add, args=(tf.constant(2.0),))) == [4.0, 4.0]
+    strategy.run(step.add, args=(tf.constant(2.0),))
+    assert [float(one) for one in step.total.values] == [12.0, 12.0]
+    assert step.add.experimental_get_tracing_count() <= 1
 
 
 def test_an_error_in_a_replica_is_raised(strategy):

@@ -76,3 +76,27 @@ def test_other_devices_are_refused():
     for name in ("TPUStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy"):
         with pytest.raises(tf.errors.UnimplementedError, match=f"{name} needs several machines"):
             getattr(distribute, name)()
+
+
+def test_the_chosen_strategy_makes_the_variables():
+    strategy = distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    distribute.experimental_set_strategy(strategy)
+    try:
+        assert distribute.get_strategy() is strategy
+        assert len(strategy.unwrap(tf.Variable(1.0))) == 2
+    finally:
+        distribute.experimental_set_strategy(None)
+    assert not distribute.has_strategy()
+
+
+def test_replicas_share_variables_in_central_storage():
+    strategy = distribute.experimental.CentralStorageStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        total, plain = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM), tf.Variable(1.0)
+    strategy.run(lambda: total.assign_add(tf.constant(2.0) * plain))
+    assert float(total) == 5.0
+    assert strategy.experimental_local_results(total) == total.values
+    with pytest.raises(
+        ValueError, match="must specify an aggregation method to update a AggregatingVariable"
+    ):
+        strategy.run(lambda: plain.assign_add(1.0))
