@@ -96,7 +96,7 @@ def kind_of(cls: type) -> ClassTraits:
 
 
 def _is_container(cls: type) -> bool:
-    top = cls.__module__.partition(".")[0]
+    top = str(cls.__module__).partition(".")[0]
     return cls.__module__ in _CONTAINERS or (top == "numpy" and cls.__dictoffset__ != 0)
 
 

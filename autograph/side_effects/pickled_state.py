@@ -159,7 +159,7 @@ def _readers(cls: Any) -> tuple[Reader, ...]:
 
 
 def _is_known(cls: type) -> bool:
-    top = cls.__module__.partition(".")[0]
+    top = str(cls.__module__).partition(".")[0]
     return (top == "numpy" and cls.__name__ != "ndarray") or top in sys.stdlib_module_names
 
 

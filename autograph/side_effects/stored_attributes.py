@@ -131,8 +131,9 @@ class StoredAttributes:
             among = None if is_users and is_open else stored
             self._records[id(value), STORED] = NewNames(value, trail, among)
         special = {"__bases__"} if isinstance(value, type) else set()
+        fixed_names = {"__dict__"} if isinstance(value, type) else set()  # a new view at each access
         inherited = special if is_open else {name for name in stored if _is_member(value, name)}
-        self._note_some(value, trail, stored & variables.keys() | stored & inherited)
+        self._note_some(value, trail, stored & (variables.keys() - fixed_names) | stored & inherited)
 
     def _note_some(self, value: Any, trail: AccessPath, names: Set[str]) -> None:
         for name in sorted(names):

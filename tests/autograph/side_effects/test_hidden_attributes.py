@@ -328,3 +328,43 @@ def test_attributes_that_a_library_manages_are_not_carried():
 
     assert [int(x) for x in f(tf.constant(3))] == [6, 3]
     assert layer.has_run is True
+
+
+def test_the_dictionary_of_a_library_class_is_no_change():
+    """Each access of `functools.partial.__dict__` gives a new view."""
+
+    class Proxy:
+        def adopt(self, other):
+            self.__dict__ = other.__dict__
+
+    proxy = Proxy()
+
+    def f(n):
+        i, total = 0, 0
+        while i < n:
+            total = functools.partial(max, total)(i)
+            if isinstance(proxy, functools.partial):
+                proxy.adopt(proxy)
+            i += 1
+        return total
+
+    agrees(f)
+
+
+def test_a_class_may_hide_its_module():
+    """The class of `wrapt.ObjectProxy` has a property `__module__`."""
+
+    class Proxy:
+        __module__ = property(lambda self: "elsewhere")
+
+        def __init__(self):
+            self.n = 0
+
+    def f(n):
+        proxy, i = Proxy(), 0
+        while i < n:
+            proxy.n += i
+            i += 1
+        return proxy.n
+
+    agrees(f)
