@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import nest
-from ..ir.name_scopes import name_scope, scope_prefix
+from ..ir.name_scopes import name_scope
 from . import trackable
 from .export import export
 from .variable import Variable
@@ -55,7 +55,8 @@ class Module:
                 "class name)."
             )
         self._name = chosen
-        self._scope_name = f"{scope_prefix()}{chosen}/"
+        with name_scope(chosen) as self._scope_name:
+            pass
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -72,8 +73,15 @@ class Module:
 
     @property
     def name_scope(self) -> name_scope:
-        """A context in which names begin with the module's name, after the scope in which the module was made."""
-        return name_scope(getattr(self, "_scope_name", f"{self.name}/"))
+        """A context in which names begin with the module's name, after the scope in which the module was made.
+
+        Raises AttributeError before a call of `__init__`.
+        """
+        if "_scope_name" not in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__} has no name scope before `super().__init__()` is called"
+            )
+        return name_scope(self._scope_name)
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,12 +112,12 @@ class Module:
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """The variables that training should change."""
-        return tuple(variable for variable in self.variables if variable.trainable)
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable) and leaf.trainable))
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """The variables that training should not change."""
-        return tuple(variable for variable in self.variables if not variable.trainable)
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable) and not leaf.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:

@@ -128,6 +128,15 @@ class TestNames:
         with pytest.raises(ValueError, match="is not a valid module name"):
             tf.Module(name=name)
 
+    def test_scopes_of_a_graph_are_unique(self):
+        with tf.Graph().as_default():
+            assert [tf.Module(name="m").name_scope.name for _ in range(2)] == ["m/", "m_1/"]
+
+    def test_a_scope_needs_the_initializer(self):
+        module = type("Bare", (tf.Module,), {"__init__": lambda self: None})()
+        with pytest.raises(AttributeError, match="Bare has no name scope before"):
+            _ = module.name_scope
+
     def test_scopes(self):
         class Outer(tf.Module):
             def __init__(self):
