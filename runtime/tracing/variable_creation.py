@@ -14,6 +14,8 @@ from ..core.tensor_spec import TensorSpec
 from ..executors.interpreter import interpret
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Graph, Operation, Value
+from ..ir.value_types import TensorType
+from ..ops.arrays.creation import ones_like, zeros_like
 from ..ops.framework.op import wrap
 
 
@@ -45,11 +47,12 @@ class VariableCreator:
             )
         known = self._known
         if value._value not in known:
-            part = _part_for(value._value, builder, known)
+            part, shapes = _part_for(value._value, builder, known)
             for needed in part.inputs:
-                if needed not in known:
+                if needed not in known and needed not in shapes:
                     known[needed] = self._outer(builder, needed)
-            (known[value._value],) = interpret(part, [known[each] for each in part.inputs])
+            arrays = [known[each] if each in known else shapes[each] for each in part.inputs]
+            (known[value._value],) = interpret(part, arrays)
         return EagerTensor(np.asarray(known[value._value]))
 
     def _outer(self, builder: Builder, needed: Value) -> Any:
@@ -83,13 +86,16 @@ def _depends(name: str, caller: str) -> str:
     )
 
 
-def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
+def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> tuple[Graph, dict[Value, Any]]:
     """Return the part of the graph that computes `value` from `known` values and from the variables.
 
     w = random_normal        # known
     print x                  # not needed
     scaled = w * 0.1    ==>  graph (w): scaled = w * 0.1
+
+    The second result has an array of zeros for each input of which only the shape counts.
     """
+    shapes: dict[Value, Any] = {}
     needed: dict[Value, None] = {value: None}
     inputs: dict[Value, None] = {}
     operations: list[Operation] = []
@@ -100,7 +106,24 @@ def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
             operations.append(operation)
             for operand in operation.inputs:
                 if isinstance(operand, Value):
-                    (inputs if operand in known else needed)[operand] = None
+                    zeros = _zeros(operand) if operation.op in _OF_SHAPES else None
+                    if operand in known or zeros is None:
+                        (inputs if operand in known else needed)[operand] = None
+                    else:
+                        shapes[operand] = zeros
             for output in operation.outputs:
                 needed.pop(output, None)
-    return Graph(builder.name, (*inputs, *needed), operations[::-1], (value,))
+    made = {output for operation in operations for output in operation.outputs}
+    shapes = {one: zeros for one, zeros in shapes.items() if one not in made and one not in needed}
+    return Graph(builder.name, (*inputs, *needed, *shapes), operations[::-1], (value,)), shapes
+
+
+_OF_SHAPES = frozenset({ones_like, zeros_like})
+
+
+def _zeros(value: Value) -> Any:
+    """Return zeros of the shape of a tensor; None if that is not known."""
+    spec = value.spec
+    if not isinstance(spec, TensorType) or spec.shape is None or None in spec.shape:
+        return None
+    return np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)

@@ -17,6 +17,9 @@ KNOWN = {
     "a static shape": lambda x: tf.zeros([x.shape[-1], 2]),
     "operations": lambda x: tf.cast(tf.range(3), tf.float32)[:, None] * tf.ones([1, 2]),
     "an initializer": lambda x: tf.keras.initializers.GlorotUniform()([3, 2]),
+    "zeros of a static shape": lambda x: tf.zeros_like(
+        tf.transpose(tf.reshape(x[0], [1, 3]) * tf.ones([2, 1]))
+    ),
     "a function": lambda x: lambda: tf.fill([3, 2], 2.0),
 }
 OF_ARGUMENTS = {
