@@ -11,6 +11,8 @@ import numpy as np
 from ...control_flow.functional_api import cond
 from ...control_flow.tracing_context import get_static_value
 from ...core.conversion import convert_to_tensor, is_tensor
+from ...core.device_spec import DeviceSpec
+from ...core.devices import wanted
 from ...core.tensor import Tensor
 from ...core.variable import Variable
 from ...distribute.strategy import get_replica_context, get_strategy
@@ -44,6 +46,11 @@ class EagerContext:
     def executing_eagerly(self) -> bool:
         """Return whether operations are executed at once."""
         return current() is None
+
+    @property
+    def device_spec(self) -> DeviceSpec:
+        """The device that the enclosing `tf.device` blocks request."""
+        return DeviceSpec.from_string(wanted())
 
     def clear_kernel_cache(self) -> None:
         """Do nothing: the caches of the runtime belong to functions and are freed with them."""
