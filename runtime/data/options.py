@@ -9,16 +9,26 @@ from typing import Any
 class _Group:
     """Named options, None until they are set; unknown names are refused."""
 
+    __slots__ = ("__dict__", "_is_frozen")
     _names: tuple[str, ...] = ()
     _groups: dict[str, type[_Group]] = {}  # never changed
 
     def __init__(self) -> None:
-        for name in self._names:
-            object.__setattr__(self, name, None)
+        object.__setattr__(self, "_is_frozen", False)
         for name, kind in self._groups.items():
             object.__setattr__(self, name, kind())
 
+    def __getattr__(self, name: str) -> Any:
+        if name in self._names:
+            return None
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_frozen:
+            raise ValueError(
+                "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
+                "`tf.data.Dataset.with_options(options)` to set or update dataset options."
+            )
         if name not in self._names and name not in self._groups:
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
@@ -30,10 +40,16 @@ class _Group:
 
     def _update(self, other: _Group) -> None:
         for name in self._names:
-            if (value := getattr(other, name)) is not None:
+            if (value := vars(other).get(name)) is not None:
                 object.__setattr__(self, name, value)
         for name in self._groups:
             getattr(self, name)._update(getattr(other, name))
+
+    def freeze(self) -> None:
+        """Refuse changes from now on: a dataset has these options."""
+        object.__setattr__(self, "_is_frozen", True)
+        for name in self._groups:
+            getattr(self, name).freeze()
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -87,6 +103,7 @@ class DistributeOptions(_Group):
     """The distribution of datasets to workers."""
 
     _names = ("auto_shard_policy", "num_devices")
+    auto_shard_policy = AutoShardPolicy.AUTO
 
 
 class OptimizationOptions(_Group):

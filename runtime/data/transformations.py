@@ -295,18 +295,19 @@ class Transformations(Generic[D]):
         return transformation_func(self)
 
     def options(self) -> Options:
-        """Return the merged options of this dataset and of its sources."""
+        """Return the merged options of this dataset and of its sources. They refuse changes with a ValueError."""
         found = Options()
         stage: Any = self._stage
         while stage is not None:
             if isinstance(stage, reorder_stages.WithOptions):
                 found = stage.options.merge(found)
             stage = getattr(stage, "like" if isinstance(stage, Given) else "source", None)
+        found.freeze()
         return found
 
     def with_options(self, options: Options, name: str | None = None) -> D:
-        """Store `options`; the elements stay the same."""
-        return self._then(reorder_stages.WithOptions(self._stage, options))
+        """Store a copy of `options`; the elements stay the same."""
+        return self._then(reorder_stages.WithOptions(self._stage, Options().merge(options)))
 
     def bucket_by_sequence_length(
         self,

@@ -159,6 +159,16 @@ def test_options_are_kept_and_merged():
     assert D.range(3).options() == tf.data.Options()
 
 
+def test_options_of_datasets_cannot_be_changed():
+    options = tf.data.Options()
+    ds = D.range(3).with_options(options)
+    options.deterministic = True  # of the program's object only
+    assert ds.options().deterministic is None
+    with pytest.raises(ValueError, match=r"returned by .* has no effect"):
+        ds.options().threading.private_threadpool_size = 1
+    assert ds.options().experimental_distribute.auto_shard_policy is tf.data.experimental.AutoShardPolicy.AUTO
+
+
 def test_iterators_and_their_specs():
     iterator = iter(D.range(2))
     assert iterator.element_spec == tf.TensorSpec((), tf.int64)
