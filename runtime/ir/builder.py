@@ -317,7 +317,8 @@ class Builder:
         return (
             f"`{value.name}` ({value.spec}) was made in `{self.name}`{location}, which is out of reach of {user}. "
             "Return it from the function or block that makes it, and use the returned tensor. (A Python list that "
-            "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
+            "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray. An attribute "
+            "that a staged block changes has its value in the graph only: keep it in a tf.Variable.)"
         )
 
     def captured_variable(self, variable: Any) -> Value:

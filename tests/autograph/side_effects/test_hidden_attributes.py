@@ -5,6 +5,7 @@ import functools
 import types
 
 import agc.runtime as tf
+import pytest
 from support.hidden_changes import Counter, agrees, refused
 
 
@@ -368,3 +369,21 @@ def test_a_class_may_hide_its_module():
         return proxy.n
 
     agrees(f)
+
+
+def test_an_attribute_that_a_graph_has_changed_is_refused_with_its_line():
+    counter = Counter()
+
+    @tf.function
+    def f(n):
+        total = 0
+        for _ in tf.range(n):
+            counter.bump()
+            total += counter.n
+        return total
+
+    assert int(f(tf.constant(3))) == 6
+    with pytest.raises(
+        tf.errors.InaccessibleTensorError, match=r"test_hidden_attributes.py:\d+.*keep it in a tf.Variable"
+    ):
+        counter.bump()
