@@ -26,7 +26,6 @@ _DIGITS = {dtypes.float16: 10, dtypes.bfloat16: 7, dtypes.float32: 23, dtypes.fl
 
 _MANTISSA = 0x7FFFFF
 _UNIT = 2.0**-23
-_UNITS = np.array([_UNIT, _UNIT * (2 * math.pi)])  # the scales of a radius's uniform number and of an angle
 _SMALLEST = 1.0e-7  # lower bound for the argument of the logarithm
 _AT_ONCE = 1 << 14  # words per chunk, so that the numbers stay in the cache
 
@@ -130,17 +129,14 @@ def normal(bits: Array, dtype: dtypes.DType) -> Array:
 
 
 def _normal(bits: Array) -> Array:
-    units = (bits & _MANTISSA).astype(np.float64).reshape(-1, 2)
-    units *= _UNITS
-    first = units[:, 0]
-    np.maximum(first, float(np.float32(_SMALLEST)), out=first)
-    np.log(first, out=first)
-    numbers = units.astype(np.float32)
-    radius = numbers[:, :1] * np.float32(-2)
+    pairs = (bits & _MANTISSA).reshape(-1, 2)
+    radius = np.log(np.maximum(pairs[:, 0] * _UNIT, float(np.float32(_SMALLEST)))).astype(np.float32)
+    radius *= np.float32(-2)
     np.sqrt(radius, out=radius)
-    angle = numbers[:, 1].astype(np.float64)
-    numbers[:, 0], numbers[:, 1] = np.sin(angle), np.cos(angle)
-    numbers *= radius
+    angle = (pairs[:, 1] * (_UNIT * (2 * math.pi))).astype(np.float32).astype(np.float64)
+    numbers = np.empty(pairs.shape, np.float32)
+    np.multiply(np.sin(angle).astype(np.float32), radius, out=numbers[:, 0])
+    np.multiply(np.cos(angle).astype(np.float32), radius, out=numbers[:, 1])
     return numbers.reshape(-1)
 
 
