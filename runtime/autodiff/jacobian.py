@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core import late_binding
 from ..core.tensor_spec import TensorSpec
-from ..higher_order.map_fn import map_fn
 from ..ops.arrays.concat_split import join
 from ..ops.arrays.creation import zeros
 from ..ops.arrays.ranges import one_hot
@@ -60,7 +60,9 @@ def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) ->
     if not connected:
         return [None] * len(sources)
     specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in connected]
-    found = map_fn(lambda i: [row(i)[k] for k in connected], numbers(count), fn_output_signature=specs)
+    found = late_binding.map_fn(
+        lambda i: [row(i)[k] for k in connected], numbers(count), fn_output_signature=specs
+    )
     stacked: list[Any] = [None] * len(sources)
     for i, rows in zip(connected, found, strict=True):
         stacked[i] = rows

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..autodiff import explain as gradient_explanation
     from ..autodiff import region_gradients
+    from ..autodiff.tape import GradientTape
     from ..compat.sessions.graph_builder import as_default, builder_of
     from ..compat.sessions.session import session_for
     from ..compat.sessions.variables import declare
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from ..data import optional as data_optional
     from ..distribute import strategy as strategies
     from ..executors.llvm.lowering import strip_mining
-    from ..experimental.dlpack import CPU, exported
+    from ..higher_order.map_fn import map_fn
     from ..interop import array_api
+    from ..interop.dlpack import CPU, exported
     from ..interop.numpy_dispatch import on_function, on_ufunc
     from ..ir.builder import Builder
     from ..ir.graph_def import GraphDef, NodeDef
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from ..ops.state.variable_scatter import scatter_variable
     from ..profiler import flame_graph, trace_events
     from ..ragged import conversion as ragged_conversion
+    from ..ragged import feature_cross as ragged_feature_cross
     from ..ragged import indexing as ragged_indexing
     from ..ragged import op_dispatch as ragged_dispatch
     from ..ragged import spec as ragged_spec
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from .tensor_spec import TensorSpec
 
 OBJECTS = {
+    "autodiff.tape": "GradientTape",
     "compat.sessions.graph_builder": "as_default builder_of",
     "compat.sessions.session": "session_for",
     "compat.sessions.variables": "declare",
@@ -64,7 +68,8 @@ OBJECTS = {
     "core.conversion": "convert_to_tensor is_tensor_like",
     "core.tensor": "SymbolicTensor",
     "core.tensor_spec": "TensorSpec",
-    "experimental.dlpack": "CPU exported",
+    "higher_order.map_fn": "map_fn",
+    "interop.dlpack": "CPU exported",
     "interop.numpy_dispatch": "on_function on_ufunc",
     "ir.builder": "Builder",
     "ir.graph_def": "GraphDef NodeDef",
@@ -95,6 +100,7 @@ MODULES = {
     "op_registry": "ops.framework.op",
     "ragged_conversion": "ragged.conversion",
     "ragged_dispatch": "ragged.op_dispatch",
+    "ragged_feature_cross": "ragged.feature_cross",
     "ragged_indexing": "ragged.indexing",
     "ragged_spec": "ragged.spec",
     "ranges": "ops.arrays.ranges",
@@ -136,6 +142,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Builder",
     "CPU",
+    "GradientTape",
     "GraphDef",
     "Naming",
     "NodeDef",
@@ -163,6 +170,7 @@ __all__ = [
     "gather_where",
     "gradient_explanation",
     "is_tensor_like",
+    "map_fn",
     "on_function",
     "on_ufunc",
     "op_registry",
@@ -170,6 +178,7 @@ __all__ = [
     "print_graph",
     "ragged_conversion",
     "ragged_dispatch",
+    "ragged_feature_cross",
     "ragged_indexing",
     "ragged_spec",
     "ranges",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import late_binding
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.strings.strings import join
@@ -20,12 +21,10 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
     >>> cross([constant([["a"]]), constant([["x", "y"]])], separator="-").values.numpy().tolist()
     [b'a-x', b'a-y']
     """
-    from ..ragged.feature_cross import crossed, rows_of_texts  # here: ragged tensors depend on this package
-
     between = "_X_" if separator is None else separator
-    columns = [rows_of_texts(one) for one in _checked(inputs)]
-    made: SparseTensor = crossed(columns, lambda picked: join(picked, between)).to_sparse()
-    return made
+    ragged = late_binding.ragged_feature_cross
+    columns = list(map(ragged.rows_of_texts, _checked(inputs)))
+    return ragged.crossed(columns, lambda picked: join(picked, between)).to_sparse()  # type: ignore[no-any-return]
 
 
 @export("sparse.cross_hashed")
@@ -44,11 +43,9 @@ def cross_hashed(
     >>> cross_hashed([constant([["a", "b"]]), constant([[7]])], num_buckets=100).values.numpy().tolist()
     [56, 76]
     """
-    from ..ragged.feature_cross import crossed, hashing, rows_of_matrix  # here: see `cross`
-
-    columns = [rows_of_matrix(one) for one in _checked(inputs)]
-    made: SparseTensor = crossed(columns, hashing(num_buckets, hash_key)).to_sparse()
-    return made
+    ragged = late_binding.ragged_feature_cross
+    columns = list(map(ragged.rows_of_matrix, _checked(inputs)))
+    return ragged.crossed(columns, ragged.hashing(num_buckets, hash_key)).to_sparse()  # type: ignore[no-any-return]
 
 
 def _checked(inputs: Any) -> Any:

@@ -14,12 +14,12 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...dtypes import DType
-from ...experimental import dlpack
 from ...ops.arrays import creation, ranges, reshape, tile_and_pad
 from ...ops.arrays.gather_where import where
 from ...ops.arrays.shape_ops import shape as shape_of
 from ...ops.math.cast import cast
 from ...ops.math.comparison import greater_equal, less_equal
+from .. import dlpack
 from .data_types import ANY, DEFAULTS, rank_of, read_dtype, refuse_device, tensor_of
 from .promotion import together
 

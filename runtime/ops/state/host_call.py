@@ -1,4 +1,4 @@
-"""Operations that call a Python function each time the graph runs; `runtime.host` creates them.
+"""Operations that call a Python function each time the graph runs; `interop.py_function` creates them.
 
 An exception of the function becomes an OpError, chosen by its class, with the line that raised it:
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes, errors
+from ...core import late_binding
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import EagerTensor
 from ...ir.builder import eagerly
@@ -168,12 +169,10 @@ def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
     given = [position for position, each in enumerate(dy) if each is not None]
 
     def differentiated(*arguments: Any) -> list[Any]:
-        from ...autodiff import GradientTape
-
         tensors, upstream = arguments[: len(inputs)], arguments[len(inputs) :]
         objects = function.sources(tensors)
         sources = [objects[position] for position in wanted]
-        with GradientTape() as tape:
+        with late_binding.GradientTape() as tape:
             tape.watch(sources)
             results = function.on_tensors(tensors)
         targets = [results[position] for position in given]
