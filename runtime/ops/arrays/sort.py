@@ -219,10 +219,12 @@ def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
 def first_appearances(x: Array) -> tuple[Array, Array]:
     """Return the distinct elements of a vector by first appearance, and the index of each element among them.
 
+    A NaN is distinct from every other element.
+
     >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
     [[7, 3], [0, 1, 0]]
     """
-    values, first, inverse = np.unique(x, return_index=True, return_inverse=True)
+    values, first, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(first)
     positions = np.empty(len(order), np.int64)
     positions[order] = np.arange(len(order))

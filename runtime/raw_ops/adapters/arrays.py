@@ -152,9 +152,11 @@ def unique_along(x: Any, axis: Any, out_idx: Any) -> tuple[Any, Any, Any]:
         return tuple(tf.unique_with_counts(x, out_idx))  # type: ignore[return-value]
     position = along[0] if along else 0
     rows = _axis_first(x, position)
-    flat = tf.reshape(rows, tf.stack([tf.shape(rows)[0], -1]))
+    count, places = tf.shape(rows)[0], tf.range(tf.shape(rows)[0])
+    flat = tf.reshape(rows, tf.stack([count, tf.reduce_prod(tf.shape(rows)[1:])]))
     same = tf.reduce_all(tf.equal(tf.expand_dims(flat, 0), tf.expand_dims(flat, 1)), -1)
-    firsts = tf.argmax(tf.cast(same, tf.int32), 1, tf.int32)
+    firsts = tf.reduce_min(tf.where(same, places, count), 1)
+    firsts = tf.minimum(firsts, places)  # a row with a NaN is equal to no row, itself included
     kept, indices, counts = tf.unique_with_counts(firsts, out_idx)
     return _axis_first(tf.gather(rows, kept), position, back=True), indices, counts
 

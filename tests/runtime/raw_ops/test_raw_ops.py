@@ -153,3 +153,9 @@ class TestNames:
         listed = [name for _, _, names in table_reader.reasons() for name in names]
         assert len(listed) == len(set(listed)) > 900
         assert not set(listed) & set(table_reader.definitions())
+
+
+def test_unique_rows_may_be_empty_or_hold_nan() -> None:
+    rows = [[1.0, np.nan], [1.0, np.nan], [1.0, 2.0], [1.0, 2.0]]
+    assert tf.raw_ops.UniqueV2(x=rows, axis=[0]).idx.numpy().tolist() == [0, 1, 2, 2]
+    assert tf.raw_ops.UniqueV2(x=tf.zeros([0, 3]), axis=[0]).y.shape == [0, 3]

@@ -1,6 +1,7 @@
 """sort, argsort, top_k, unique, searchsorted, sequence_mask, reverse_sequence."""
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 
 
@@ -34,6 +35,11 @@ def test_unique_keeps_the_order_of_first_appearance() -> None:
     assert tf.unique(["b", "a", "b"]).y.numpy().tolist() == [b"b", b"a"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="unique expects a 1D vector"):
         tf.unique([[1]])
+
+
+def test_every_nan_is_unique() -> None:
+    assert tf.unique([1.0, np.nan, 1.0, np.nan]).idx.numpy().tolist() == [0, 1, 0, 2]
+    assert tf.unique_with_counts([np.nan, np.nan]).count.numpy().tolist() == [1, 1]
 
 
 def test_searchsorted_finds_places_row_by_row() -> None:
