@@ -69,9 +69,15 @@ def _fitted(old: shapes.Dims, wanted: Sequence[int | None]) -> tuple[int | None,
         raise ValueError(
             f"Input to reshape is a tensor with {total} values, but the requested shape {need} {given}"
         )
-    if holes == 1 and given:
-        new[new.index(None)] = total // given
+    if holes == 1:
+        new[new.index(None)] = total // given if given else _remaining(old, new)
     return tuple(new)
+
+
+def _remaining(old: shapes.Dims, new: Sequence[int | None]) -> int:
+    """Return the size that is -1 in a shape with a size 0: zeros are left out of both products, as in TensorFlow."""
+    elements, given = (math.prod(size for size in sizes if size) for sizes in (old or (), new))
+    return elements // given
 
 
 @reshape.kernel
@@ -83,8 +89,7 @@ def _(tensor: Array, shape: Array) -> Array:
         return tensor.reshape(sizes)
     except ValueError:
         _check_sizes(sizes)
-        _fitted(tensor.shape, sizes)
-        raise
+        return tensor.reshape(_fitted(tensor.shape, sizes))
 
 
 reshape.gradient(lambda dy, y, tensor, shape: (reshape(dy, shape_of(tensor)), None))

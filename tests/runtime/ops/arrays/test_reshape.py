@@ -32,6 +32,24 @@ def test_reshape_finds_the_size_that_is_left_out() -> None:
     assert tf.reshape(tf.zeros([0, 3]), [-1, 3]).shape == [0, 3]
 
 
+@pytest.mark.parametrize("is_static", [True, False])
+@pytest.mark.parametrize(
+    ("old", "sizes", "new"),
+    [
+        ([0, 3], [0, -1], [0, 3]),
+        ([0], [0, -1], [0, 1]),
+        ([0, 3], [-1, 0], [3, 0]),
+        ([0, 3], [0, -1, 2], [0, 1, 2]),
+    ],
+)
+def test_a_size_next_to_zero_is_found_from_the_other_sizes(
+    old: list[int], sizes: list[int], new: list[int], is_static: bool
+) -> None:
+    shape = sizes if is_static else tf.constant(sizes)
+    for function in (tf.reshape, tf.function(tf.reshape), tf.function(tf.reshape, jit_compile=True)):
+        assert function(tf.zeros(old), shape).shape == new
+
+
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
