@@ -131,6 +131,8 @@ def _collect(structure: Any, leaves: list[Any], expand: bool) -> None:
     elif is_nested(structure):
         for _, child in children(structure):
             _collect(child, leaves, expand)
+    elif expand and _is_composite_spec(structure):
+        _collect(structure._component_specs, leaves, True)
     else:
         leaves.append(structure)
 
@@ -165,7 +167,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
             f"`{type(flat_sequence)}` instead."
         )
     given = list(flat_sequence)
-    is_leaf = not is_nested(structure) and not (expand_composites and is_composite(structure))
+    is_leaf = not is_nested(structure) and not (expand_composites and _has_spec(structure))
     if is_leaf and len(given) != 1:
         raise ValueError(
             f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
@@ -184,6 +186,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
     if expand and is_composite(structure):
         return structure.__recomposed__(_pack(structure.__components__(), leaves, True))
+    if expand and _is_composite_spec(structure):
+        return structure._from_components(_pack(structure._component_specs, leaves, True))
     if not is_nested(structure):
         return next(leaves)
     parts = [_pack(child, leaves, expand) for _, child in children(structure)]
@@ -299,7 +303,11 @@ def _difference(one: Any, other: Any, check: bool, expand: bool) -> tuple[type[E
 
 
 def _has_spec(value: Any) -> bool:
-    return is_composite(value) or hasattr(value, "_component_specs")
+    return is_composite(value) or _is_composite_spec(value)
+
+
+def _is_composite_spec(value: Any) -> bool:
+    return hasattr(type(value), "_component_specs") and value._component_specs is not value
 
 
 def _difference_of_specs(one: Any, other: Any) -> tuple[type[Exception], str] | None:

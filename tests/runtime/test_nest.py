@@ -117,6 +117,17 @@ def test_composites_are_leaves_unless_expanded():
         tf.nest.assert_same_structure(slices, other, expand_composites=True)
 
 
+def test_the_spec_of_a_composite_is_expanded_into_its_components():
+    spec = tf.RaggedTensorSpec([2, None], tf.float32)
+    assert tf.nest.flatten(spec) == [spec]
+    assert tf.nest.flatten([spec, tf.TensorSpec([])], expand_composites=True) == [
+        tf.TensorSpec([None]), tf.TensorSpec([3], tf.int64), tf.TensorSpec([])
+    ]  # fmt: skip
+    ragged = tf.ragged.constant([[1.0], [2.0, 3.0]])
+    packed = tf.nest.pack_sequence_as({"a": spec}, [ragged.values, ragged.row_splits], expand_composites=True)
+    assert packed["a"].to_list() == ragged.to_list()
+
+
 def test_an_operation_is_a_leaf():
     assert tf.nest.flatten([tf.sin, {"f": tf.add}]) == [tf.sin, tf.add]
     apply = tf.function(lambda f, x: f(x))
