@@ -15,6 +15,7 @@ from .. import nest
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import SymbolicTensor
+from ..core.variable import Variable
 from ..ir.builder import current, eagerly
 from ..ops.framework.region_ops import COND
 from . import conditional, loop_options, regions
@@ -129,12 +130,18 @@ def _run(
         while test(*state):
             state = body(*state)
         return tuple(nest.map_structure(_eager_leaf, state))
+    state = nest.map_structure(_read_variable, state)
     return loops.Loop(test, body, state, names, shapes, None, every).record()
 
 
 def _eager_leaf(leaf: Any) -> Any:
     is_number = isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic))
-    return convert_to_tensor(leaf) if is_number else leaf
+    return convert_to_tensor(leaf) if is_number else _read_variable(leaf)
+
+
+def _read_variable(leaf: Any) -> Any:
+    is_variable = isinstance(leaf, Variable) or hasattr(type(leaf), "__tf_tensor__")
+    return convert_to_tensor(leaf) if is_variable else leaf
 
 
 def _as_tuple(body: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:

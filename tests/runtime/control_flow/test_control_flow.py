@@ -313,3 +313,21 @@ def test_a_string_condition_is_true_unless_empty():
     for text in ("2 3 + 4 * 5 -", "7", "1 2 3 - -"):
         found = tf.function(value, input_signature=signature)(tf.strings.split(text))
         assert found.numpy() == value(text.encode().split()).numpy()
+
+
+@pytest.mark.parametrize("way", [lambda f: f, tf.function])
+def test_a_variable_enters_a_functional_loop_by_its_value(way):
+    class Holder:
+        def __tf_tensor__(self, dtype=None, name=None):
+            return tf.constant(2.0)
+
+    variable = tf.Variable(1.0)
+
+    def run(count):
+        return tf.while_loop(
+            lambda i, x, y: i < count, lambda i, x, y: (i + 1, x * 2.0, y + x), (0, variable, Holder())
+        )
+
+    assert [float(x) for x in way(run)(tf.constant(2))] == [2.0, 4.0, 5.0]
+    assert tf.is_tensor(run(tf.constant(0))[1]) and not isinstance(run(tf.constant(0))[1], tf.Variable)
+    assert variable.numpy() == 1.0
