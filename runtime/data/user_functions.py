@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from agc.autograph import api, staging
 
-from .. import errors
+from .. import errors, nest
 from ..core.tensor import EagerTensor, Reference
 from ..executors import EXECUTORS
 from ..ir.graph import Graph
 from ..kernels.random import seeds
 from ..ops.framework.op import wrap
 from ..tracing.trace import trace
+from ..tracing.variable_creation import VariableCreator
 from .element_spec import Row, leaf_specs, normalized, spec_of
 from .pipeline_stage import PipelineStage, Symbolic
 
@@ -45,10 +46,11 @@ class Traced(Symbolic):
             return result
 
         arguments = {f"args_{i}": spec for i, spec in enumerate(specs)}
+        creator = VariableCreator([leaf for spec in nest.flatten(specs) for leaf in spec.flatten()])
         try:
             with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
                 function_now = api.converted(function)
-                traced = trace(call, _positional, arguments, _name_of(function), None)
+                traced = trace(call, _positional, arguments, _name_of(function), creator)
         except BaseException as error:
             api.strip_frames(error)
             raise

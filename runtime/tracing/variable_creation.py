@@ -65,7 +65,7 @@ class VariableCreator:
 
     def _argument(self, leaf: Any, name: str) -> Any:
         if isinstance(leaf, TensorSpec):
-            raise ValueError(_depends(name, "get_concrete_function"))
+            raise ValueError(_depends(name, "the trace"))
         if isinstance(leaf, SymbolicTensor):
             return self._in_outer(leaf, name)
         with eagerly():

@@ -246,3 +246,24 @@ def test_datasets_and_iterators_are_no_tensors() -> None:
     dataset = tf.data.Dataset.range(3)
     for value in (dataset, iter(dataset), tf.experimental.Optional.from_value(1)):
         assert not tf.is_tensor(value)
+
+
+def test_a_mapped_layer_creates_its_variables_while_it_is_traced():
+    class Layer(tf.Module):
+        weight = None
+
+        def __call__(self, x):
+            if self.weight is None:
+                self.weight = tf.Variable(lambda: tf.fill([2], 3.0))
+            return x * self.weight
+
+    layer = Layer()
+    mapped = tf.data.Dataset.from_tensor_slices([[1.0, 2.0], [0.0, 1.0]]).map(layer)
+    assert [row.tolist() for row in mapped.as_numpy_iterator()] == [[3.0, 6.0], [0.0, 3.0]]
+    layer.weight.assign([1.0, 1.0])
+    assert next(iter(mapped)).numpy().tolist() == [1.0, 2.0]
+
+
+def test_the_initial_value_of_a_variable_is_no_element():
+    with pytest.raises(ValueError, match="the initial value of a variable depends on the argument `args_0`"):
+        tf.data.Dataset.range(3).map(lambda x: tf.Variable(x))
