@@ -28,7 +28,7 @@ def chosen(signatures: Any, saved: Any, functions: Mapping[str, Any]) -> dict[st
         saved: the saved object. A model of Keras has a default signature.
         functions: its functions. If exactly one has an input_signature and exportable results, it is the default.
     """
-    default = getattr(saved, "_default_save_signature", None)
+    default = _signature_of_model(saved)
     if signatures is None and default is not None and graphs_of(default):
         signatures = default
     if signatures is None:
@@ -40,6 +40,14 @@ def chosen(signatures: Any, saved: Any, functions: Mapping[str, Any]) -> dict[st
     if not isinstance(signatures, Mapping):
         signatures = {DEFAULT: signatures}
     return {name: _only_graph(name, value) for name, value in signatures.items()}
+
+
+def _signature_of_model(saved: Any) -> Any:
+    """Return the default signature of a model of Keras; None if its inputs have not the form of one argument."""
+    try:
+        return getattr(saved, "_default_save_signature", None)
+    except TypeError:
+        return None
 
 
 def _is_exportable(concrete: ConcreteFunction) -> bool:

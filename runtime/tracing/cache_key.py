@@ -63,6 +63,8 @@ class Parameters:
         kinds = {p.kind for p in self.signature.parameters.values()}
         self.names = list(self.signature.parameters)
         self.are_of_method = self.names[:1] in (["self"], ["cls"])  # or the function is called as a method
+        scope = getattr(python_function, "__qualname__", "").rpartition(".")[0]
+        self.may_be_method = self.are_of_method or (scope != "" and not scope.endswith("<locals>"))
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self.positional)
         self._values: Callable[..., tuple[Any, ...]] | None = None  # made at the first use

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,8 @@ from .cache_key import Parameters
 class InputSignature:
     """TensorSpecs, in nests, for the parameters of a function in order; `self` has none.
 
-    Raises TypeError if it holds anything but TensorSpecs, or more of them than there are parameters.
+    Raises TypeError if it holds anything but TensorSpecs, more of them than there are parameters, or fewer than there
+    are parameters without a default.
     """
 
     def __init__(self, specs: Iterable[Any], function_name: str, parameters: Parameters) -> None:
@@ -31,6 +33,9 @@ class InputSignature:
         extra = len(self.specs) - parameters.most
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
+        for name in parameters.positional[parameters.may_be_method + len(self.specs) :]:
+            if parameters.signature.parameters[name].default is inspect.Parameter.empty:
+                raise TypeError(f"input_signature missing type constraint for {name}")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the specs by the names of their parameters."""

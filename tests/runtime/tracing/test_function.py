@@ -163,6 +163,10 @@ class TestConcreteFunctions:
 
         assert float(Holder().only(2.0)) == 3.0
 
+    def test_an_input_signature_has_a_spec_for_each_parameter_without_a_default(self):
+        with pytest.raises(TypeError, match="input_signature missing type constraint for y"):
+            tf.function(lambda x, y, z=1: x, input_signature=[tf.TensorSpec([])])
+
     def test_shapes_of_composite_results_and_trainable_variables(self):
         weight, count = tf.Variable(2.0), tf.Variable(0, trainable=False)
 
