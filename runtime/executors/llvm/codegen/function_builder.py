@@ -14,7 +14,6 @@ from typing import Any
 
 from .buffer_assignment import ElementwiseNest, pairs
 from .dynamic_sizes import Size, is_sized, typical
-from .indirect_loads import FETCHED, mainly_looks_up
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
@@ -107,7 +106,7 @@ class Emitter(Storage):
         is_small = rounds <= FEW and self.is_repeated
         written_out = WRITTEN_OUT if in_registers or is_small else ()
         for entry in reversed(opened):
-            self._close(entry, group, rounds, written_out)
+            self._close(entry, group, written_out)
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)
@@ -170,15 +169,13 @@ class Emitter(Storage):
         opened.append((number, count, body, end))
         return number
 
-    def _close(self, entry: Any, group: Any, rounds: int, properties: Any) -> None:
+    def _close(self, entry: Any, group: Any, properties: Any) -> None:
         number, _, body, end = entry
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
         repeats = self.b.icmp_unsigned("!=", following, end)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
-        if body is self.b.block and rounds < FETCHED and mainly_looks_up(body):
-            known.append(["llvm.loop.vectorize.width", 1])
         jump = self.b.cbranch(repeats, body, after)
         if properties or known:
             self.tell_of_loop(jump, [*properties, *known])

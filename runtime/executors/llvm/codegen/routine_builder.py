@@ -1,4 +1,4 @@
-"""Emits functions with dynamic trip counts, such as sorting and linear solvers.
+"""Emits functions with dynamic trip counts, such as the random numbers of a stream.
 
     r = Routine(module, "agc_fill", [pointer(), integer(64)])       define void @agc_fill(ptr, i64)
     with r.counting(r.word(0), r.arguments[1]) as number:           for number from 0 to the argument:
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .llvm_types import Register, integer, ir, pointer, word
+from .llvm_types import Register, ir, pointer, word
 
 
 class StackSlot:
@@ -64,19 +64,6 @@ class Routine:
 
     def store(self, address: Register, index: Register, value: Register) -> None:
         self.b.store(value, self.at(value.type, address, index))
-
-    def copy(self, target: Register, source: Register, kind: Any, size: int, count: Register) -> None:
-        """Copy `count` elements of `size` bytes each."""
-        name = "llvm.memcpy.p0.p0.i64"
-        kinds = [pointer(), pointer(), integer(64), integer(1)]
-        module = self.module
-        found = module.globals.get(name) or ir().Function(
-            module, ir().FunctionType(ir().VoidType(), kinds), name
-        )
-        self.b.call(found, [target, source, self.b.mul(count, self.word(size)), integer(1)(0)])
-
-    def smaller(self, x: Register, y: Register) -> Register:
-        return self.b.select(self.b.icmp_signed("<", x, y), x, y)
 
     @contextmanager
     def loop(self, holds: Callable[[], Register]) -> Iterator[None]:

@@ -3,7 +3,7 @@
     y = rarely(x, limit, …)    ==>    %y = call double @agc.sin.far.f64(double %x)        scalar
                                       %y = call <4 x double> @agc.sin.far.f64.4(…)        tests whether any lane is far
 
-A branch, or a loop over digits of π, would keep LLVM from vectorizing a loop. A call does not, if the attribute
+A branch, or a call of the C library, would keep LLVM from vectorizing a loop. A call does not, if the attribute
 `vector-function-abi-variant` of the function names its vector variants. A variant tests all lanes together and
 returns them unchanged unless one of them needs the slow path. The variants are `alwaysinline` and the scalar function
 is `noinline`. Inlining after loop vectorization leaves only the test in the loop.

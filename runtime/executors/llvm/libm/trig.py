@@ -5,17 +5,14 @@
 
 (W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980. π/2 is a sum of three constants.
 x - n c with the first constant c is exact if it is rounded once, since both are multiples of the ulp of c.)
-If x is so large that n overflows, `payne_hanek` reduces it. That call costs almost nothing if it is not needed.
+If x is so large that n overflows, the C library computes it. That call costs almost nothing if it is not needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from . import polynomials
 from .double_double import DoubleDouble, collapsed, exact_product, exact_sum, ordered_sum, quotient
 from .formula_builder import Number, polynomial
-from .payne_hanek import reduced_far
 from .slow_paths import rarely
 
 HALF_PI = {
@@ -78,33 +75,27 @@ def ratio(quadrant: Number, r: DoubleDouble) -> Number:
     return quotient(upper, lower)
 
 
-def far(x: Number, finish: Callable[[Number, DoubleDouble], Number], shift: int = 0) -> Number:
-    """Apply `finish` after the Payne-Hanek reduction; return NaN for infinity."""
-    quadrant, r = reduced_far(x)
-    return (x.magnitude() < float("inf")).where(finish(quadrant + shift, r), float("nan"))
+def far(x: Number, name: str) -> Number:
+    """Return the result of the C library where `x` is beyond the limit; elsewhere it is unspecified."""
+    return rarely(x, LIMIT[x.code.size], f"{name}.far", lambda x: x.code.call(name, x))
 
 
 def sin(x: Number) -> Number:
     """Return the sine of `x`."""
-    limit = LIMIT[x.code.size]
-    result = turned(*reduced(x))
-    large = x.magnitude() > limit
-    result = large.where(rarely(x, limit, "sin.far", lambda x: far(x, turned)), result)
+    large = x.magnitude() > LIMIT[x.code.size]
+    result = large.where(far(x, "sin"), turned(*reduced(x)))
     return x.equals(0.0).where(x, result)
 
 
 def cos(x: Number) -> Number:
     """Return the cosine of `x`."""
-    limit = LIMIT[x.code.size]
     quadrant, r = reduced(x)
-    large = x.magnitude() > limit
-    return large.where(rarely(x, limit, "cos.far", lambda x: far(x, turned, 1)), turned(quadrant + 1, r))
+    large = x.magnitude() > LIMIT[x.code.size]
+    return large.where(far(x, "cos"), turned(quadrant + 1, r))
 
 
 def tan(x: Number) -> Number:
     """Return the tangent of `x`."""
-    limit = LIMIT[x.code.size]
-    result = ratio(*reduced(x))
-    large = x.magnitude() > limit
-    result = large.where(rarely(x, limit, "tan.far", lambda x: far(x, ratio)), result)
+    large = x.magnitude() > LIMIT[x.code.size]
+    result = large.where(far(x, "tan"), ratio(*reduced(x)))
     return x.equals(0.0).where(x, result)

@@ -2,12 +2,9 @@
 
 y = boolean_mask x, m        p[k] ← i for each true m[i], in order;  y[k] is x[p[k]], computed lazily
 i = true_indices m           the coordinates in m of p[k]
-y, n = unique x              sorts x with the original indices; equal elements are then adjacent
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
@@ -19,11 +16,9 @@ from ..codegen.llvm_types import Element, Register, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
-from .elementwise import compared
 from .fill import asked_shape
 from .reduction_kinds import get, new_slot, put
 from .reshape import checked, moved
-from .sort_ops import in_order
 
 
 def _true_places(region: Region, mask: LazyValue) -> Buffer:
@@ -79,118 +74,6 @@ def _(region: Region, operation: Operation, condition: LazyValue) -> LazyValue:
         return found
 
     return IndexMap(dtypes.int64, (*chosen.shape, rank), [chosen], find, cost=4 * rank, once=False)
-
-
-@lowers("unique", sized=True)
-def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
-    e, source, size = region.e, region.settled(node), node.shape[0]
-    numbers = Buffer.new(e, operation.outputs[1].dtype, (size,))
-    values = Buffer.new(e, node.dtype, (size,))
-    count = new_slot(e, dtypes.int64, 0)
-    if size:
-        first = _first_places(region, source, size)
-        with e.nest([size], parallel=False) as (number,):
-            position = e.load(dtypes.int64, first.address, number)
-            here = get(e, dtypes.int64, count)
-            element = source.at(e, Index.of(source.shape, [number]))
-            e.store(node.dtype, values.address, here, element)
-            is_new = e.b.icmp_unsigned("==", position, number)
-            wide = converted(e, here, dtypes.int64, numbers.dtype)
-            known = e.load(numbers.dtype, numbers.address, e.choose(is_new, e.word(0), position))
-            e.store(numbers.dtype, numbers.address, number, e.choose(is_new, wide, known))
-            put(e, count, e.plus(here, e.b.zext(is_new, integer(64))))
-    found = Buffer(node.dtype, (Size.of(get(e, dtypes.int64, count)),), values.address)
-    return [found, numbers]
-
-
-def _first_places(region: Region, source: LazyValue, size: int) -> Buffer:
-    """Return for each element the index of its first equal element; NaN equals NaN."""
-    e, kind = region.e, "u" if source.dtype.is_bool else source.dtype.kind
-    first = Buffer.new(e, dtypes.int64, (size,))
-    last, leader = new_slot(e, source.dtype, 0), new_slot(e, dtypes.int64, 0)
-
-    def enter(row: Any, coordinates: list[Register], number: Register, here: Register) -> None:
-        element, position = row.key(e, here), row.original_index(e, here)
-        before = get(e, source.dtype, last)
-        differs = compared(e, kind, "!=", element, before)
-        if kind == "f":
-            are_nan = [e.b.fcmp_unordered("uno", x, x) for x in (element, before)]
-            differs = e.b.and_(differs, e.b.not_(e.b.and_(*are_nan)))
-        begins = e.b.or_(differs, e.b.icmp_unsigned("==", number, e.word(0)))
-        put(e, leader, e.choose(begins, position, get(e, dtypes.int64, leader)))
-        put(e, last, element)
-        e.store(dtypes.int64, first.address, position, get(e, dtypes.int64, leader))
-
-    in_order(region, source, 0, False, True, size, enter)
-    return first
-
-
-@lowers("occurrences", sized=True)
-def _(
-    region: Region,
-    operation: Operation,
-    values: LazyValue,
-    weights: LazyValue,
-    least: LazyValue,
-    most: LazyValue,
-) -> LazyValue:
-    if operation.attrs["by_row"] and len(values.shape) == 2:
-        raise RefusedError("numbers counted in each row are not compiled")
-    e, (result,) = region.e, operation.outputs
-    source, dtype = region.settled(values), result.dtype
-    if weights.shape != (0,) and weights.shape != values.shape:
-        raise RefusedError("weights whose size depends on values are not compiled")
-    amounts = None if weights.shape == (0,) else region.settled(weights)
-    top = new_slot(e, dtypes.int64, -1)
-    flat = regrouped(source, (source.size,))
-    if source.size:
-        with e.nest([source.size], parallel=False) as (number,):
-            wide = converted(e, flat.at(e, Index.of(flat.shape, [number])), source.dtype, dtypes.int64)
-            e.demand(e.b.icmp_signed(">=", wide, e.word(0)))
-            known = get(e, dtypes.int64, top)
-            put(e, top, e.choose(e.b.icmp_signed(">", wide, known), wide, known))
-    width = _width(region, get(e, dtypes.int64, top), least, most)
-    size = result.shape[0] if result.shape and result.shape[0] is not None else Size.of(width)
-    totals = region.zeros(dtype, (size,))
-    if source.size:
-        _count(region, flat, amounts, totals, bool(operation.attrs["binary_output"]))
-    return totals
-
-
-def _width(region: Region, top: Register, least: LazyValue, most: LazyValue) -> Register:
-    """Return the number of bins: up to the largest value, clamped to the bounds, where -1 means no upper bound."""
-    e = region.e
-    lower, upper = region.integer(least), region.integer(most)
-    beyond = e.plus(top, e.word(1))
-    width = e.choose(e.b.icmp_signed(">", lower, beyond), lower, beyond)
-    e.demand(e.b.icmp_signed(">=", upper, e.word(-1)))
-    is_cut = e.b.and_(e.b.icmp_signed(">=", upper, e.word(0)), e.b.icmp_signed("<", upper, width))
-    return e.choose(is_cut, upper, width)
-
-
-def _count(
-    region: Region, flat: LazyValue, amounts: LazyValue | None, totals: Buffer, is_binary: bool
-) -> None:
-    from .elementwise import add
-    from .reduction_kinds import site_of
-
-    e, dtype = region.e, totals.dtype
-    one = converted(e, integer(64)(1), dtypes.int64, dtype)
-    with e.nest([flat.size], parallel=False) as (number,):
-        value = converted(e, flat.at(e, Index.of(flat.shape, [number])), flat.dtype, dtypes.int64)
-        counts = e.block("counts")
-        onward = e.block("onward")
-        e.b.cbranch(e.b.icmp_unsigned("<", value, e.word(totals.shape[0])), counts, onward)
-        with e.into(counts):
-            known = e.load(dtype, totals.address, value)
-            amount = (
-                one
-                if amounts is None
-                else amounts.at(e, Index(amounts.shape, [(0, len(amounts.shape), number)]))
-            )
-            e.store(dtype, totals.address, value, one if is_binary else add(e, site_of(dtype), known, amount))
-            e.b.branch(onward)
-        e.b.position_at_end(onward)
 
 
 def repeated(region: Region, node: LazyValue, repeats: LazyValue, axis: int | None) -> LazyValue:

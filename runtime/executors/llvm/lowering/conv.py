@@ -27,11 +27,11 @@ from .elementwise import add, multiply
 from .fill import shape_of, uniform
 from .gemm_selection import Factor, Product
 from .matmul import beyond, permuted
+from .padding import surrounded
 from .reduction_codegen import reduced
 from .reduction_kinds import site_of, sums
 from .reshape import moved
 from .softmax import as_dtype, widened
-from .space_to_depth import surrounded
 
 _ELEMENTS = 1 << 22
 """The most elements of the im2col matrix of a chunk."""

@@ -24,8 +24,8 @@ from ..codegen.scalar_builder import is_known
 from .casts import converted
 from .dynamic_slices import Part, are_rows, counted, rows, sized_parts
 from .fill import asked_shape, shape_of, size_at
+from .padding import surrounded
 from .reshape import checked, known, moved
-from .space_to_depth import surrounded
 from .tile_and_pad import mirrored
 
 

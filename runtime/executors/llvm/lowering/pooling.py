@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.window_geometry import Sliding, sliding
@@ -20,13 +18,12 @@ from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue, Sha
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from .casts import converted
 from .elementwise import add, compared
 from .fill import shape_of
+from .padding import surrounded
 from .reduction_codegen import reduced
 from .reduction_kinds import ReductionKind, get, maxima, new_slot, put, site_of, sums
 from .softmax import as_dtype, each, widened
-from .space_to_depth import surrounded
 
 
 def _slide(operation: Operation, shape: Shape) -> Sliding:
@@ -170,33 +167,3 @@ def _(region: Region, operation: Operation, x: LazyValue, y: LazyValue, grad: La
 
     _Largest(region, slide, x, y).walk(visit)
     return found
-
-
-@lowers("max_pool_grad_grad")
-def _(region: Region, operation: Operation, x: LazyValue, y: LazyValue, grad: LazyValue) -> LazyValue:
-    e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
-    given, found = region.stored(grad), region.zeros(dtype, y.shape)
-
-    def visit(here: Register, element: Register, window: Register) -> None:
-        before = e.load(dtype, found.address, window)
-        e.store(dtype, found.address, window, e.choose(here, e.load(dtype, given.address, element), before))
-
-    _Largest(region, slide, x, y).walk(visit)
-    return found
-
-
-@lowers("max_pool_argmax")
-def _(region: Region, operation: Operation, node: LazyValue) -> list[LazyValue]:
-    e, slide = region.e, _slide(operation, node.shape)
-    dtype = operation.attrs["output_dtype"]
-    largest = region.settled(_pooled(region, node, slide, maxima(node.dtype)))
-    found = region.zeros(dtype, largest.shape)
-    one = node.size if operation.attrs["include_batch_in_index"] else int(np.prod(node.shape[1:]))
-
-    def visit(here: Register, element: Register, window: Register) -> None:
-        before = e.load(dtype, found.address, window)
-        position = converted(e, e.over(element, one)[1], dtypes.int64, dtype)
-        e.store(dtype, found.address, window, e.choose(here, position, before))
-
-    _Largest(region, slide, node, largest).walk(visit)
-    return [largest, found]

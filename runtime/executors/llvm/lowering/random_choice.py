@@ -13,7 +13,7 @@ from ....ir.graph import Operation
 from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
-from ..codegen.llvm_types import Element, constant, integer
+from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .casts import converted
@@ -22,7 +22,6 @@ from .philox import stream_of, words_of
 from .reduction_codegen import reduced
 from .reduction_kinds import maxima
 from .scans import running
-from .searchsorted import place_of
 from .softmax import as_dtype, each
 from .stateless_random import uniform_of
 
@@ -75,7 +74,7 @@ def _(
         words = [e.load(dtypes.uint32, memory.address, e.plus(first, e.word(i))) for i in range(2)]
         whole = heights.at(e, Index.of(heights.shape, [row, e.word(classes - 1)]))
         share = e.b.fmul(uniform_of(e.b, WIDE, *words), whole)
-        return converted(e, place_of(e, heights, [row], share, is_left=False), dtypes.int64, value.dtype)
+        return converted(e, _place_of(e, heights, [row], share), dtypes.int64, value.dtype)
 
     return IndexMap(value.dtype, shape, [heights, memory], find, cost=40, once=False)
 
@@ -85,6 +84,18 @@ def _weight(e: Emitter, x: Element, most: Element) -> Element:
     weight = call_function(e, "exp", e.b.fsub(x, most))
     finite = e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(WIDE, float("inf")))
     return e.b.select(finite, weight, constant(WIDE, 0))
+
+
+def _place_of(e: Emitter, rows: LazyValue, batch: list[Register], own: Element) -> Register:
+    """Return the insertion index of an element in a sorted row, after equal elements: a binary search, unrolled."""
+    size, found = rows.shape[-1], e.word(0)
+    for step in (1 << bit for bit in reversed(range(size.bit_length()))):
+        further = e.plus(found, e.word(step))
+        is_inside = e.b.icmp_signed("<=", further, e.word(size))
+        last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
+        other = rows.at(e, Index.of(rows.shape, [*batch, last]))
+        found = e.choose(e.b.and_(is_inside, e.b.fcmp_ordered("<=", other, own)), further, found)
+    return found
 
 
 def _heights(region: Region, weights: LazyValue) -> LazyValue:

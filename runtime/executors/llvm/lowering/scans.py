@@ -1,4 +1,4 @@
-"""Lower scans along an axis: cumulative sums and products, recurrences, argmax and argmin.
+"""Lower scans along an axis: cumulative sums and products, argmax and argmin.
 
 cumsum x [axis=1]    ==>    for i:  total ← 0
                                     for j:  total ← total + x[i, j];  result[i, j] ← total
@@ -11,19 +11,15 @@ from collections.abc import Callable
 
 from .... import dtypes
 from ....ir.graph import Operation
-from ..codegen.dynamic_shapes import regrouped
 from ..codegen.dynamic_sizes import Size
-from ..codegen.element_formulas import call_function
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue
-from ..codegen.llvm_types import Element, Register, constant, integer, ir
+from ..codegen.lazy_values import Buffer, Index, LazyValue
+from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import Site, lowers
 from .casts import converted
 from .elementwise import add, compared, multiply
-from .matmul import permuted
-from .reduction_codegen import axes_of
-from .reduction_kinds import get, new_slot, put, site_of
+from .reduction_kinds import get, new_slot, put
 
 Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 """The body of a scan: maps an index and the carry to the element of the result and the next carry."""
@@ -78,81 +74,6 @@ def _nothing(dtype: dtypes.DType) -> Element:
     if dtype.kind not in "fc":
         return constant(dtype, 0)
     return constant(dtype, complex(-0.0, -0.0) if dtype.kind == "c" else -0.0)
-
-
-@lowers("cumulative_logsumexp", sized=True)
-def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    attrs, source = operation.attrs, region.settled(node)
-
-    def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
-        after = _log_of_sum(e, before, source.at(e, index))
-        return (before if attrs["exclusive"] else after), after
-
-    start = constant(node.dtype, -math.inf)
-    return running(region, source, attrs["axis"] % len(node.shape), attrs["reverse"], start, step)
-
-
-def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
-    """Return ln (e^x + e^y), as NumPy's logaddexp computes it."""
-    b, zero = e.b, ir().Constant(x.type, 0.0)
-    difference = b.fsub(x, y)
-    larger = b.select(b.fcmp_ordered(">", difference, zero), x, y)
-    rest = call_function(e, "log1p", call_function(e, "exp", b.fneg(e.intrinsic("fabs", difference))))
-    twice = b.fadd(x, ir().Constant(x.type, math.log(2)))
-    return b.select(b.fcmp_ordered("==", x, y), twice, b.fadd(larger, rest))
-
-
-@lowers("product_of_others")
-def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    """Multiply an exclusive scan from the left by one from the right."""
-    site = site_of(node.dtype)
-    axes = axes_of(operation, node)
-    order = [*(axis for axis in range(len(node.shape)) if axis not in axes), *axes]
-    turned = permuted(node, order)
-    count = math.prod(node.shape[axis] for axis in axes)
-    flat = region.settled(regrouped(turned, (node.size // max(count, 1), count)))
-
-    def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
-        return before, multiply(e, site, before, flat.at(e, index))
-
-    one = constant(node.dtype, 1)
-    parts = [running(region, flat, 1, reverse, one, step) for reverse in (False, True)]
-    products = region.computed(multiply, site, node.dtype, flat.shape, parts)
-    back = [order.index(axis) for axis in range(len(order))]
-    return permuted(regrouped(products, turned.shape), back)
-
-
-@lowers("recurrence")
-def _(region: Region, operation: Operation, node: LazyValue, factors: LazyValue) -> LazyValue:
-    site = Site("", node.dtype, node.dtype, {}, False)
-    axis, reverse = operation.attrs["axis"] % len(node.shape), operation.attrs["reverse"]
-    source, by = region.settled(node), region.settled(factors)
-
-    def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
-        element = source.at(e, index)
-        first = e.b.icmp_unsigned(
-            "==", index.coordinates(e)[axis], e.word(node.shape[axis] - 1 if reverse else 0)
-        )
-        after = e.choose(first, element, add(e, site, element, multiply(e, site, by.at(e, index), before)))
-        return after, after
-
-    return running(region, source, axis, reverse, constant(node.dtype, 0), step)
-
-
-@lowers("shifted")
-def _(region: Region, operation: Operation, node: LazyValue) -> LazyValue:
-    axis, reverse = operation.attrs["axis"] % len(node.shape), operation.attrs["reverse"]
-    size = node.shape[axis]
-    source = region.readable(node)
-
-    def find(e: Emitter, index: Index) -> Element:
-        coordinates = list(index.coordinates(e))
-        wanted = e.plus(coordinates[axis], e.word(1 if reverse else -1))
-        inside = e.b.icmp_unsigned("<", wanted, e.word(size))
-        coordinates[axis] = e.b.select(inside, wanted, e.word(0))
-        return e.choose(inside, source.at(e, Index.of(node.shape, coordinates)), constant(node.dtype, 0))
-
-    return IndexMap(node.dtype, node.shape, [source], find)
 
 
 @lowers("argmax", "argmin", sized=True)

@@ -103,12 +103,6 @@ def test_zeros_need_no_loop() -> None:
     assert found.count('@"llvm.memset.p0.i64"(ptr') == 2  # its call, and its declaration
 
 
-@pytest.mark.parametrize(("count", "told"), [(50, True), (5000, False)])
-def test_a_gather_of_few_elements_is_not_vectorized(count: int, told: bool) -> None:
-    specs = tf.TensorSpec([100]), tf.TensorSpec([count], tf.int32)
-    assert ('"llvm.loop.vectorize.width", i32 1' in text(tf.gather, *specs)) is told
-
-
 def test_the_operand_of_a_product_is_computed_once() -> None:
     def body(x: Any, w: Any) -> Any:
         y = x * 2.0

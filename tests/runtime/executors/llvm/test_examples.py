@@ -95,7 +95,7 @@ def test_examples_agree_with_the_interpreter(room: str) -> None:
 
 def test_most_operations_are_compiled() -> None:
     assert {"elementwise", "math_functions"} <= set(rules.__all__)
-    assert sum(map(is_native, NAMES)) >= 280
+    assert sum(map(is_native, NAMES)) >= 250
 
 
 def test_operations_without_a_rule_call_kernels() -> None:

@@ -12,7 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.executors.llvm.codegen import interrupts
-from agc.runtime.executors.llvm.lowering import gemm_selection, matmul, merge_sort
+from agc.runtime.executors.llvm.lowering import gemm_selection, matmul
 
 
 @pytest.mark.parametrize("calls", [1, 3], ids=["called by Python", "called without Python"])
@@ -74,13 +74,10 @@ class TestLongOperations:
             (gemm_selection, "_ROWS", 64),
             (matmul, "PATIENCE", 1 << 24),
             (interrupts, "PATIENCE", 1 << 24),
-            (merge_sort, "_PATIENCE", 1 << 16),
         ):
             monkeypatch.setattr(module, name, value)
 
     OPERATIONS: ClassVar[dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]]] = {
-        "sort": (tf.sort, (1_000_000,)),
-        "sort rows": (lambda x: tf.argsort(x, direction="DESCENDING"), (400, 2000)),
         "product": (lambda x: x @ x, (1100, 1100)),
         "transposed": (lambda x: tf.matmul(x, x, transpose_a=True), (1100, 1100)),
         "products": (lambda x: x @ x, (64, 200, 200)),

@@ -10,8 +10,9 @@ import os
 
 import numpy as np
 import pytest
-from agc.runtime.executors.llvm.libm import FUNCTIONS, array_loop
+from agc.runtime.executors.llvm.libm import FUNCTIONS
 
+from . import array_loop
 from .references import REFERENCES, error, errors, exactly, samples, special
 
 NAMES = sorted(FUNCTIONS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from agc.runtime.executors.llvm.libm import FUNCTIONS, array_loop
+from agc.runtime.executors.llvm.libm import FUNCTIONS
+
+from . import array_loop
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

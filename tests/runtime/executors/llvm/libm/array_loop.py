@@ -9,9 +9,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
+from agc.runtime.executors.llvm.libm import FUNCTIONS
 from llvmlite import ir
-
-from . import FUNCTIONS
 
 REALS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 
