@@ -18,15 +18,12 @@ from ..ops.arrays.reshape import permute_axes
 from ..ops.framework.region_ops import CALL, COND, CUSTOM, SWITCH, WHILE
 from . import (
     algebraic_simplify,
-    code_hoisting,
-    code_sinking,
     constant_fold,
     cse,
     dce,
     fold_transposes,
     inline,
     licm,
-    merge_loop_state,
     scalarize_broadcasts,
     shape_simplify,
     simplify_cond,
@@ -75,12 +72,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("scalarize_broadcasts", scalarize_broadcasts.run, "arithmetic_optimization", _BROADCASTS),
     Pass("fold_transposes",      fold_transposes.run,      "layout_optimizer",        frozenset({permute_axes})),
     Pass("simplify_cond",        simplify_cond.run,        "loop_optimization",       _BRANCHES),
-    Pass("code_hoisting",        code_hoisting.run,        "loop_optimization",       _BRANCHES, counts_readers=True),
     Pass("simplify_loops",       simplify_loops.run,       "loop_optimization",       _LOOPS, counts_readers=True),
-    Pass("merge_loop_state",     merge_loop_state.run,     "loop_optimization",       _LOOPS, counts_readers=True),
     Pass("licm",                 licm.run,                 "loop_optimization",       _LOOPS),
     Pass("cse",                  cse.run,                  "arithmetic_optimization"),
-    Pass("code_sinking",         code_sinking.run,         "loop_optimization",       _BRANCHES, counts_readers=True),
     # fusion runs after these passes, which do not support fused kernels
 )  # fmt: skip
 
@@ -94,11 +88,8 @@ FORMER_NAMES = {
     "spreads": "scalarize_broadcasts",
     "transposes": "fold_transposes",
     "branches": "simplify_cond",
-    "lift": "code_hoisting",
     "loops": "simplify_loops",
-    "states": "merge_loop_state",
     "invariant": "licm",
     "common": "cse",
-    "sink": "code_sinking",
 }
 """The names that passes had in version 0.1; `--after` accepts them until the next version."""

@@ -329,9 +329,12 @@ def test_the_graph_after_a_pass_of_the_optimizer(agc, folder):
 
 
 def test_an_unknown_optimizer_pass_is_refused(agc, folder):
-    wrong = agc("run", "collatz.py::collatz", "1", "--graph", "--after", "code_sinkin")
+    wrong = agc("run", "collatz.py::collatz", "1", "--graph", "--after", "strength_reductio")
     assert wrong.returncode == 2
-    assert "there is no pass `code_sinkin`" in wrong.stderr and "did you mean `code_sinking`" in wrong.stderr
+    assert (
+        "there is no pass `strength_reductio`" in wrong.stderr
+        and "did you mean `strength_reduction`" in wrong.stderr
+    )
     assert "add --graph" in agc("run", "collatz.py::collatz", "1", "--after", "fold").stderr
 
 

@@ -22,7 +22,6 @@ from ...ops.state.compare_and_swap import update_into
 from ...ops.state.print_and_assert import assert_true
 from . import blas_threads
 from .buffer_donation import BufferOwnership, updates
-from .constant_buffers import small_blank
 from .list_ownership import changing, may_write
 from .liveness import last_uses
 from .peephole import is_scalar, shortcut
@@ -124,15 +123,14 @@ class PlanCodegen(Regions):
 
     def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
         """Return the operands as source, as the operation takes them."""
-        if not self.numbers and not self.repeated:
+        if not self.numbers:
             constant = self.module.constant
             return [
                 constant(operand.value) if type(operand) is Constant else scope[operand]  # type: ignore[index]
                 for operand in operation.inputs
             ]
         return [
-            self.repeated.get((operation, number))
-            or (self.either if takes_number(operation, number) else self.text)(operand, scope)
+            (self.either if takes_number(operation, number) else self.text)(operand, scope)
             for number, operand in enumerate(operation.inputs)
         ]
 
@@ -180,9 +178,6 @@ class PlanCodegen(Regions):
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
-        blank = small_blank(operation)
-        if blank is not None:
-            return f"{targets[0]} = {self.module.constant(blank)}"
         expression = shortcut(operation)
         if expression is not None and narrow_floats.is_used_by(operation):
             expression = None

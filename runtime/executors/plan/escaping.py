@@ -81,5 +81,5 @@ def _attributes() -> frozenset[str]:
     of_numpy = {name for name, each in vars(np).items() if isinstance(each, np.ufunc)}
     of_numpy |= {dtype.numpy.name for dtype in dtypes.ALL}
     return frozenset({
-        "T", "_array", "broadcast_to", "copy", "copyto", "empty", "item", "matmul", "reduce", "view",
+        "T", "_array", "copy", "copyto", "empty", "item", "matmul", "reduce", "view",
     }) | of_numpy  # fmt: skip

@@ -21,7 +21,6 @@ from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.op_def import OpDef
 from ...ops.framework.region_ops import CALL, COND, SWITCH
 from . import identifiers
-from .broadcast_hoisting import repeated
 from .buffer_donation import BufferOwnership, body_of
 from .codegen_limits import DEEPEST, is_inlined
 from .escaping import literal
@@ -37,7 +36,6 @@ class Regions(Lines):
         super().__init__(module, graph)
         self.owning = BufferOwnership(graph, (), module)
         self.buffers: Scope = {}
-        self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and operand number
 
     def operations(
         self,
@@ -145,7 +143,6 @@ class Regions(Lines):
         self.delete(early, depth)
         state = [*targets, *self._invariants(operation, outside, depth)]
         inside = self._prepare(operation, targets, depth)
-        self._repeat(operation, state, depth)
         limit = operation.attrs.get("maximum_iterations")
         self.line(depth, "while True:" if limit is None else f"for _ in range({literal(limit)}):")
         head = len(self.module.lines)
@@ -218,19 +215,6 @@ class Regions(Lines):
             name = self.buffers[value] = self.names.unique(f"{identifiers.local(value.name)}_buffer")
             self.line(depth, f"{name} = np.empty({literal(value.shape)}, np.{value.dtype.numpy.name})")
         return inside
-
-    def _repeat(self, loop: Operation, state: list[str], depth: int) -> None:
-        """Emit the broadcasts that are hoisted out of the loop."""
-        if depth + 1 > DEEPEST:
-            return
-        names = dict(zip(loop.regions[1].inputs, state, strict=True))
-        made: dict[tuple[str, tuple[int, ...]], str] = {}
-        for (operation, number), shape in repeated(loop).items():
-            row = names[operation.inputs[number]]  # type: ignore[index]
-            if (row, shape) not in made:
-                made[row, shape] = self.names.unique(f"{row}_rows")
-                self.line(depth, f"{made[row, shape]} = np.broadcast_to({row}, {literal(shape)}).copy()")
-            self.repeated[operation, number] = made[row, shape]
 
     def _region(
         self,

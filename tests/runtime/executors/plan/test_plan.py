@@ -285,21 +285,3 @@ def test_plans_are_plain_functions() -> None:
     plan = Plan(parse(COUNT))
     arguments = np.array(5, np.int32), np.array(1.5, np.float32)
     assert list(plan(*arguments)) == list(plan.run(arguments)) == interpret(plan.graph, arguments)
-
-
-def test_small_constant_buffers_are_preallocated() -> None:
-    text = """\
-graph f(x: float32[2, 3], y: float32[64, 64], z: int32[]) -> float32[2, 3], float32[64, 64], int32[]
-  a = zeros_like x [dtype=None]                 : float32[2, 3]
-  b = ones_like y [dtype=None]                  : float32[64, 64]
-  c = ones_like z [dtype=None]                  : int32[]
-  return a, b, c
-"""
-    assert "op_zeros_like" not in source(text)
-    assert source(text).count("op_ones_like") == 1
-    small, big, scalar = run_both(
-        parse(text), np.ones((2, 3), np.float32), np.zeros((64, 64), np.float32), np.int32(7)
-    )
-    assert small == [[0.0] * 3] * 2
-    assert big == [[1.0] * 64] * 64
-    assert scalar == 1
