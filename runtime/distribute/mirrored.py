@@ -115,10 +115,7 @@ class MirroredStrategy(Strategy):
     @contextlib.contextmanager
     def scope(self) -> Iterator[MirroredStrategy]:
         """Make this the current strategy in the block, and mirror the variables that it makes."""
-        with (
-            super().scope(),
-            contextlib.nullcontext() if self.num_replicas_in_sync == 1 else self._mirroring(),
-        ):
+        with super().scope(), self._mirroring():
             yield self
 
     def _mirroring(self) -> contextlib.AbstractContextManager[None]:
@@ -128,7 +125,12 @@ class MirroredStrategy(Strategy):
 
     def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         place = innermost()
-        if place is None or place.strategy is not self or place.replica is None:
+        if (
+            place is None
+            or place.strategy is not self
+            or place.replica is None
+            or place.replica.variables is None
+        ):
             return self._distributed(next_creator, kwargs)
         return place.replica.variables.made(
             kwargs["name"] or "Variable", lambda: self._distributed(next_creator, kwargs)
@@ -154,22 +156,23 @@ class MirroredStrategy(Strategy):
             return super().run(fn, args, kwargs, options)
         if isinstance(fn, BoundFunction):
             fn, args = fn.__func__, (fn.__self__, *args)
-        self._check_across()
-        if not isinstance(fn, Function):
-            return self._run(fn, tuple(args), dict(kwargs or {}))
-        if current() is not None:
-            return self._run(fn.python_function, tuple(args), dict(kwargs or {}))
-        if fn not in self._functions:
-            stepped = functools.partial(self._run, fn.python_function)
-            self._functions[fn] = make_function(lambda args, kwargs: stepped(args, kwargs), fn._calls.options)
-        return self._functions[fn](tuple(args), dict(kwargs or {}))
+        with self.scope():
+            if not isinstance(fn, Function):
+                return self._run(fn, tuple(args), dict(kwargs or {}))
+            if current() is not None:
+                return self._run(fn.python_function, tuple(args), dict(kwargs or {}))
+            if fn not in self._functions:
+                stepped = functools.partial(self._run, fn.python_function)
+                made = make_function(lambda args, kwargs: stepped(args, kwargs), fn._calls.options)
+                self._functions[fn] = made
+            return self._functions[fn](tuple(args), dict(kwargs or {}))
 
     def _run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called = fn if current() is None else api.convert(fn)
 
         def call(index: int) -> Any:
             own_args, own_kwargs = select(index, (args, kwargs))
-            with placed(f"CPU:{index}"), self._mirroring():
+            with placed(f"CPU:{index}"):
                 return called(*own_args, **own_kwargs)
 
         places = self._places()

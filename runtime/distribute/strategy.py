@@ -133,9 +133,8 @@ class Strategy:
         options: Any = None,
     ) -> Any:
         """Return `fn(*args, **kwargs)`, called in the one replica."""
-        self._check_across()
         called = fn if current() is None else api.convert(fn)
-        with entered(self, ReplicaContext(self)):
+        with self.scope(), entered(self, ReplicaContext(self)):
             return called(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:

@@ -19,6 +19,7 @@ class DistributedValues:
     """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas."""
 
     values: tuple[Any, ...]
+    _values = property(lambda self: self.values)  # libraries read it
 
     def __repr__(self) -> str:
         return self._shown(repr)

@@ -1,5 +1,7 @@
 """`tf.distribute` in one process: one replica, with the contexts and errors of TensorFlow."""
 
+import contextlib
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -100,3 +102,31 @@ def test_replicas_share_variables_in_central_storage():
         ValueError, match="must specify an aggregation method to update a AggregatingVariable"
     ):
         strategy.run(lambda: plain.assign_add(1.0))
+
+
+def test_variables_of_one_replica_are_mirrored():
+    strategy = distribute.MirroredStrategy()
+    modes = []
+
+    def creator(next_creator, **kwargs):
+        modes.append((kwargs["synchronization"], kwargs["aggregation"]))
+        return next_creator(**kwargs)
+
+    with strategy.scope(), tf.variable_creator_scope(creator):
+        v = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
+        tf.Variable(1.0)
+    assert modes[1] == (tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE)
+    strategy.run(lambda: v.assign_add(2.0))
+    assert (float(v), len(v.values), type(v).__name__) == (3.0, 1, "MirroredVariable")
+
+
+def test_run_enters_the_scope_of_a_subclass():
+    class Doubling(distribute.MirroredStrategy):
+        @contextlib.contextmanager
+        def scope(self):
+            double = lambda make, initial_value, **kwargs: make(initial_value=2.0 * initial_value, **kwargs)  # noqa: E731
+            with super().scope(), tf.variable_creator_scope(double):
+                yield
+
+    for devices in (["CPU:0"], ["CPU:0", "CPU:1"]):
+        assert float(Doubling(devices).run(lambda: tf.Variable(1.0))) == 2.0
