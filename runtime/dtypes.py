@@ -296,7 +296,7 @@ def of_array(array: Any) -> DType:
 def as_dtype(type_value: object) -> DType:
     """Return the `DType` for a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
 
-    Raises TypeError for anything else.
+    A number is that of `DType.as_datatype_enum`. Raises TypeError for anything else.
     """
     if isinstance(type_value, DType):
         return type_value
@@ -304,6 +304,8 @@ def as_dtype(type_value: object) -> DType:
         return _BY_NAME[type_value]
     if isinstance(type_value, type) and type_value in _BY_PYTHON:
         return _BY_PYTHON[type_value]
+    if type(type_value) is int and 0 < type_value <= len(_NUMBERED):
+        return _NUMBERED[type_value - 1]
     try:
         numpy = np.dtype(type_value)  # type: ignore[call-overload]
     except TypeError:

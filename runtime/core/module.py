@@ -77,11 +77,12 @@ class Module:
 
         Raises AttributeError before a call of `__init__`.
         """
-        if "_scope_name" not in vars(self):
+        scope = getattr(self, "_scope_name", None)
+        if scope is None:
             raise AttributeError(
                 f"{type(self).__name__} has no name scope before `super().__init__()` is called"
             )
-        return name_scope(self._scope_name)
+        return name_scope(scope)
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -201,6 +201,9 @@ class Reference:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and self._target is other._target
 
+    def __lt__(self, other: Reference) -> bool:
+        return id(self._target) < id(other._target)
+
     def __hash__(self) -> int:
         return id(self._target)
 

@@ -97,8 +97,8 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         dtype: Any = None,
         import_scope: Any = None,
         constraint: Callable[[Any], Any] | None = None,
-        synchronization: VariableSynchronization | None = None,
-        aggregation: VariableAggregation | None = None,
+        synchronization: VariableSynchronization | None = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation | None = VariableAggregation.NONE,
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:

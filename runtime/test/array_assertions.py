@@ -29,8 +29,10 @@ class ArrayAssertions(unittest.TestCase):
         raise NotImplementedError
 
     def _array(self, value: Any) -> Array:
-        """Return a tensor or Python value as an array. Raises TypeError for a ragged one."""
-        value = self.evaluate(value)
+        """Return a tensor or Python value as an array. Raises TypeError for a ragged one. Functions are not called."""
+        if type(value) in (list, tuple) and any(map(callable, value)):
+            return np.asarray(value)
+        value = value if callable(value) else self.evaluate(value)
         if isinstance(value, IndexedSlices):
             raise TypeError("the assertion takes dense values: compare `values` and `indices`")
         if isinstance(value, SparseTensor):

@@ -235,3 +235,9 @@ def test_integers_too_large_for_int64_may_be_floats():
 def test_texts_of_numpy_become_plain_bytes():
     for value in ([np.bytes_(b"a")], np.array([b"a"]), np.array(["a"])):
         assert {*map(type, tf.constant(value).numpy())} == {bytes}
+
+
+def test_numbers_of_dtypes():
+    assert [tf.as_dtype(dtype.as_datatype_enum) for dtype in (tf.float32, tf.bool)] == [tf.float32, tf.bool]
+    with pytest.raises(TypeError, match="Cannot convert 0 to a dtype"):
+        tf.as_dtype(0)

@@ -95,6 +95,11 @@ def test_count_up_to_refuses_other_variables(value, message):
         tf.Variable(value).count_up_to(4)
 
 
+def test_references_are_sorted():
+    one, other = tf.Variable(1), tf.Variable(1)
+    assert (one.ref() < other.ref()) is not (other.ref() < one.ref())
+
+
 def test_references_are_hashable():
     v, w = tf.Variable(1), tf.Variable(1)
     assert {v.ref(), v.ref()} == {v.ref()}

@@ -25,6 +25,7 @@ ACCEPTED = [
     ("assertAllEqual", tf.ragged.constant([[1], [2, 3]]), [[1], [2, 3]]),
     ("assertAllEqual", tf.sparse.from_dense([[0, 1]]), [[0, 1]]),
     ("assertAllEqual", tf.TensorShape([2, 3]), [2, 3]),
+    ("assertAllEqual", [divmod, max], (divmod, max)),
     ("assertNotAllClose", [1.0], [2.0]),
     ("assertNotAllEqual", [1], [2]),
     ("assertAllCloseAccordingToType", tf.constant([1.0], tf.float16), tf.constant([1.0005], tf.float16)),
