@@ -68,7 +68,7 @@ def gradients(
         grads = [
             None if key in stopped else sums.get(key) if key in wanted else sums.pop(key) for key in keys
         ]
-        if record.name not in HANDING_ON:
+        if record.op not in HANDING_ON:
             grads = list(map(dense, grads))
         if all(grad is None for grad in grads):
             continue

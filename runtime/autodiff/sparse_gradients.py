@@ -24,9 +24,10 @@ from ..ops.lists.accumulator_list import ROWS, array_add
 from ..ops.lists.list_gradients import array_item, array_of_rows, array_sum
 from ..ops.lists.tensor_list import list_new
 from ..ops.math.arithmetic import add
-from ..ops.math.cast import cast
+from ..ops.math.cast import cast, identity
+from ..ops.state.variable_ops import read_variable
 
-HANDING_ON = frozenset({"identity", "read_variable"})
+HANDING_ON = frozenset({identity, read_variable})
 """Operations with a gradient that accepts slices."""
 
 PARTS = 3

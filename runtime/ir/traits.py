@@ -82,6 +82,9 @@ class Trait(enum.Flag):
     CALLS_PYTHON = enum.auto()
     """The kernel runs Python code, which may assign any variable."""
 
+    LOCATES_ERRORS = enum.auto()
+    """The kernel runs a graph, and its errors name the operation of that graph that failed."""
+
 
 NONE = Trait.NONE
 ELEMENTWISE = Trait.ELEMENTWISE
@@ -104,3 +107,4 @@ KEEPS_VARIABLES = Trait.KEEPS_VARIABLES
 IDEMPOTENT = Trait.IDEMPOTENT
 DRAWS_RANDOM = Trait.DRAWS_RANDOM
 CALLS_PYTHON = Trait.CALLS_PYTHON
+LOCATES_ERRORS = Trait.LOCATES_ERRORS

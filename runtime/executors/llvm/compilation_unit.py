@@ -18,6 +18,7 @@ import numpy as np
 
 from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph, Operation
+from ...ir.structured import is_loop
 from ...ir.value_types import ListType, TensorType, VariableType
 from .arena import Arena
 from .codegen.function_builder import Emitter
@@ -202,11 +203,11 @@ _LONG = 20_000
 
 def _listens_soon(graph: Graph) -> bool:
     """Return whether all loops release the GIL soon enough (`listen`): scalar loops that are not nested."""
-    loops = [operation for operation in graph.walk() if operation.type == "while"]
+    loops = list(filter(is_loop, graph.walk()))
     regions = [region for loop in loops for region in loop.regions]
     return all(
         getattr(value.spec, "shape", None) == () for loop in loops for value in loop.outputs
-    ) and not any(operation.type == "while" for region in regions for operation in region.walk())
+    ) and not any(is_loop(operation) for region in regions for operation in region.walk())
 
 
 def content(spec: Any) -> TensorType:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...ir.clone import Substitution, are_same, clone_value, substitute, with_parts, with_regions
 from ...ir.graph import Graph, Operation, Value
-from ...ir.structured import is_call
+from ...ir.structured import is_call, is_control_flow, is_loop
 from ...ir.value_types import TensorType
 from ..plan.plan import Plan
 from .codegen.element_formulas import element_rule
@@ -92,11 +92,10 @@ def _with_parts(graph: Graph) -> Graph:
 
 
 def _replaced(operation: Operation) -> Operation:
-    if operation.type != "while" or not _is_plain(operation):
+    if not is_loop(operation) or not _is_plain(operation):
         regions = [_with_parts(region) for region in operation.regions]
-        is_entered = operation.type in ("while", "cond", "switch")
         is_new = any(new is not old for new, old in zip(regions, operation.regions, strict=True))
-        return with_parts(operation, regions=regions) if is_entered and is_new else operation
+        return with_parts(operation, regions=regions) if is_control_flow(operation) and is_new else operation
     known: Substitution = {x: clone_value(x) for x in operation.inputs if isinstance(x, Value)}
     outputs = tuple(map(clone_value, operation.outputs))
     loop = with_parts(operation, substitute(operation.inputs, known), outputs=outputs)

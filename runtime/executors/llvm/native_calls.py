@@ -18,6 +18,7 @@ from ...functionalize.errors import CannotCompileError
 from ...ir.clone import with_regions
 from ...ir.graph import Graph, Operation
 from ...ir.structured import is_compiled_call
+from ...ir.traits import LOCATES_ERRORS
 from ...ir.value_types import AnySpec, TensorType
 from ...ops.framework.attribute_parsers import Object
 from ...ops.framework.op import Tensors, op
@@ -26,13 +27,13 @@ from .diagnostics import CompilationError, CompilerFaultError, tell
 from .jit_function import JitFunction
 
 
-@op(name="native_part")
+@op(name="native_part", traits=LOCATES_ERRORS)
 def PART(inputs: Tensors, part: Object) -> tuple[AnySpec, ...]:
     """Run a part of the graph as native code."""
     return tuple(output.spec for output in part.graph.outputs)
 
 
-@op(name="native_call", stateful=True)
+@op(name="native_call", stateful=True, traits=LOCATES_ERRORS)
 def CALL_NATIVE(inputs: Tensors, part: Object) -> tuple[AnySpec, ...]:
     """Run a function that may have effects as native code."""
     return tuple(output.spec for output in part.graph.outputs)

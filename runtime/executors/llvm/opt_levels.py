@@ -17,6 +17,7 @@ import math
 from typing import Any, NamedTuple
 
 from ...ir.graph import Graph
+from ...ir.structured import is_cond, is_loop
 
 
 class Level(NamedTuple):
@@ -34,9 +35,9 @@ NONE = Level(0, False)
 
 def level(graph: Graph) -> Level:
     """Return the level for a graph that is compiled."""
-    loops = [each for each in graph.walk() if each.type == "while"]
+    loops = list(filter(is_loop, graph.walk()))
     inside = [each for loop in loops for body in loop.regions for each in body.walk()]
-    if any(each.type == "cond" for each in inside):
+    if any(map(is_cond, inside)):
         return ALL
     return FEW if any(_is_few(value.spec) for each in inside for value in each.outputs) else FEWEST
 

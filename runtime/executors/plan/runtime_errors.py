@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import errors
 from ...ir.graph import Constant, Operation
+from ...ir.traits import LOCATES_ERRORS
 from ...ops.framework.op_errors import OF_COMPUTING, failure, place, reason_of, restate, speaks_for_itself
 from ...ops.state.raise_op import raise_error
 
@@ -25,8 +26,8 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error
-    if "part" in operation.attrs and isinstance(error, errors.OpError) and error.op is not None:
-        return error  # the part of the graph that is native code has located it
+    if operation.op.has(LOCATES_ERRORS) and isinstance(error, errors.OpError) and error.op is not None:
+        return error
     refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
     if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
         error.add_note(_placed(f"[op {operation.type}]", operation))

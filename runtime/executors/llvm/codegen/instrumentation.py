@@ -19,13 +19,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....ir.graph import Operation
+from ....ir.structured import is_branch, is_loop
 from .llvm_types import Register, integer, ir
 from .scalar_builder import Arithmetic
 
 TABLE = "meter"
 """The name of the table among the host objects that are bound when the code is loaded."""
 
-_UNMEASURED = frozenset({"cond", "switch"})
 _WORD = 8
 _MONOTONIC = 1
 
@@ -134,7 +134,7 @@ class Measuring(Arithmetic):
         """Measure the code of an operation, unless it is only rank-0 code in registers."""
         outer, self.operation = self.operation, operation
         meter = self.meter
-        if meter is None or self._groups or operation.type in _UNMEASURED:
+        if meter is None or self._groups or is_branch(operation):
             yield
             self.operation = outer
             return
@@ -147,7 +147,7 @@ class Measuring(Arithmetic):
             *block.instructions[position:],
             *(i for b in self.function.blocks[count:] for i in b.instructions),
         ]
-        is_bulk = self.bulk > bulk or operation.type == "while" or any(map(_is_bulk_call, more))
+        is_bulk = self.bulk > bulk or is_loop(operation) or any(map(_is_bulk_call, more))
         if is_bulk:
             meter.end(around)
         elif meter.rows[-1].operations == (operation,) and meter.stands_at([operation]):

@@ -16,14 +16,12 @@ from typing import Any
 from .... import dtypes
 from ....ir.graph import Operation, Value
 from ....ir.value_types import TensorType
+from ....ops.arrays.placeholder import const
 from .dynamic_sizes import Size
 from .function_builder import INTERRUPTED, OFTEN, Emitter
 from .lazy_values import Buffer, LazyValue
 from .llvm_types import STORED, Register, integer, pointer
 from .materialization import Values
-
-_WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
-"""Operations without effects whose kernels are never called: they always fail, or are fed by sessions."""
 
 
 def has_kernel(operation: Operation) -> bool:
@@ -32,7 +30,7 @@ def has_kernel(operation: Operation) -> bool:
     return (
         not operation.stateful
         and not operation.regions
-        and operation.type not in _WITHOUT
+        and operation.op is not const  # a session may feed another value
         and bool(operation.outputs)
         and all(isinstance(value.spec, TensorType) and value.dtype in STORED for value in values)
         and all(value.shape is not None for value in values)

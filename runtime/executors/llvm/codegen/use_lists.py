@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ....ir.graph import Graph, Operand, Operation
+from ....ops.linalg.matmul import matmul_op, matvec
 from .lazy_values import Buffer, LazyValue
 from .llvm_types import Register
 
@@ -19,7 +20,7 @@ OUT = "out"
 
 _ELSEWHERE = (None,)
 
-_PRODUCTS = frozenset({"matmul", "matvec"})
+_PRODUCTS = frozenset({matmul_op, matvec})
 
 
 class UseLists:
@@ -79,7 +80,7 @@ class UseLists:
     def is_factor(self, node: LazyValue) -> bool:
         """Return whether a matrix product will still read `node`, which must be in memory then."""
         return any(
-            reader is not OUT and reader.type in _PRODUCTS and reader not in self._done
+            reader is not OUT and reader.op in _PRODUCTS and reader not in self._done
             for reader in self._readers[node]
         )
 

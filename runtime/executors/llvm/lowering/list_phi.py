@@ -11,7 +11,10 @@ from typing import Any
 
 from ....functionalize.list_lengths import SizedSpec
 from ....ir.graph import Graph, Operation, Value
+from ....ir.structured import first_argument, is_control_flow, is_loop
 from ....ir.value_types import ListType, TensorType
+from ....ops.lists.nested_lists import list_take
+from ....ops.lists.tensor_list import list_pop
 from ..codegen.function_builder import Emitter
 from ..codegen.lazy_values import Buffer, LazyValue
 from ..codegen.region_lowering import Region
@@ -101,17 +104,17 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
     """Return the results of an operation that are this list with elements removed."""
     if value not in operation.inputs:
         return []
-    if operation.type in ("list_pop", "list_take"):
+    if operation.op in (list_pop, list_take):
         return [operation.outputs[0]]
-    if operation.type not in ("cond", "switch", "while"):
+    if not is_control_flow(operation):
         return []
-    regions = operation.regions[1:] if operation.type == "while" else operation.regions
-    position = operation.inputs.index(value) - (operation.type != "while")
+    regions = operation.regions[1:] if is_loop(operation) else operation.regions
+    position = operation.inputs.index(value) - first_argument(operation)
     return [
         output
         for number, output in enumerate(operation.outputs)
         if isinstance(output.spec, ListType)
-        and (operation.type != "while" or number == position)
+        and (not is_loop(operation) or number == position)
         and all(only_shrinks(region, region.inputs[position], region.outputs[number]) for region in regions)
     ]
 
