@@ -20,6 +20,7 @@ from typing import Any
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..core.type_spec import CompositeTensor, TypeSpec
+from ..ops.math.cast import identity
 from ..ops.math.comparison import equal, logical_and
 from ..ops.reduce.reductions import reduce_all
 from . import components
@@ -172,9 +173,7 @@ class ExtensionType(CompositeTensor, metaclass=_Construction):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from ..ops.framework.composite_dispatch import name_of
-
-        return _identity if name_of(operation) == "identity" else None
+        return _identity if operation is identity else None
 
 
 class _Only:

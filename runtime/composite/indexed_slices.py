@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import dtypes
@@ -22,7 +22,6 @@ from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import CompositeTensor, TypeSpec
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd
-from ..ops.framework.composite_dispatch import name_of
 from ..ops.framework.static_values import of_tensor
 from ..ops.math.arithmetic import clip_by_value
 from ..ops.math.cast import cast
@@ -109,7 +108,7 @@ class IndexedSlices(CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        return _OPERATIONS.get(name_of(operation))
+        return _OPERATIONS.get(operation)
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
@@ -197,10 +196,10 @@ def _on_rows(function: Callable[..., Any]) -> Callable[..., IndexedSlices]:
     return lambda slices, *rest: slices._with_differentiated(function(slices.values, *rest))
 
 
-_OPERATIONS = {
-    "cast": _on_rows(cast),
-    "clip_by_value": _on_rows(clip_by_value),
-    "scalar_mul": _multiplied,
+_OPERATIONS: Mapping[Any, Callable[..., Any]] = {
+    cast: _on_rows(cast),
+    clip_by_value: _on_rows(clip_by_value),
+    scalar_mul: _multiplied,
 }
 
 

@@ -255,12 +255,12 @@ def split(
     return parts
 
 
-OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "concat": concat,
-    "stack": stack,
-    "tile": tile,
-    "expand_dims": expand_dims,
-    "squeeze": squeeze,
-    "reverse": reverse,
-    "split": split,
+OPERATIONS: Mapping[Any, Callable[..., Any]] = {
+    concat_split.join: concat,
+    concat_split.stack: stack,
+    tile_and_pad.tile: tile,
+    reshape.expand_dims: expand_dims,
+    reshape.squeeze: squeeze,
+    tile_and_pad.reverse: reverse,
+    concat_split.split: split,
 }

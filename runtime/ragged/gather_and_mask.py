@@ -344,9 +344,9 @@ def stack_dynamic_partitions(
     return RaggedTensor(values, rows, internal=True)
 
 
-OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "gather": gather,
-    "gather_nd": gather_nd,
-    "true_indices": true_places,
-    "dynamic_partition": dynamic_partition,
+OPERATIONS: Mapping[Any, Callable[..., Any]] = {
+    gather_where.take: gather,
+    gather_where.gather_nd: gather_nd,
+    gather_where.true_indices: true_places,
+    dense_partition: dynamic_partition,
 }

@@ -9,7 +9,8 @@ from .. import dtypes
 from ..ops.arrays import ranges, shape_ops
 from ..ops.math import arithmetic
 from ..ops.nn.embedding_lookup import embedding_lookup
-from ..ops.strings.strings import join as string_join
+from ..ops.reduce.bincount import bincount
+from ..ops.strings import strings
 from ..sparse.reductions import dense_bincount
 from .broadcasting import with_common_rows
 from .dynamic_shape import DynamicRaggedShape
@@ -65,16 +66,16 @@ def one_hot(
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """Join strings at the same positions."""
     flat, rows = with_common_rows(list(inputs))
-    return rows(string_join(flat, separator))
+    return rows(strings.join(flat, separator))
 
 
-OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "size": size,
-    "rank": rank,
-    "shape": shape,
-    "add_n": add_n,
-    "embedding_lookup": lookup,
-    "bincount": dense_bincount,
-    "one_hot": one_hot,
-    "string_join": join,
+OPERATIONS: Mapping[Any, Callable[..., Any]] = {
+    shape_ops.size: size,
+    shape_ops.rank: rank,
+    shape_ops.shape: shape,
+    arithmetic.add_n: add_n,
+    embedding_lookup: lookup,
+    bincount: dense_bincount,
+    ranges.one_hot: one_hot,
+    strings.string_join: join,
 }

@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ops.framework.composite_dispatch import element_operands, name_of
+from ..ops.framework.composite_dispatch import element_operands
 from .broadcasting import with_common_rows
 from .tensor import RaggedTensor
 
@@ -21,7 +21,7 @@ _MODULES = ("concat_stack", "misc_ops", "gather_and_mask", "reductions")
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:
     """Return the implementation of an operation for ragged tensors; None when it does not support them."""
-    own = own_functions().get(name_of(operation))
+    own = own_functions().get(operation)
     if own is not None:
         return own
     count = element_operands(operation)
@@ -39,9 +39,9 @@ def elementwise(operation: Callable[..., Any], count: int) -> Callable[..., Any]
 
 
 @functools.cache
-def own_functions() -> Mapping[str, Callable[..., Any]]:
-    """Return the implementations of all tables by operation name."""
-    found: dict[str, Callable[..., Any]] = {}
+def own_functions() -> Mapping[Any, Callable[..., Any]]:
+    """Return the implementations of all tables by operation."""
+    found: dict[Any, Callable[..., Any]] = {}
     for module in _MODULES:
         found.update(importlib.import_module(f"{__package__}.{module}").OPERATIONS)
     return found

@@ -20,7 +20,7 @@ from ..ops.math import arithmetic, elementwise
 from ..ops.math.cast import cast
 from ..ops.nn import activations
 from ..ops.ragged.row_splits import ranges, splits_of_lengths
-from ..ops.reduce import reductions, scans, segments
+from ..ops.reduce import reductions, scans, segments, variance
 from ..ops.strings import join_format
 from .mapping import check_same_rows
 from .row_partition import RowPartition
@@ -214,25 +214,23 @@ def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[Rag
     return value, rows.row_splits(), rows.value_rowids(), rows.nrows()
 
 
-OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "reduce_sum": reduce_sum,
-    "reduce_prod": _reduction(reductions.reduce_prod, segments.unsorted_segment_prod),
-    "reduce_max": reduce_max,
-    "reduce_min": _reduction(reductions.reduce_min, segments.unsorted_segment_min),
-    "reduce_all": _reduction(reductions.reduce_all, _every),
-    "reduce_any": _reduction(reductions.reduce_any, _some),
-    "reduce_mean": reduce_mean,
-    "reduce_variance": reduce_variance,
-    "reduce_std": reduce_std,
-    "reduce_logsumexp": reduce_logsumexp,
-    "reduce_join": reduce_join,
-    "unsorted_segment_sum": _of_rows(segments.unsorted_segment_sum),
-    "unsorted_segment_prod": _of_rows(segments.unsorted_segment_prod),
-    "unsorted_segment_max": _of_rows(segments.unsorted_segment_max),
-    "unsorted_segment_min": _of_rows(segments.unsorted_segment_min),
-    "unsorted_segment_mean": _of_rows(segments.unsorted_segment_mean),
-    "unsorted_segment_sqrt_n": _of_rows(segments.unsorted_segment_sqrt_n),
-    "softmax": softmax,
-    "log_softmax": log_softmax,
-    "cumsum": cumsum,
+OPERATIONS: Mapping[Any, Callable[..., Any]] = {
+    reductions.reduce_sum: reduce_sum,
+    reductions.reduce_prod: _reduction(reductions.reduce_prod, segments.unsorted_segment_prod),
+    reductions.reduce_max: reduce_max,
+    reductions.reduce_min: _reduction(reductions.reduce_min, segments.unsorted_segment_min),
+    reductions.reduce_all: _reduction(reductions.reduce_all, _every),
+    reductions.reduce_any: _reduction(reductions.reduce_any, _some),
+    reductions.reduce_mean: reduce_mean,
+    variance.reduce_variance: reduce_variance,
+    variance.reduce_std: reduce_std,
+    reductions.reduce_logsumexp: reduce_logsumexp,
+    join_format.reduce_join: reduce_join,
+    segments.unsorted_segment_sum: _of_rows(segments.unsorted_segment_sum),
+    segments.unsorted_segment_prod: _of_rows(segments.unsorted_segment_prod),
+    segments.unsorted_segment_max: _of_rows(segments.unsorted_segment_max),
+    segments.unsorted_segment_min: _of_rows(segments.unsorted_segment_min),
+    activations.softmax: softmax,
+    activations.log_softmax: log_softmax,
+    scans.cumsum: cumsum,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import dtypes
@@ -17,9 +17,9 @@ from ..ops.arrays.gather_where import boolean_mask, gather, gather_nd
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
 from ..ops.arrays.sparse_indices import distinct_coordinates
-from ..ops.framework.composite_dispatch import name_of
-from ..ops.math import arithmetic, cast, elementwise
+from ..ops.math import arithmetic, cast, elementwise, special
 from ..ops.math.comparison import equal, greater_equal, not_equal
+from ..ops.reduce.bincount import bincount
 from ..ops.reduce.reductions import reduce_all, reduce_any, reduce_prod
 from .checks import expect, sparse_only
 from .reductions import dense_bincount
@@ -234,18 +234,23 @@ def _rank(input: Any, name: str | None = None) -> Tensor:
     return shape_ops.size(input.dense_shape)  # type: ignore[no-any-return]
 
 
-_ZERO_STAYS = (
-    "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "cast", "erf", "identity", "negative", "sign",
-    "sin", "sqrt", "square", "stop_gradient", "tan", "tanh",
-)  # fmt: skip
+_ZERO_STAYS = frozenset({
+    cast.cast, cast.identity, cast.stop_gradient,
+    elementwise.abs, elementwise.asin, elementwise.asinh, elementwise.atan, elementwise.atanh, elementwise.erf,
+    elementwise.negative, elementwise.sign, elementwise.sin, elementwise.sqrt, elementwise.square, elementwise.tan,
+    elementwise.tanh, special.bessel_i0e, special.bessel_i1e,
+})  # fmt: skip
 
 
-_OTHERS: dict[str, Callable[..., Any]] = {
-    "bincount": dense_bincount, "divide": _divided, "shape": _shape, "size": _size, "rank": _rank
-}  # fmt: skip
+_OTHERS: Mapping[Any, Callable[..., Any]] = {
+    arithmetic.divide: _divided,
+    bincount: dense_bincount,
+    shape_ops.rank: _rank,
+    shape_ops.shape: _shape,
+    shape_ops.size: _size,
+}
 
 
 def operation_for(operation: Any) -> Callable[..., Any] | None:
     """Return the implementation of an operation for sparse tensors; None when it does not support them."""
-    name = name_of(operation)
-    return _on_values(operation) if name in _ZERO_STAYS else _OTHERS.get(name)
+    return _on_values(operation) if operation in _ZERO_STAYS else _OTHERS.get(operation)
