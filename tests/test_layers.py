@@ -348,3 +348,30 @@ def test_packages_of_the_runtime_import_lower_ones_only():
     edges = [(a, b) for a, used in graph.items() for b in used if "agc.runtime" in b]
     assert len(edges) > 5000
     assert [edge for edge in edges if rank(package_of(edge[1])) > rank(package_of(edge[0]))] == []
+
+
+BY_NAME = ("runtime/ops", "runtime/ir/structured.py", "runtime/executors/llvm/lowering")
+"""Declarations, predicates for operations with regions, and the registration of lowering rules."""
+
+
+def names_compared(path, names):
+    """Yield the operations that a file compares by name: `operation.type == "add"`, or `… in ("add", "sub")`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Compare) and any(
+            isinstance(side, ast.Attribute) and side.attr in ("type", "name")
+            for side in (node.left, *node.comparators)
+        ):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Constant) and inner.value in names:
+                    yield f"{path.relative_to(ROOT)}:{inner.lineno} {inner.value}"
+
+
+def test_passes_and_executors_compare_operations_not_their_names():
+    from agc.runtime.ops.framework.op import REGISTRY, find
+
+    find("")  # imports all operations
+    files = [
+        path for path in FILES if not path.relative_to(ROOT).as_posix().startswith(("autograph", *BY_NAME))
+    ]
+    assert [found for path in files for found in names_compared(path, {*REGISTRY})] == []
+    assert list(names_compared(ROOT / "runtime/executors/llvm/lowering/scans.py", {"cumsum"})) != []
