@@ -10,10 +10,10 @@
         yield u
       ...
 
-Results of an enclosing graph become operands of a region. Equal conditionals and loops are merged like other
-operations. Reads of a variable are merged if nothing between them can have changed it. A read after an
-assignment is replaced by the assigned value. Operations with other side effects are kept. So are operations
-that make lists, since their owners change them in place.
+Results of an enclosing graph become operands of a region. Reads of a variable are merged if nothing between
+them can have changed it. A read after an assignment is replaced by the assigned value. Operations with other
+side effects are kept. So are conditionals and loops, and operations that make lists, since their owners change
+them in place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from . import value_keys
 from .options import OptimizerOptions
 from .rewriter import fits, visiting
 from .side_effects import ASSIGN, SideEffects
-from .value_numbering import ValueNumbering
 
 
 def run(graph: Graph, options: OptimizerOptions) -> Graph:
@@ -102,7 +101,6 @@ class _Common:
         self.firsts: dict[Hashable, Seen | None] = {}
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
-        self.numbering = ValueNumbering()
         self.changes = SideEffects()
         self.versions = itertools.count(1)
         self.version = 0  # the version of all variables, renewed whenever one of them may have changed
@@ -154,14 +152,14 @@ class _Common:
 
     def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
         """Return the results of an earlier equal operation; None if there is none."""
+        if operation.regions:
+            return None
         for value in operation.outputs:
             if type(value.spec) is not TensorType:
                 return None
         operands = self.named(operation)
         # Keys are expensive, so they are computed only if another operation has the same type and values.
         rough: Hashable = operation.op, frozenset([x for x in operands if type(x) is Value])
-        if operation.regions:
-            rough = rough, *[len(region.operations) for region in operation.regions]
         if rough not in self.firsts:
             self.firsts[rough] = operation, scope
             scope.firsts.append(rough)
@@ -195,8 +193,6 @@ class _Common:
 
     def key(self, operation: Operation, operands: list[Operand]) -> Hashable:
         """Return a key that is equal for equal operations; `operands` are the outermost values."""
-        if operation.regions:
-            return self.numbering.key(operation, list(map(self.numbering.operand, operands)))
         operands = [self.constant(x) if type(x) is Constant else x for x in operands]
         if operation.op.has(COMMUTATIVE):
             operands.sort(key=id)
