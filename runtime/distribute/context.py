@@ -15,6 +15,7 @@ from .. import nest
 from ..autodiff.tape import GradientTape
 from ..autodiff.tape_records import Pullback
 from ..composite.indexed_slices import IndexedSlices
+from ..core import variable_creators
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..ir.builder import recorders, recording_by
@@ -50,6 +51,31 @@ def entered(strategy: Any, replica: ReplicaContext | None, updated: int | None =
     try:
         yield
     finally:
+        _places.stack.pop()
+
+
+class Scope:
+    """The block of a strategy, in which `creator` makes the variables.
+
+    A program may call `__enter__` and keep no reference to this object: the block ends with `__exit__` only.
+    """
+
+    def __init__(self, strategy: Any, creator: variable_creators.Creator | None = None) -> None:
+        self._strategy = strategy
+        self._creator = creator
+        self._are_new: list[bool] = []  # for each entry, whether the creator was not active before
+
+    def __enter__(self) -> Any:
+        self._strategy._check_across()
+        _places.stack.append(Place(self._strategy, None))
+        self._are_new.append(self._creator is not None and not variable_creators.is_active(self._creator))
+        if self._creator is not None and self._are_new[-1]:
+            variable_creators.creators.stack.append(self._creator)
+        return self._strategy
+
+    def __exit__(self, *exception: object) -> None:
+        if self._are_new.pop():
+            variable_creators.creators.stack.pop()
         _places.stack.pop()
 
 

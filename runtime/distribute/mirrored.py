@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agc.autograph import api
@@ -14,7 +14,6 @@ from .. import errors, nest
 from ..config.devices import list_logical_devices
 from ..core.devices import device as placed
 from ..core.export import export
-from ..core.variable_creators import is_active, variable_creator_scope
 from ..core.variable_enums import VariableSynchronization
 from ..data.dataset import Dataset
 from ..ir.builder import current
@@ -23,7 +22,7 @@ from ..ops.arrays.creation import ones_like
 from ..ops.reduce.reductions import reduce_sum
 from ..tracing.function import BoundFunction, Function, make_function
 from . import options
-from .context import ReplicaContext, entered, innermost
+from .context import ReplicaContext, Scope, entered, innermost
 from .input import in_turn, split
 from .lock_step import run_in_lock_step
 from .options import InputReplicationMode, ValueContext
@@ -112,16 +111,9 @@ class MirroredStrategy(Strategy):
     def _places(self) -> list[ReplicaContext]:
         return [ReplicaContext(self, index) for index in range(self.num_replicas_in_sync)]
 
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[MirroredStrategy]:
+    def scope(self) -> contextlib.AbstractContextManager[Any]:
         """Make this the current strategy in the block, and mirror the variables that it makes."""
-        with super().scope(), self._mirroring():
-            yield self
-
-    def _mirroring(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which variables are mirrored: once, also in the scope of the strategy."""
-        is_mirroring = is_active(self._created)
-        return contextlib.nullcontext() if is_mirroring else variable_creator_scope(self._created)
+        return Scope(self, self._created)
 
     def _created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         place = innermost()

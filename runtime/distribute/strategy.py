@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from agc.autograph import api
@@ -13,7 +13,7 @@ from ..core.export import export
 from ..data.dataset import Dataset
 from ..ir.builder import current
 from ..ops.reduce.reductions import reduce_mean, reduce_sum
-from .context import ReplicaContext, entered, innermost
+from .context import ReplicaContext, Scope, entered, innermost
 from .options import ValueContext
 from .reduce_op import ReduceOp
 
@@ -102,12 +102,9 @@ class Strategy:
     num_replicas_in_sync = 1
     cluster_resolver = None
 
-    @contextlib.contextmanager
-    def scope(self) -> Iterator[Strategy]:
+    def scope(self) -> contextlib.AbstractContextManager[Any]:
         """Make this the current strategy in the block. Raises RuntimeError in a replica, or in another strategy."""
-        self._check_across()
-        with entered(self, None):
-            yield self
+        return Scope(self)
 
     def _check_across(self) -> None:
         """Raise RuntimeError in a replica, and in the scope of another strategy."""

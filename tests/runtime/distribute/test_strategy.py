@@ -1,6 +1,7 @@
 """`tf.distribute` in one process: one replica, with the contexts and errors of TensorFlow."""
 
 import contextlib
+import threading
 
 import agc.runtime as tf
 import numpy as np
@@ -130,3 +131,17 @@ def test_run_enters_the_scope_of_a_subclass():
 
     for devices in (["CPU:0"], ["CPU:0", "CPU:1"]):
         assert float(Doubling(devices).run(lambda: tf.Variable(1.0))) == 2.0
+
+
+def test_a_scope_may_be_entered_without_a_block():
+    strategy = distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    made = []
+
+    def enter():
+        strategy.scope().__enter__()
+        made.append(tf.Variable(1.0))
+
+    thread = threading.Thread(target=enter)  # the scope ends with the thread
+    thread.start()
+    thread.join()
+    assert len(strategy.unwrap(made[0])) == 2
