@@ -27,7 +27,8 @@ _KEEP_INTEGERS: dict[Any, np.ufunc] = {np.fabs: np.absolute}
 """Functions that leave integers as they are, in TensorFlow."""
 
 
-def lift(function: Function, count: int = 1, name: str | None = None) -> Function:
+@functools.cache
+def lift(function: Function, count: int = 1) -> Function:
     """Return `function` with its first `count` arguments converted to arrays of one dtype."""
     names = tuple(inspect.signature(function).parameters)[:count]
 
@@ -39,7 +40,7 @@ def lift(function: Function, count: int = 1, name: str | None = None) -> Functio
         arrays = promote(given) if len(given) > 1 else map(asarray, given)
         return function(*arrays, *args[count:], **options)
 
-    return _named(lifted, function, name)
+    return _named(lifted, function)
 
 
 def lift_each(function: Function) -> Function:
@@ -49,7 +50,7 @@ def lift_each(function: Function) -> Function:
     def lifted(*args: Any, **options: Any) -> Any:
         return function(*map(asarray, args), **options)
 
-    return _named(lifted, function, None)
+    return _named(lifted, function)
 
 
 def lift_sequence(function: Function) -> Function:
@@ -61,16 +62,17 @@ def lift_sequence(function: Function) -> Function:
         arrays, *rest = args or (options.pop(first),)
         return function(promote(list(arrays)), *rest, **options)
 
-    return _named(lifted, function, None)
+    return _named(lifted, function)
 
 
-def _named(lifted: Function, function: Function, name: str | None) -> Function:
+def _named(lifted: Function, function: Function, name: str | None = None) -> Function:
     lifted.__name__ = lifted.__qualname__ = name or function.__name__.removesuffix("_")
     lifted.__doc__ = f"Return NumPy's `{lifted.__name__}` of arrays, as a tensor in eager code and in graphs."
     lifted.__module__ = __package__
     return lifted
 
 
+@functools.cache
 def universal(ufunc: np.ufunc, name: str | None = None) -> Function:
     """Return a universal function on arrays that are promoted first."""
     if ufunc.nin == 1:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from math import e, inf, nan, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dtypes import bool_ as bool
 from ...dtypes import (
@@ -32,170 +32,23 @@ from ...dtypes import (
     uint32,
     uint64,
 )
-from . import fft, linalg
-from .creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
+from . import (
+    creation,
+    data_types,
+    elementwise,
+    fft,
+    info,
+    linalg,
+    manipulation,
+    promotion,
+    searching,
+    statistical,
 )
-from .data_types import (
-    finfo,
-    iinfo,
-    isdtype,
-)
-from .elementwise import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    clip,
-    conj,
-    copysign,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    positive,
-    pow,
-    real,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    signbit,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-)
-from .info import (
-    __array_namespace_info__,
-)
-from .manipulation import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
-from .matmul import matmul, matrix_transpose, tensordot, vecdot
-from .promotion import (
-    astype,
-    can_cast,
-    result_type,
-)
-from .searching import (
-    argmax,
-    argmin,
-    argsort,
-    count_nonzero,
-    diff,
-    isin,
-    nonzero,
-    searchsorted,
-    sort,
-    take,
-    take_along_axis,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-    where,
-)
-from .statistical import (
-    all,
-    any,
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
+from . import matmul as products
 
 __array_api_version__ = "2024.12"
 
 newaxis = None
-
-
-def of_version(api_version: str | None) -> Any:
-    """Return this module, which serves all versions up to its own. Raise ValueError for other versions."""
-    if api_version in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        return sys.modules[__name__]
-    raise ValueError(
-        f"there is version {__array_api_version__} of the array API and older ones, not {api_version!r}"
-    )
-
 
 __all__ = [
     "__array_api_version__", "e", "fft", "inf", "linalg", "nan", "newaxis", "pi",
@@ -223,3 +76,26 @@ __all__ = [
     "all", "any", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum",
     "var",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
+_PARTS = (
+    creation, data_types, elementwise, info, manipulation, products, promotion, searching, statistical,
+)  # fmt: skip
+"""The modules whose functions are those of `__all__`."""
+globals().update({
+    name: value for part in _PARTS for name, value in vars(part).items()
+    if name in __all__ and getattr(value, "__module__", None) == part.__name__
+})  # fmt: skip
+
+
+def of_version(api_version: str | None) -> Any:
+    """Return this module, which serves all versions up to its own. Raise ValueError for other versions."""
+    if api_version in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        return sys.modules[__name__]
+    raise ValueError(
+        f"there is version {__array_api_version__} of the array API and older ones, not {api_version!r}"
+    )
