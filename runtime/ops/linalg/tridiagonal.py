@@ -31,15 +31,15 @@ from .diagonals import diag, diag_part, matrix_transpose
 from .inverse_and_det import SOLVABLE
 
 
-def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
+def compact_diagonals(diagonals: Any, diagonals_format: str) -> Tensor:
     """Return the diagonals above, on and below the main one as three rows; elements outside the matrix are ignored."""
     if diagonals_format == "compact":
         return convert_to_tensor(diagonals)
     if diagonals_format == "matrix":
         matrix = convert_to_tensor(diagonals)
-        middle = diag_part(matrix)
-        one = matrix.shape[-1] == 1
-        parts = [zeros_like(middle) if one and k else diag_part(matrix, k=k) for k in (1, 0, -1)]
+        column = zeros_like(matrix[..., :1])
+        moved = (concat([matrix[..., 1:], column], -1), matrix, concat([column, matrix[..., :-1]], -1))
+        parts = [diag_part(each) for each in moved]
     elif diagonals_format == "sequence":
         parts = [convert_to_tensor(part) for part in diagonals]
         if len(parts) != 3:
@@ -69,7 +69,7 @@ def tridiagonal_matmul(
     >>> tridiagonal_matmul([[1., 0.], [2., 2.], [0., 1.]], [[1.], [2.]]).numpy().tolist()
     [[4.0], [5.0]]
     """
-    rows = _compact(diagonals, diagonals_format)
+    rows = compact_diagonals(diagonals, diagonals_format)
     right = convert_to_tensor(rhs, rows.dtype)
     upper, middle, lower = (expand_dims(rows[..., i, :], -1) for i in range(3))
     nothing = zeros_like(right[..., :1, :])
@@ -106,7 +106,7 @@ def tridiagonal_solve(
     """
     if perturb_singular:
         raise ValueError("perturb_singular is not supported")
-    rows = _compact(diagonals, diagonals_format)
+    rows = compact_diagonals(diagonals, diagonals_format)
     right = convert_to_tensor(rhs, rows.dtype)
     right = conj(right) if conjugate_rhs else right
     if right.shape.rank is not None and right.shape.rank + 1 == rows.shape.rank:

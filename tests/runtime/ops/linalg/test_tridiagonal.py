@@ -99,3 +99,14 @@ def test_three_diagonals_of_unknown_rank() -> None:
     )
     np.testing.assert_allclose(found, other)
     np.testing.assert_allclose(np.array([dense(part) for part in rows]) @ found, right)
+
+
+def test_whole_matrices_of_unknown_size():
+    matrix, x = np.diag([4.0, 5.0, 6.0]) + np.eye(3, k=1), np.ones((3, 1))
+    sizes = [tf.TensorSpec([None, None], tf.float64)] * 2
+    for call, expected in (
+        (tf.linalg.tridiagonal_matmul, matrix @ x),
+        (tf.linalg.tridiagonal_solve, np.linalg.solve(matrix, x)),
+    ):
+        traced = tf.function(lambda m, x, call=call: call(m, x, "matrix"), input_signature=sizes)
+        np.testing.assert_allclose(traced(matrix, x), expected)
