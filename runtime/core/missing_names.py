@@ -10,8 +10,9 @@ The names and reasons are in missing_names.txt, which is read at the first missi
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -21,13 +22,22 @@ _ROOT = "agc.runtime"
 _FILE = __file__.removesuffix(".py") + ".txt"
 
 
-def explain(module: str, public: str | None = None) -> None:
-    """Make missing names of `module` raise the error of `missing_name`; `public` is its path below `tf`."""
+def explain(module: str, public: str | None = None, late: Mapping[str, str] | None = None) -> None:
+    """Make missing names of `module` raise the error of `missing_name`; `public` is its path below `tf`.
+
+    The names in `late` are imported at their first use, from the modules that it gives.
+    """
+    space, late = vars(sys.modules[module]), late or {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
-        raise missing_name(module, name, public)
+        if name not in late:
+            raise missing_name(module, name, public)
+        value = space[name] = getattr(importlib.import_module(late[name], space["__package__"]), name)
+        return value
 
-    vars(sys.modules[module])["__getattr__"] = __getattr__
+    space["__getattr__"] = __getattr__
+    if late:
+        space["__dir__"] = lambda: sorted({*space, *late})
     api.filter_tracebacks(_ROOT, module)
 
 

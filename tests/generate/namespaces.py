@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent.parent / "runtime"
 TOP_LEVEL = ROOT / "_top_level_names.py"
 MARK = re.compile(r"^# Namespace (\S+): .*$", re.MULTILINE)
 EXPORT = ("export", "_export")
+LATE = "agc.runtime.linear_operator."  # a package that few programs need: its names are imported at their first use
 FORMAT = "# isort: skip_file\n# fmt: off\n\n"
 
 
@@ -128,12 +129,18 @@ def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
         for name, home in exports.items()
         if name.rpartition(".")[0] == space
     }
-    is_elsewhere = own != f"agc.runtime.{space}"
-    explain = f'_explain(__name__, "{space}")' if is_elsewhere else "_explain(__name__)"
+    late = {name: home for name, home in members.items() if home.module.startswith(LATE)}
+    explain = ["__name__"]
+    if own != f"agc.runtime.{space}":
+        explain.append(f'"{space}"')
+    if late:
+        explain.append("late=_LATE")
+    early = {name: home for name, home in members.items() if name not in late}
     return (
         f"{head}{mark}{FORMAT}"
         f"from {relative('agc.runtime.core.missing_names', package)} import explain as _explain\n"
-        f"{imports(members, package)}\n\n{all_of(members)}\n\n{explain}\n"
+        f"{imports(early, package)}\n\n"
+        f"{late_of(late, package)}{all_of(early, late)}\n\n_explain({', '.join(explain)})\n"
     )
 
 
@@ -146,6 +153,12 @@ def imports(members: dict[str, Home], package: str) -> str:
     dots = re.compile(r"^\.+")
     order = sorted(by_module, key=lambda module: (-len(dots.match(module)[0]), module))  # type: ignore[index]
     return "\n".join(statement(module, by_module[module]) for module in order)
+
+
+def late_of(late: dict[str, Home], package: str) -> str:
+    """Return the table of the names that are imported at their first use; nothing if there are none."""
+    rows = [f'    "{name}": "{relative(home.module, package)}",\n' for name, home in sorted(late.items())]
+    return f"_LATE = {{\n{''.join(rows)}}}\n\n" if rows else ""
 
 
 def relative(module: str, package: str) -> str:
@@ -161,8 +174,8 @@ def statement(module: str, names: list[str]) -> str:
     return line if len(line) <= 110 else f"from {module} import (\n{listed(names)},\n)"
 
 
-def all_of(names: dict[str, Home]) -> str:
-    quoted = [f'"{name}"' for name in sorted(names)]
+def all_of(names: dict[str, Home], late: dict[str, Home]) -> str:
+    quoted = [*["*_LATE"] * bool(late), *(f'"{name}"' for name in sorted(names))]
     return f"__all__ = [\n{listed(quoted)},\n]"
 
 
