@@ -6,6 +6,27 @@ from typing import Any
 from agc.runtime.dtypes import DType as _DType
 from agc.runtime.core.tensor import Tensor as _Tensor
 
+from agc.runtime.linear_operator.operator import LinearOperator as LinearOperator
+from agc.runtime.linear_operator.wrappers import LinearOperatorAdjoint as LinearOperatorAdjoint
+from agc.runtime.linear_operator.block_diag import LinearOperatorBlockDiag as LinearOperatorBlockDiag
+from agc.runtime.linear_operator.block_lower_triangular import LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular
+from agc.runtime.linear_operator.circulant import LinearOperatorCirculant as LinearOperatorCirculant
+from agc.runtime.linear_operator.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
+from agc.runtime.linear_operator.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
+from agc.runtime.linear_operator.composition import LinearOperatorComposition as LinearOperatorComposition
+from agc.runtime.linear_operator.diag import LinearOperatorDiag as LinearOperatorDiag
+from agc.runtime.linear_operator.dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix
+from agc.runtime.linear_operator.householder import LinearOperatorHouseholder as LinearOperatorHouseholder
+from agc.runtime.linear_operator.identity import LinearOperatorIdentity as LinearOperatorIdentity
+from agc.runtime.linear_operator.wrappers import LinearOperatorInversion as LinearOperatorInversion
+from agc.runtime.linear_operator.kronecker import LinearOperatorKronecker as LinearOperatorKronecker
+from agc.runtime.linear_operator.low_rank_update import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
+from agc.runtime.linear_operator.dense import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
+from agc.runtime.linear_operator.permutation import LinearOperatorPermutation as LinearOperatorPermutation
+from agc.runtime.linear_operator.identity import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
+from agc.runtime.linear_operator.toeplitz import LinearOperatorToeplitz as LinearOperatorToeplitz
+from agc.runtime.linear_operator.tridiag import LinearOperatorTridiag as LinearOperatorTridiag
+from agc.runtime.linear_operator.zeros import LinearOperatorZeros as LinearOperatorZeros
 from agc.runtime.ops.linalg.diagonals import adjoint as adjoint
 from agc.runtime.ops.linalg.lu_and_lstsq import cholesky_solve as cholesky_solve
 from agc.runtime.ops.linalg.matrix_diag import diag as diag
@@ -54,3 +75,4 @@ def matvec(a: Any, b: Any, transpose_a: builtins.bool = ..., adjoint_a: builtins
 def solve(matrix: Any, rhs: Any, adjoint: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
 def sqrtm(input: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def triangular_solve(matrix: Any, rhs: Any, lower: builtins.bool = ..., adjoint: builtins.bool = ..., name: builtins.str | None = ...) -> _Tensor: ...
+_LATE: Any

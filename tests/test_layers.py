@@ -318,7 +318,7 @@ LAYERS = (
     "ops composite control_flow",
     "optimize functionalize executors autodiff",
     "python_semantics autograph_backend tracing",
-    "sparse ragged higher_order",
+    "sparse ragged linear_operator higher_order",
     "audio bitwise debugging linalg _math_special math nn quantization random sets signal strings sysconfig",
     "lookup image train saved_model profiler data io summary distribute types xla",
     "autograph _top_level_names runtime",

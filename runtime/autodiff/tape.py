@@ -174,7 +174,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record operations on a tensor or variable, or on each of a nest of them, from now on."""
-        for x in map(_tensor_in, nest.flatten(tensor)):
+        for x in nest.flatten(nest.map_structure(_tensor_in, tensor)):
             if not isinstance(x, (Tensor, Variable)):
                 raise ValueError(
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
@@ -251,13 +251,15 @@ class GradientTape:
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
         given = nest.flatten(sources)
-        flat = [_differentiable(_tensor_in(source), "source") for source in given]
+        parts = list(map(_tensor_in, given))
+        flat = [_differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
         seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
         found = gradients(records, seeds, [self._sought(source) for source in flat], self._watched)
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
-        return nest.pack_sequence_as(sources, list(map(_like_source, given, grads)))
+        grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))
+        return nest.pack_sequence_as(sources, grads)
 
     def explain(self, target: Any, source: Any) -> str:
         """Explain why the gradient of a target is None or zero: the operations on the path, and where it is cut.
@@ -445,7 +447,10 @@ def _as_gradient(dy: Any, y: Any) -> Any:
 
 
 def _tensor_in(x: Any) -> Any:
-    """Return the differentiable tensor or variable of a composite tensor or of an object that acts as a variable."""
+    """Return the differentiable tensor or variable of a composite tensor or of an object that acts as a variable.
+
+    A composite tensor with several of them, such as a linear operator, gives a list.
+    """
     return x._differentiated if nest.is_composite(x) else variable_of(x)
 
 
@@ -453,7 +458,7 @@ def _like_source(source: Any, grad: Any) -> Any:
     """Return a gradient in the form of the source."""
     if grad is None or not nest.is_composite(source):
         return grad
-    return source._with_differentiated(dense(grad))
+    return source._with_differentiated(list(map(dense, grad)) if isinstance(grad, list) else dense(grad))
 
 
 def _differentiable(x: Any, what: str) -> Any:

@@ -206,7 +206,7 @@ def _key(data: Any) -> Any:
         return type(data), tuple(map(_key, data))
     if isinstance(data, TensorShape):
         return TensorShape, data.dims
-    if hasattr(data, "dtype") and hasattr(data, "tobytes"):
+    if hasattr(data, "dtype") and hasattr(data, "tobytes") and not isinstance(data, type):
         return "array", str(data.dtype), data.shape, data.tobytes()
     return type(data), data
 

@@ -22,6 +22,7 @@ from ...core.tensor import EagerTensor, Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
+from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Ints, Name, Same, op
 from ..framework.op_families import BOOLS, NUMERIC, Array, require_dtype
 from ..framework.static_values import integer, integers
@@ -65,6 +66,7 @@ def diag(
 
 
 @export("linalg.diag_part")
+@dispatching_composites("diag_part")
 def diag_part(
     input: TensorLike,
     name: Name = "diag_part",
