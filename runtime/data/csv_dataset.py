@@ -183,22 +183,14 @@ def make_csv_dataset(
     """
     files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
     heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)
-    if header and heads[:1] in ([], [[b""]]):
-        raise ValueError(f"Failed when reading the header line of {files[0]}. Is it an empty file?")
-    if column_names is None:
-        if not header:
-            raise ValueError("Cannot infer column names without a header line.")
-        column_names = [name.decode("utf-8", "replace") for name in heads[0]]
-    names = list(column_names)
-    if len(names) != len(set(names)):
-        raise ValueError(f"Cannot have duplicate column names: {names} [{files[0]}]")
-    chosen = _numbers(select_columns, names)
+    all_names = _names(heads, header, column_names, files[0])
+    chosen = _numbers(select_columns, all_names)
     if column_defaults is None:
-        _check_widths(heads, len(names), files[0])
+        _check_widths(heads, len(all_names), files[0])
         column_defaults = _inferred(heads[1:] if header else heads, chosen, na_value.encode())
     if len(column_defaults) != len(chosen):
         raise ValueError(f"{len(column_defaults)} column_defaults do not fit {len(chosen)} columns.")
-    names = [names[column] for column in chosen]
+    names = [all_names[column] for column in chosen]
     if label_name is not None and label_name not in names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
@@ -224,6 +216,18 @@ def make_csv_dataset(
     found = found.batch(batch_size, drop_remainder=num_epochs is None).map(columns)
     ahead = AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
     return found.prefetch(ahead)  # type: ignore[no-any-return]
+
+
+def _names(heads: list[list[bytes]], header: bool, given: Any, file: str) -> list[Any]:
+    """Return the names of all columns: those that are given, or those in the header line of `file`."""
+    if header and heads[:1] in ([], [[b""]]):
+        raise ValueError(f"Failed when reading the header line of {file}. Is it an empty file?")
+    if given is None and not header:
+        raise ValueError("Cannot infer column names without a header line.")
+    names = [name.decode("utf-8", "replace") for name in heads[0]] if given is None else list(given)
+    if len(names) != len(set(names)):
+        raise ValueError(f"Cannot have duplicate column names: {names} [{file}]")
+    return names
 
 
 def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int | None) -> list[list[bytes]]:
