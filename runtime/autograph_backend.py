@@ -17,7 +17,8 @@ from .control_flow import conditional, exceptions, loop_options, regions, state_
 from .control_flow import while_loop as loops
 from .control_flow.tensor_list import TensorList
 from .core.export import export
-from .core.tensor import SymbolicTensor, Tensor
+from .core.symbolic_tensor import SymbolicTensor
+from .core.tensor import Tensor
 from .core.tensor_array import TensorArray
 from .core.variable import Variable
 from .ir.builder import current

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import EagerTensor, SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor, Tensor
 from ..core.variable import Variable
 from ..ir.builder import current
 from ..ops.arrays.sort import argsort

@@ -11,7 +11,8 @@ from typing import Any
 
 from .. import dtypes
 from ..core import late_binding
-from ..core.tensor import Reference, SymbolicArray, SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
+from ..core.tensor import Reference, Tensor
 from ..ir.builder import Builder
 from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation

@@ -19,7 +19,8 @@ from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 from .. import dtypes
 from ..composite.indexed_slices import IndexedSlices
 from ..core import weak_types
-from ..core.tensor import SymbolicTensor, Tensor, WeakDtypeError, adapting, weak_origin
+from ..core.symbolic_tensor import SymbolicTensor, WeakDtypeError, adapting, weak_origin
+from ..core.tensor import Tensor
 from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
 from ..ir.op_def import OpDef

@@ -25,7 +25,7 @@ from agc.autograph.api import (
     running,
 )
 
-from ..core.tensor import SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
 
 
 def staging_error(

@@ -18,7 +18,8 @@ from agc.autograph import staging
 from agc.autograph.api import Note, StagingError, Where
 
 from ..core.conversion import convert_to_tensor, is_tensor_like
-from ..core.tensor import SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import Tensor
 from ..ir.builder import Builder
 from ..ir.op_def import OpDef
 from ..ir.source_location import raised_at

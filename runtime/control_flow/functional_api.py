@@ -14,7 +14,7 @@ import numpy as np
 from .. import nest
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
-from ..core.tensor import SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
 from ..core.variable import Variable
 from ..ir.builder import current, eagerly
 from ..ops.framework.region_ops import COND

@@ -18,7 +18,8 @@ from .. import dtypes, nest
 from ..composite import components
 from ..core import weak_types
 from ..core.conversion import convert_to_tensor, is_tensor_like
-from ..core.tensor import EagerArray, EagerTensor, SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerArray, EagerTensor, Tensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Operand, Value

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..core.export import export
-from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
 from ..ir.builder import current, eagerly
 
 

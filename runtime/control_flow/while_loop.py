@@ -14,7 +14,7 @@ from agc.autograph.api import Note
 from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
 
 from ..core import shapes, weak_types
-from ..core.tensor import SymbolicTensor, WeakDtypeError
+from ..core.symbolic_tensor import SymbolicTensor, WeakDtypeError
 from ..ir.builder import Builder
 from ..ir.graph import Operand, Value
 from ..ir.value_types import AnySpec, ListType, TensorType

@@ -27,7 +27,8 @@ from . import late_binding, mixed_literals
 from .export import export
 from .fp_errors import quietly
 from .shapes import TensorShape
-from .tensor import EagerTensor, SymbolicTensor, Tensor
+from .symbolic_tensor import SymbolicTensor
+from .tensor import EagerTensor, Tensor
 from .type_spec import MeetsCompositeError
 
 TensorLike = Any

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from ..ragged import spec as ragged_spec
     from ..sparse import elementwise as sparse_elementwise
     from .conversion import convert_to_tensor, is_tensor_like
-    from .tensor import SymbolicTensor
+    from .symbolic_tensor import SymbolicTensor
     from .tensor_spec import TensorSpec
 
 OBJECTS = {
@@ -66,7 +66,7 @@ OBJECTS = {
     "compat.sessions.variables": "declare",
     "control_flow.control_dependencies": "control_dependencies",
     "core.conversion": "convert_to_tensor is_tensor_like",
-    "core.tensor": "SymbolicTensor",
+    "core.symbolic_tensor": "SymbolicTensor",
     "core.tensor_spec": "TensorSpec",
     "higher_order.map_fn": "map_fn",
     "interop.dlpack": "CPU exported",

@@ -18,7 +18,8 @@ from ..ir.value_types import ListType
 from . import late_binding, shapes
 from .conversion import convert_to_tensor
 from .export import export
-from .tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
+from .symbolic_tensor import SymbolicArray, SymbolicTensor
+from .tensor import EagerArray, EagerTensor, Tensor
 
 
 @export("TensorArray")

@@ -25,7 +25,8 @@ from . import late_binding, shapes
 from .conversion import convert_to_tensor, register_conversion
 from .devices import CPU, placement
 from .export import export
-from .tensor import EagerTensor, Operators, Reference, SymbolicTensor, Tensor, value_text
+from .symbolic_tensor import SymbolicTensor
+from .tensor import EagerTensor, Operators, Reference, Tensor, value_text
 from .variable_creators import CreatedByScope
 from .variable_enums import (
     VariableAggregation,

@@ -18,7 +18,8 @@ from .. import dtypes
 from ..ir.builder import eagerly
 from . import late_binding
 from .conversion import convert_to_tensor
-from .tensor import SymbolicTensor, Tensor
+from .symbolic_tensor import SymbolicTensor
+from .tensor import Tensor
 
 
 def numbers_in(leaf: Any) -> tuple[Any, ...]:

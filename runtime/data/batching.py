@@ -11,7 +11,8 @@ import numpy as np
 from .. import dtypes, errors, nest
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
-from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
 from ..core.tensor_spec import TensorSpec
 from ..ir.value_types import TensorType
 from .component_codecs import Parts

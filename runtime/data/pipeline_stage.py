@@ -21,7 +21,8 @@ import numpy as np
 
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
-from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
 from .element_spec import Row, unboxed
 
 INFINITE = -1

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .. import errors
 from ..core.devices import wanted
 from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy
-from ..core.tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
+from ..core.symbolic_tensor import KnownTensor, SymbolicArray, SymbolicTensor
+from ..core.tensor import EagerTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .op_def import OpDef
 from .source_location import Call, Origin, user_call

@@ -22,7 +22,8 @@ from ..control_flow.builtin_errors import raise_unless
 from ..control_flow.diagnostics import staging_error
 from ..control_flow.tensor_list import TensorList
 from ..core.conversion import convert_to_tensor, is_tensor_like
-from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, current
 from ..ir.graph import Operand, Value

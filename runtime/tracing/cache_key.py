@@ -22,7 +22,8 @@ import numpy as np
 from .. import dtypes, nest
 from ..core import shapes
 from ..core.conversion import convert_to_tensor
-from ..core.tensor import EagerTensor, SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor, Tensor
 from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec

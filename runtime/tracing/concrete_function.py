@@ -16,7 +16,8 @@ from ..core.conversion import convert_to_tensor
 from ..core.devices import log_placement, placement
 from ..core.export import export
 from ..core.gc_pause import Pause
-from ..core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor, Reference, Tensor
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec
 from ..core.variable import Variable

@@ -20,7 +20,7 @@ from .. import nest
 from ..composite import components
 from ..control_flow import state_leaves
 from ..control_flow.exceptions import RegionNeverReturns, end, has_effects
-from ..core.tensor import SymbolicArray, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
 from ..core.tensor_array import TensorArray
 from ..core.tensor_spec import TensorSpec
 from ..core.type_spec import TypeSpec

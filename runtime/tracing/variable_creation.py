@@ -9,7 +9,8 @@ import numpy as np
 
 from ..control_flow import state_leaves
 from ..core.conversion import convert_to_tensor
-from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
 from ..core.tensor_spec import TensorSpec
 from ..executors.interpreter import interpret
 from ..ir.builder import Builder, eagerly

@@ -16,7 +16,8 @@ from typing import Any
 
 from ... import autograph_backend as plugged_in  # noqa: F401  (so what is added is staged)
 from ... import nest
-from ...core.tensor import EagerTensor, KnownTensor, SymbolicTensor
+from ...core.symbolic_tensor import KnownTensor, SymbolicTensor
+from ...core.tensor import EagerTensor
 from ...ir import builder as building
 from ...ir.builder import Builder, current
 from ...ir.graph import Constant, Graph, Operand, Operation, Value

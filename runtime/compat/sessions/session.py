@@ -16,7 +16,8 @@ from ... import errors, nest
 from ...composite import components
 from ...core import shapes
 from ...core.conversion import to_array
-from ...core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
+from ...core.symbolic_tensor import SymbolicTensor
+from ...core.tensor import EagerTensor, Reference, Tensor
 from ...core.variable import Variable
 from ...executors import EXECUTORS, Runner
 from ...ir.builder import eagerly

@@ -43,7 +43,8 @@ from ... import dtypes, errors
 from ...core import late_binding
 from ...core.devices import log_placement, placement
 from ...core.fp_errors import quietly
-from ...core.tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, weak_origin
+from ...core.symbolic_tensor import SymbolicArray, SymbolicTensor, weak_origin
+from ...core.tensor import EagerArray, EagerTensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir.builder import Builder, current, recorders
 from ...ir.facts import DeclaredFacts

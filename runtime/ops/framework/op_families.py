@@ -21,7 +21,8 @@ from ...core import shapes
 from ...core.conversion import rounded
 from ...core.devices import placement
 from ...core.fp_errors import SILENCE, begin, end
-from ...core.tensor import EagerTensor, SymbolicTensor
+from ...core.symbolic_tensor import SymbolicTensor
+from ...core.tensor import EagerTensor
 from ...ir.batching import elementwise
 from ...ir.builder import Builder, current, stack
 from ...ir.facts import DeclaredFacts

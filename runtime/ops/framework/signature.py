@@ -18,7 +18,8 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import late_binding
 from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
-from ...core.tensor import EagerTensor, Tensor, WeakDtypeError, adapting
+from ...core.symbolic_tensor import WeakDtypeError, adapting
+from ...core.tensor import EagerTensor, Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...core.weak_types import adapted, adapts
 from ...ir.builder import current
