@@ -96,9 +96,7 @@ def converting_reachable(*roots: Any) -> Iterator[None]:
     `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
-    from .side_effects.heap_snapshot import remembering
-
-    with _converter().in_sight(*roots), remembering():
+    with _converter().in_sight(*roots):
         yield
 
 

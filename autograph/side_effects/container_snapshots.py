@@ -1,9 +1,7 @@
 """Snapshots of containers: dictionaries, lists, sets and arrays as they were when a staged block began.
 
-    a list [1, 2]    became [1, 5]       one item has another value: that is a location
-                     became [1, 2, 3]    it has grown
-
-`snapshot_cache.py` checks quickly whether any of many containers has changed.
+a list [1, 2]    became [1, 5]       one item has another value: that is a location
+                 became [1, 2, 3]    it has grown
 """
 
 from __future__ import annotations

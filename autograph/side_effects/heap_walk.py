@@ -16,7 +16,7 @@ import io
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from contextvars import ContextVar
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -30,7 +30,6 @@ from .class_traits import ATOMS, ClassTraits, Kinds
 from .iterator_position import IteratorPosition, is_iterator, iterator_parts
 from .pickled_state import ObjectState, has_state
 from .process_state import is_of_process
-from .snapshot_guards import SnapshotGuards
 from .snapshots import AccessPath, ObjectSnapshot
 from .stored_attributes import StoredAttributes, fixed
 
@@ -58,10 +57,7 @@ class HeapWalker:
         roots: Iterable[tuple[Any, AccessPath]],
         names: Set[str] = frozenset(),
         reflects: bool = False,
-        known: Sequence[HeapWalker] = (),
     ) -> None:
-        self.known = known  # their objects need not be visited again
-        self.meets_known = False
         self.also: dict[int, set[str]] = {}  # id → labels of an object without a snapshot in this walk
         self.records: dict[Any, ObjectSnapshot] = {}
         self.codes: dict[int, CodeType] = {}
@@ -70,40 +66,18 @@ class HeapWalker:
         self.caches: list[Any] = []  # functions with `lru_cache`
         self.files: list[Any] = []
         self.reflects = reflects
-        self.own_names: set[str] = set()  # the names in the code that the walk has found
-        self.followed: set[str] = set()  # the followed attributes
         self._kinds = Kinds()
         self._without_memory: set[type] = set()
         self._stored = StoredAttributes(self.records)
-        self._seen: dict[int, Any] = {}  # keeps visited objects alive, so that no other object gets their ids
+        self.visited: dict[
+            int, Any
+        ] = {}  # keeps visited objects alive, so that no other object gets their ids
         self._queue: deque[tuple[Any, AccessPath]] = deque()
         # Objects with named parts: the parts to follow once some code contains their names.
         self._named: list[tuple[dict[str, Any], AccessPath, Callable[[str], None] | None]] = []
         for value, trail in roots:
             self.push(value, trail)
         self._search()
-
-    @functools.cached_property
-    def watches(self) -> SnapshotGuards:
-        """The guards of the walk; a walk that visits nothing needs none."""
-        return SnapshotGuards()
-
-    def widen(self, names: Set[str], reflects: bool) -> None:
-        """Continue the walk for code that contains these names as well."""
-        self.names |= names
-        self.reflects |= reflects
-        self._search()
-
-    def unfollowed(self) -> set[str]:
-        """Return the names of attributes that no code contains."""
-        return set().union(*(parts for parts, _, _ in self._named))
-
-    def would_note(self, names: Set[str]) -> bool:
-        """Return whether the walk would take more snapshots for code that assigns further attributes."""
-        return self._stored.would_note(names)
-
-    def has_seen(self, number: int) -> bool:
-        return number in self._seen
 
     def push(self, value: Any, trail: AccessPath) -> None:
         """Enqueue `value`, unless it is immutable."""
@@ -124,28 +98,23 @@ class HeapWalker:
             followed = len(self.names), self.reflects
             for parts, trail, noted in self._named:
                 for name in list(parts) if self.reflects else [*(parts.keys() & self.names)]:
-                    self.followed.add(name)
                     if noted is not None:
                         noted(name)
                     self.push(parts.pop(name), AccessPath(trail, ".", name))
 
     def _visit(self, value: Any, trail: AccessPath) -> None:
         number = id(value)
-        if number in self._seen:
+        if number in self.visited:
             known = self.records.get(number)
             labels = self.also.get(number) if known is None else known.labels
             if labels is not None:
                 labels.add(trail.label)
             return
-        if self.known and any(walk.has_seen(number) for walk in self.known):
-            self.meets_known = True
-            self.also.setdefault(number, set()).add(trail.label)
-            return
         cls: Any = type(value)
         kind = self._kinds[cls]
         if not kind.is_open:
             return
-        self._seen[number] = value
+        self.visited[number] = value
         follow = _follow_of(cls)
         if follow is not None:
             follow(self, value, trail)
@@ -156,7 +125,6 @@ class HeapWalker:
             self._items(iterator_parts(value), trail)
             return
         elif isinstance(value, memoryview):
-            self.watches.is_complete = False
             self.records[number] = ObjectState(value, trail)
             if _has_memory(value):
                 self.push(value.obj, trail)
@@ -179,8 +147,6 @@ class HeapWalker:
     def _buffer(self, value: Any, trail: AccessPath) -> None:
         if _is_array(value):
             self.records[id(value)] = container_snapshots.BufferSnapshot(value, trail)
-        else:
-            self.watches.conditions.append(lambda: not _is_array(value))
         if "O" in memoryview(value).format:
             self._items(value.ravel().tolist(), trail)  # a NumPy array
         self.push(getattr(value, "base", None), trail)
@@ -190,14 +156,9 @@ class HeapWalker:
         self._items(gc.get_referents(view), trail)
 
     def _reference(self, reference: weakref.ref[Any], trail: AccessPath) -> None:
-        target = reference()
-        if isinstance(target, MethodType):  # a bound method is a new object at each access
-            self.watches.is_complete = False
-        self.watches.conditions.append(lambda: (reference() is None) == (target is None))
-        self.push(target, trail)
+        self.push(reference(), trail)
 
     def _proxy(self, proxy: Any, trail: AccessPath) -> None:
-        self.watches.is_complete = False
         try:
             target = proxy.__init__.__self__  # any bound method refers to the target
         except (ReferenceError, AttributeError):
@@ -236,7 +197,6 @@ class HeapWalker:
         if closure is None and is_own_file(code.co_filename):
             return  # a function of this package, such as `keep`
         is_users = policy.is_user_code(function)
-        self.watches.function(function)
         self._stored.bear(function, trail)
         for name, shared in zip(code.co_freevars, closure or (), strict=True):
             self._cell(
@@ -252,14 +212,12 @@ class HeapWalker:
             self.push(function.__kwdefaults__, AccessPath(trail, ".", "__kwdefaults__"))
 
     def _cell(self, shared: CellType, trail: AccessPath, is_users: bool) -> None:
-        if id(shared) in self._seen:
+        if id(shared) in self.visited:
             return
-        self._seen[id(shared)] = shared
+        self.visited[id(shared)] = shared
         record = snapshots.cell(shared, trail)
         if is_users:
             self.records[id(shared)] = record
-        else:
-            self.watches.holders.append(record)
         self.push(record.kept, trail)
 
     def _code(self, code: CodeType, variables: dict[str, Any]) -> None:
@@ -270,12 +228,9 @@ class HeapWalker:
         known = bytecode_effects.facts(code)
         names = known.names | known.stored
         self.names |= names
-        self.own_names |= names
         self.reflects |= known.reflects
-        self.watches.absent(variables, known.names)
         named: Set[str] = (variables.keys() & known.names) | known.globals_set
         if not _EVERYTHING.isdisjoint(known.names):
-            self.watches.is_complete = False
             named = known.names | variables.keys()
         for name in named:
             self._global(variables, name)
@@ -296,7 +251,6 @@ class HeapWalker:
             self.push(method.__self__, trail)
 
     def _partial(self, partial: functools.partial[Any], trail: AccessPath) -> None:
-        self.watches.is_complete = False
         self.push(partial.func, trail)
         self._items((*partial.args, *partial.keywords.values()), trail)
         if not is_own_file(getattr(getattr(partial.func, "__code__", None), "co_filename", "")):
@@ -308,7 +262,6 @@ class HeapWalker:
                 self._dict_of(partial, trail, follow_all=True)
 
     def _wrapper(self, wrapper: Any, trail: AccessPath) -> None:
-        self.watches.mapping(policy.attributes_of(wrapper))
         for part in ("__func__", "fget", "fset", "fdel", "func"):
             self.push(getattr(wrapper, part, None), trail)
 
@@ -324,14 +277,12 @@ class HeapWalker:
                     self._stored.bear(members[name], AccessPath(trail, ".", name))
         else:
             variables = vars(module)
-            self.watches.mapping(variables)
             self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
 
     def _class(self, owner: type, trail: AccessPath) -> None:
-        self.watches.class_(owner)
         for base in policy.bases_of(owner):
-            if base is owner or id(base) not in self._seen:
-                self._seen[id(base)] = base
+            if base is owner or id(base) not in self.visited:
+                self.visited[id(base)] = base
                 is_users = policy.is_user_class(base)
                 if is_users or base is owner:
                     self._stored.bear(base, AccessPath(None, "", base.__name__), is_users)
@@ -341,7 +292,6 @@ class HeapWalker:
 
     def _class_itself(self, owner: type, trail: AccessPath) -> None:
         members = dict(vars(owner))
-        self.watches.mapping(vars(owner))
         for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
             member = members.pop(name)
             if isinstance(member, _FUNCTION_CLASSES) and name not in _ANNOTATING:
@@ -356,7 +306,6 @@ class HeapWalker:
 
     def _object(self, value: Any, kind: ClassTraits, trail: AccessPath) -> None:
         """Visit an instance of a user's class, or of a container that is written in Python."""
-        self.watches.instance(value, type(value))
         if kind.is_users:
             self._stored.bear_instance(value, trail)
         else:
@@ -366,7 +315,6 @@ class HeapWalker:
         elif not kind.is_container:
             if kind.is_cache:
                 self.caches.append(value)
-                self.watches.is_complete = False
                 self.push(getattr(value, "__wrapped__", None), trail)
             return
         self._dict_of(value, trail, follow_all=kind.is_container, attribute=kind.attribute)
@@ -380,7 +328,6 @@ class HeapWalker:
             attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
         except AttributeError:
             return
-        self.watches.attributes(value, attributes)
         if isinstance(attributes, dict) and id(attributes) not in self.records:
             record = self.records[id(attributes)] = container_snapshots.Entries(
                 attributes, trail, attributes, attribute, type(value)

@@ -114,13 +114,6 @@ class StoredAttributes:
             for value, trail in self._instances[second:]:
                 self._note_some(value, trail, special)
 
-    def would_note(self, names: Set[str]) -> bool:
-        """Return whether `note` would take more snapshots for code that contains these names."""
-        new = _stored_in(names) - self._stored
-        return bool(new) and (
-            not new.isdisjoint(_SPECIAL) or any(_has(value, new) for value, _, _ in self._bearers)
-        )
-
     def _note(self, value: Any, trail: AccessPath, stored: set[str], is_users: bool) -> None:
         if isinstance(value, FunctionType):
             self._note_some(value, trail, stored & _OF_FUNCTIONS)
@@ -143,16 +136,6 @@ class StoredAttributes:
 
 def _stored_in(names: Set[str]) -> set[str]:
     return {name[1:] for name in names if name[:1] == STORED}
-
-
-def _has(value: Any, names: Set[str]) -> bool:
-    """Return whether an object has one of these attributes."""
-    if isinstance(value, FunctionType):
-        return False
-    variables = vars(value) if isinstance(value, type) else policy.attributes_of(value)
-    if not names.isdisjoint(variables):
-        return True
-    return not isinstance(value, (type, ModuleType)) and any(_is_member(value, name) for name in names)
 
 
 def _is_member(value: Any, name: str) -> bool:

@@ -125,6 +125,14 @@ class TestSurvey:
         assert sorted(found(slots)(change)) == ["Slots.made", "k", "variable", "x.n"]
         assert (k, variable, Slots.made, hasattr(slots, "n")) == (0, 0, 0, False)
 
+    def test_an_object_with_two_names_has_both_labels(self):
+        box = boxed(nodes=[])
+        rows = box.nodes
+        survey = HeapSnapshot([("block", lambda: (box.nodes, rows))])
+        rows.append(1)
+        (record,) = survey.changed()
+        assert record.labels == {"nodes", "rows"}
+
     def test_arrays_of_bytes(self):
         data = bytearray(b"ab")
         assert found(data)(lambda: data.reverse()) == ["x gets other items"]
@@ -162,7 +170,7 @@ def test_the_walk_skips_null_pointers_of_an_exhausted_iterator():
     numbers, letters = [1, 2, 3], ["a"]
     pairs = itertools.zip_longest(numbers, letters)
     next(pairs), next(pairs)
-    assert HeapWalker([(pairs, AccessPath(None, "", "pairs"))], ()).has_seen(id(numbers))
+    assert id(numbers) in HeapWalker([(pairs, AccessPath(None, "", "pairs"))], ()).visited
     assert all(type(part) is not tuple for part in iterator_parts(pairs))
 
 
