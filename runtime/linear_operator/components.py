@@ -104,8 +104,10 @@ def _bound(owner: type, args: Any, kwargs: Any) -> dict[str, Any]:
     bound.apply_defaults()
     found: dict[str, Any] = {}
     for name, value in list(bound.arguments.items())[1:]:
-        is_rest = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
-        found.update(value if is_rest else {name: value})
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            name = f"*{name}"  # no argument of a call: such an operator cannot be made again
+        found.update(value if kind is inspect.Parameter.VAR_KEYWORD else {name: value})
     return found
 
 

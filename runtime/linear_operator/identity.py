@@ -166,7 +166,7 @@ def checked_size(size: Any, name: str) -> Any:
         raise TypeError(f"Argument {name} must be integer type.  Found: {size}")
     if x.shape.rank not in (0, None):
         raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {size}")
-    (known,) = of_tensor(x[None]) or (None,)
+    (known,) = of_tensor(x) or (None,)
     if known is not None and known < 0:
         raise ValueError(f"Argument {name} must be non-negative.  Found: {size}")
     return x if known is None else known

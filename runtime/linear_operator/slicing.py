@@ -17,7 +17,7 @@ from .. import nest
 def sliced(operator: Any, slices: Any) -> Any:
     """Return the operator whose batch is that of `operator[slices]`; TypeError if the class does not support this."""
     ndims, arguments = operator._matrix_ndims, {**operator._arguments(), "name": operator.name}
-    if not ndims and "batch_shape" not in arguments:
+    if not (ndims or "batch_shape" in arguments) or not ndims.keys() <= arguments.keys():
         raise TypeError(f"{type(operator).__name__} does not support slices of its batch")
     batch = operator.batch_shape
     if batch.rank is None:

@@ -60,9 +60,18 @@ class LinearOperatorSpec(TypeSpec):
         return [part if nest.is_composite(part) else convert_to_tensor(part) for part in self.parts(value)]
 
     def _from_components(self, components: Any) -> Any:
+        if rest := next((name for name in (*self._tensors, *self._data) if name.startswith("*")), None):
+            raise TypeError(
+                f"{self._class.__name__} takes the arguments {rest}: name them, or pass `parameters` to the base "
+                "class, so that functions, branches and loops can make it again"
+            )
         return self._class(**nest.pack_sequence_as(self._tensors, list(components)), **self._data)
 
     def without_hints(self) -> LinearOperatorSpec:
         """Return the spec of derivatives, of which it is not known what the hints say."""
         unknown = {name: None for name in HINTS[:3] if name in self._data and self._tensors}
         return LinearOperatorSpec(self._class, self._tensors, {**self._data, **unknown})
+
+    def __repr__(self) -> str:
+        known = {name: value for name, value in self._data.items() if value is not None}
+        return f"{self._class.__name__}Spec({self._tensors}, {known})"

@@ -85,7 +85,8 @@ def trace(
     """
     outer = current()
     builder = Builder(name, outer, is_function=True)
-    inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
+    with builder:  # the constructors of composites may compute
+        inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
     if make_variable is not None:
         builder.make_variable = functools.partial(make_variable, builder)
     args, kwargs = call(inputs)

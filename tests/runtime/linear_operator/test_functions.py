@@ -225,6 +225,10 @@ class TestFunctions:
         )
         np.testing.assert_array_equal(call(2, [3]), np.broadcast_to(np.eye(2), (3, 2, 2)))
 
+    def test_a_size_that_is_known_while_tracing(self):
+        call = tf.function(lambda x: linalg.LinearOperatorIdentity(tf.shape(x)[-1]).shape)
+        assert call(tf.ones((2, 3))) == [3, 3]
+
     def test_assertions_of_a_graph(self):
         @tf.function
         def checked(op):
@@ -265,6 +269,27 @@ class TestOwnClasses:
         for _ in range(2):
             assert call(operator, [1.0, 0.0]).numpy().tolist() == [6.0, 3.0]
         assert operator._type_spec._serialize()[2] == {"factor": 3.0}
+
+    def test_a_constructor_may_compute(self):
+        class Uniform(linalg.LinearOperatorDiag):
+            def __init__(self, scale, name=None):
+                super().__init__(tf.ones(3) * scale, is_positive_definite=True, name=name)
+
+        call = tf.function(lambda op: op.inverse().trace())
+        assert float(call(Uniform(tf.constant(2.0)))) == 1.5
+        assert float(call(Uniform(4.0))) == 0.75
+        with pytest.raises(TypeError, match="Uniform does not support slices of its batch"):
+            _ = Uniform(tf.constant([[2.0]]))[0]
+
+    def test_arguments_need_names(self):
+        class Stack(linalg.LinearOperatorDiag):
+            def __init__(self, *rows):
+                super().__init__(tf.stack(rows))
+
+        operator = Stack([1.0, 2.0], [3.0, 4.0])
+        assert operator.trace().numpy().tolist() == [3.0, 7.0]
+        with pytest.raises(TypeError, match=r"Stack takes the arguments \*rows: name them"):
+            tf.function(lambda op: op.trace())(operator)
 
     def test_both_methods_are_needed(self):
         class Half(linalg.LinearOperator):
