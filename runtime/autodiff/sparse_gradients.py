@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..composite.indexed_slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import join
-from ..ops.arrays.gather_where import put_back, take
+from ..ops.arrays.gather_ops import put_back, take
 from ..ops.arrays.getitem import put_back_item, select
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of

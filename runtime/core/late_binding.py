@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef, NodeDef
     from ..ir.printer import print_graph
     from ..ir.tensorflow_names import Naming
-    from ..ops.arrays import concat_split, creation, gather_where, ranges, reshape, shape_ops, tile_and_pad
+    from ..ops.arrays import concat_split, creation, gather_ops, ranges, reshape, shape_ops, tile_and_pad
     from ..ops.arrays.placeholder import placeholder_of
     from ..ops.arrays.setitem import setitem
     from ..ops.framework import conformance, dynamic_axes
@@ -95,7 +95,7 @@ MODULES = {
     "data_optional": "data.optional",
     "dynamic_axes": "ops.framework.dynamic_axes",
     "flame_graph": "profiler.flame_graph",
-    "gather_where": "ops.arrays.gather_where",
+    "gather_ops": "ops.arrays.gather_ops",
     "gradient_explanation": "autodiff.explain",
     "op_registry": "ops.framework.op",
     "ragged_conversion": "ragged.conversion",
@@ -167,7 +167,7 @@ __all__ = [
     "dynamic_axes",
     "exported",
     "flame_graph",
-    "gather_where",
+    "gather_ops",
     "gradient_explanation",
     "is_tensor_like",
     "map_fn",

@@ -34,12 +34,12 @@ class PartialUpdates:
         >>> Variable([1, 2, 3]).sparse_read([2, 0]).numpy()
         array([3, 1], dtype=int32)
         """
-        rows: Tensor = late_binding.gather_where.gather(self.value(), indices, name=name)
+        rows: Tensor = late_binding.gather_ops.gather(self.value(), indices, name=name)
         return rows
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """Return the elements or slices of the value at `indices`, as `tf.gather_nd` does."""
-        elements: Tensor = late_binding.gather_where.gather_nd(self.value(), indices, name=name)
+        elements: Tensor = late_binding.gather_ops.gather_nd(self.value(), indices, name=name)
         return elements
 
     def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:

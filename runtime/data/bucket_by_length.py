@@ -11,7 +11,7 @@ from ..core import shapes
 from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
 from ..errors import InvalidArgumentError
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.math.cast import cast
 from ..ops.reduce.reductions import reduce_sum
 from .transformations import D, Transformations

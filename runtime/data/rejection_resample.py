@@ -15,7 +15,7 @@ from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..ops.arrays.concat_split import stack
 from ..ops.arrays.creation import fill
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import one_hot
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.tile_and_pad import tile

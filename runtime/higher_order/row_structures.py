@@ -19,8 +19,8 @@ from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
 from ..core.tensor_array import TensorArray
 from ..ops.arrays.concat_split import unstack
-from ..ops.arrays.gather_where import boolean_mask
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.where_ops import boolean_mask
 from ..ops.math.cast import cast
 from ..ops.math.comparison import equal
 from ..sparse.tensor import SparseTensor, SparseTensorSpec

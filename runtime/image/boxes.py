@@ -16,11 +16,12 @@ from ..core.conversion import TensorLike, convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
-from ..ops.arrays.gather_where import gather_nd, where
+from ..ops.arrays.gather_ops import gather_nd
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import broadcast_to, expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size
+from ..ops.arrays.where_ops import where
 from ..ops.framework.op import Name
 from ..ops.image import non_max_suppression as suppressing
 from ..ops.image.draw_boxes import drawn_boxes

@@ -14,7 +14,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import EagerTensor
 from ..ops.arrays.creation import ones, zeros
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import one_hot
 from ..ops.arrays.ranges import range as number_range
 from ..ops.arrays.sort import argsort

@@ -13,7 +13,7 @@ from .. import dtypes
 from ..core.export import export
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import zeros_like
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as number_range
 from ..ops.arrays.tile_and_pad import reverse
 from ..ops.linalg.diagonals import matrix_transpose

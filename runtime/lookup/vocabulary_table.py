@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
-from ..ops.arrays.gather_where import where
+from ..ops.arrays.where_ops import where
 from ..ops.math.cast import cast
 from ..ops.strings.hash_buckets import to_hash_bucket_fast
 from ..ops.strings.strings import as_string

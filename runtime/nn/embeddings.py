@@ -17,9 +17,9 @@ from ..core.tensor import Tensor
 from ..math import divide_no_nan, segment_sum
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import ones_like, zeros_like
-from ..ops.arrays.gather_where import where
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.where_ops import where
 from ..ops.framework.op import Name
 from ..ops.math.cast import cast
 from ..ops.math.elementwise import sqrt

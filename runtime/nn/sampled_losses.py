@@ -17,9 +17,9 @@ from ..core.tensor import Tensor
 from ..kernels.random import seeds
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import fill, ones_like, zeros_like
-from ..ops.arrays.gather_where import true_indices, where
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.where_ops import true_indices, where
 from ..ops.framework.op import Name
 from ..ops.linalg.matmul import matmul
 from ..ops.math.arithmetic import divide

@@ -19,7 +19,7 @@ from typing import Any
 from ..ir.graph import Constant, Graph, Operation
 from ..ir.op_def import OpDef
 from ..ir.value_types import TensorType
-from ..ops.arrays import gather_where
+from ..ops.arrays import where_ops
 from ..ops.framework.op import REGISTRY
 from ..ops.math import arithmetic, bitwise, comparison, elementwise
 from ..ops.nn import activations
@@ -149,7 +149,7 @@ FAST = """
 """
 
 
-DECLARED_IN = (activations, arithmetic, bitwise, comparison, elementwise, gather_where)
+DECLARED_IN = (activations, arithmetic, bitwise, comparison, elementwise, where_ops)
 """The modules that declare the operations of the tables."""
 
 

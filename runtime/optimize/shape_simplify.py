@@ -24,7 +24,7 @@ from ..ir.op_def import OpDef
 from ..ir.structured import is_branch, is_control_flow, region_arguments, state_size
 from ..ir.value_types import TensorType
 from ..ops.arrays.creation import ones_like, zeros_like
-from ..ops.arrays.gather_where import take
+from ..ops.arrays.gather_ops import take
 from ..ops.arrays.getitem import select
 from ..ops.arrays.shape_ops import rank_of, shape_of, size_of
 from ..ops.arrays.strided_slice import part

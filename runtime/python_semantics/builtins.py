@@ -24,7 +24,7 @@ from ..control_flow.functional_api import cond
 from ..control_flow.tensor_list import TensorList
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor_array import TensorArray
-from ..ops.arrays import concat_split, gather_where, shape_ops
+from ..ops.arrays import concat_split, gather_ops, shape_ops
 from ..ops.math import arithmetic, cast, comparison, elementwise
 from ..ops.reduce import reductions
 from .indexed_iterables import (
@@ -217,7 +217,7 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     direction = "DESCENDING" if reverse else "ASCENDING"
     if key is None:
         return sort.sort(tensor, direction=direction)
-    return gather_where.gather(tensor, sort.argsort(marks, direction=direction, stable=True))
+    return gather_ops.gather(tensor, sort.argsort(marks, direction=direction, stable=True))
 
 
 def _stacked(rows: IndexedItems) -> Any:

@@ -27,7 +27,7 @@ from ..core.tensor import EagerTensor
 from ..core.tensor_array import TensorArray
 from ..ir.builder import Builder, current
 from ..ir.graph import Operand, Value
-from ..ops.arrays import gather_where, shape_ops
+from ..ops.arrays import gather_ops, shape_ops, where_ops
 from ..ops.arrays.ranges import number_range
 from ..ops.framework.op import wrap
 from ..ops.math import arithmetic, cast, comparison, elementwise
@@ -83,7 +83,7 @@ class Range(IndexedItems):
                 "a range over tensors cannot be sliced: compute its bounds, or slice tf.range(...)"
             )
         is_negative = comparison.less(key, 0)
-        index = gather_where.where(is_negative, arithmetic.add(self.count, key), key)
+        index = where_ops.where(is_negative, arithmetic.add(self.count, key), key)
         fits = comparison.logical_and(comparison.less_equal(0, index), comparison.less(index, self.count))
         raise_unless(fits, IndexError("range object index out of range"))
         return self.get(index)
@@ -222,7 +222,7 @@ def rows_of(items: Any) -> IndexedItems:
     known = None if tensor.shape.rank is None else tensor.shape[0]
     return IndexedItems(
         known if known is not None else shape_ops.shape(tensor)[0],
-        lambda index: gather_where.gather(tensor, index),
+        lambda index: gather_ops.gather(tensor, index),
     )
 
 

@@ -13,7 +13,7 @@ from .. import dtypes
 from ..control_flow import regions, while_loop
 from ..control_flow.builtin_errors import raise_unless
 from ..core.conversion import convert_to_tensor
-from ..ops.arrays import gather_where
+from ..ops.arrays import where_ops
 from ..ops.math import arithmetic, cast, comparison, elementwise
 
 
@@ -71,7 +71,7 @@ def _power_modulo(base: Any, exponent: Any, modulus: Any) -> Any:
     def step(result: Any, square: Any, left: Any) -> tuple[Any, ...]:
         is_odd = comparison.equal(left % 2, 1)
         return (
-            gather_where.where(is_odd, result * square % modulus, result),
+            where_ops.where(is_odd, result * square % modulus, result),
             square * square % modulus,
             left // 2,
         )

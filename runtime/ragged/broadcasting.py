@@ -14,9 +14,10 @@ from .. import dtypes
 from ..core.conversion import convert_to_tensor, is_tensor_like
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
-from ..ops.arrays.gather_where import gather, where
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.where_ops import where
 from ..ops.ragged.row_splits import common_rows
 from .row_partition import RowPartition
 from .static_values import in_dtype

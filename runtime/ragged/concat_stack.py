@@ -10,7 +10,7 @@ from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays import concat_split, reshape, tile_and_pad
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.framework.attribute_parsers import read_axes

@@ -9,13 +9,14 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import fill, zeros
-from ..ops.arrays.gather_where import boolean_mask, gather, where
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshape
 from ..ops.arrays.scatter import tensor_scatter_nd_update
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.sort import sequence_mask
 from ..ops.arrays.tile_and_pad import repeat, tile
+from ..ops.arrays.where_ops import boolean_mask, where
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.comparison import equal, less
 from ..ops.ragged.row_splits import ragged_coordinates

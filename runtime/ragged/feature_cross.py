@@ -12,7 +12,7 @@ from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.math.cast import cast
 from ..ops.math.comparison import equal

@@ -8,10 +8,10 @@ from typing import Any
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
-from ..ops.arrays import gather_where
+from ..ops.arrays import gather_ops, where_ops
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.dynamic_partition import dynamic_partition as dense_partition
-from ..ops.arrays.gather_where import gather as dense_gather
+from ..ops.arrays.gather_ops import gather as dense_gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.shape_ops import shape as shape_of
@@ -193,7 +193,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
                 return gather_nd(params, indices)
         return indices.with_flat_values(gather_nd(params, indices.flat_values))
     if not isinstance(params, RaggedTensor):
-        return gather_where.gather_nd(params, indices)
+        return gather_ops.gather_nd(params, indices)
     numbers = _numbers(indices)
     depth, rank = numbers.shape[-1], numbers.shape.rank
     if depth is None or rank is None:
@@ -224,7 +224,7 @@ def _with_uniform_columns(indices: RaggedTensor) -> Any:
 def _at(params: Any, numbers: Any, depth: int) -> Any:
     """Return the slices at the coordinates in the rows of a matrix."""
     if not isinstance(params, RaggedTensor):
-        return gather_where.gather_nd(params, numbers)
+        return gather_ops.gather_nd(params, numbers)
     kind = params.row_splits.dtype
     row = in_dtype(numbers[:, 0], kind)
     inside = logical_and(greater_equal(row, 0), less(row, params.nrows()))
@@ -268,11 +268,11 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
 def _masked(data: Any, mask: Any, rank: int) -> Any:
     if rank == 1:
         if not isinstance(data, RaggedTensor):
-            return gather_where.boolean_mask(data, mask)
+            return where_ops.boolean_mask(data, mask)
         known = data._row_partition.static_nrows, mask.shape[0]
         if None not in known and known[0] != known[1]:
             raise ValueError(f"Shapes ({known[0]},) and ({known[1]},) are incompatible")
-        return picked_rows(data, reshape(gather_where.where(mask), [-1]))
+        return picked_rows(data, reshape(where_ops.where(mask), [-1]))
     rows = mask if isinstance(mask, RaggedTensor) else from_tensor(mask, None, None, rank - 1, _kind(data))
     if not isinstance(data, RaggedTensor):
         data = from_tensor(data, None, None, rows.ragged_rank, rows.row_splits.dtype)
@@ -302,7 +302,7 @@ def true_places(condition: Any, name: str | None = None) -> Any:
             "tf.where of a ragged condition needs a ragged last axis: use to_tensor() or merge_dims()"
         )
     coordinates = ragged_coordinates(list(condition.nested_row_splits))
-    return gather_where.boolean_mask(coordinates, flat)
+    return where_ops.boolean_mask(coordinates, flat)
 
 
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
@@ -345,8 +345,8 @@ def stack_dynamic_partitions(
 
 
 OPERATIONS: Mapping[Any, Callable[..., Any]] = {
-    gather_where.take: gather,
-    gather_where.gather_nd: gather_nd,
-    gather_where.true_indices: true_places,
+    gather_ops.take: gather,
+    gather_ops.gather_nd: gather_nd,
+    where_ops.true_indices: true_places,
     dense_partition: dynamic_partition,
 }

@@ -13,7 +13,8 @@ from ..core.conversion import convert_to_tensor
 from ..core.tensor import Tensor
 from ..errors import InvalidArgumentError
 from ..ir.builder import current
-from ..ops.arrays.gather_where import gather, where
+from ..ops.arrays.gather_ops import gather
+from ..ops.arrays.where_ops import where
 from ..ops.framework.static_values import of_tensor
 from ..ops.math.arithmetic import maximum, minimum
 from ..ops.math.comparison import less

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import dtypes
-from ..ops.arrays import gather_where
+from ..ops.arrays import gather_ops, where_ops
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import ones_like
 from ..ops.arrays.reshape import expand_dims, reshape
@@ -48,7 +48,7 @@ def grouped(reduce_groups: Groups, data: Any, ids: Any, count: Any) -> Any:
         segments.unsorted_segment_max(lengths, ids, count), in_dtype(0, lengths.dtype)
     )
     splits = splits_of_lengths(longest)
-    starts = gather_where.gather(splits, ids)
+    starts = gather_ops.gather(splits, ids)
     positions, _ = ranges(starts, starts + lengths, in_dtype([1], lengths.dtype))
     values = grouped(reduce_groups, data.values, positions, splits[-1])
     return RaggedTensor(values, RowPartition(splits), internal=True)
@@ -133,7 +133,7 @@ def reduce_logsumexp(
 
 def _finite(value: Any) -> Any:
     """Return the value, with 0 in place of infinities and NaNs."""
-    return gather_where.where(elementwise.is_finite(value), value, cast(0, value.dtype))
+    return where_ops.where(elementwise.is_finite(value), value, cast(0, value.dtype))
 
 
 def reduce_join(
@@ -170,9 +170,9 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
     if rows is None:
         return ragged.with_flat_values(activations.softmax(ragged.flat_values))
     flat = ragged.flat_values
-    powers = elementwise.exp(flat - gather_where.gather(segments.unsorted_segment_max(flat, ids, count), ids))
+    powers = elementwise.exp(flat - gather_ops.gather(segments.unsorted_segment_max(flat, ids, count), ids))
     return ragged.with_flat_values(
-        powers / gather_where.gather(segments.unsorted_segment_sum(powers, ids, count), ids)
+        powers / gather_ops.gather(segments.unsorted_segment_sum(powers, ids, count), ids)
     )
 
 
@@ -192,14 +192,14 @@ def cumsum(
         )
     flat = ragged.flat_values
     sums = scans.cumsum(flat, 0, exclusive, reverse)
-    edge = gather_where.gather(
+    edge = gather_ops.gather(
         sums, arithmetic.maximum((rows[1:] if reverse else rows[:-1]) - (1 if reverse else 0), 0)
     )
-    within = sums - gather_where.gather(edge, ids)
+    within = sums - gather_ops.gather(edge, ids)
     if exclusive:
         return ragged.with_flat_values(within)
-    first = gather_where.gather(flat, arithmetic.maximum((rows[1:] - 1) if reverse else rows[:-1], 0))
-    return ragged.with_flat_values(within + gather_where.gather(first, ids))
+    first = gather_ops.gather(flat, arithmetic.maximum((rows[1:] - 1) if reverse else rows[:-1], 0))
+    return ragged.with_flat_values(within + gather_ops.gather(first, ids))
 
 
 def _innermost(value: Any, axis: Any, what: str, default: int = -1) -> tuple[RaggedTensor, Any, Any, Any]:

@@ -17,7 +17,7 @@ from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
 from ..ir.builder import current
 from ..ops.arrays.concat_split import concat
-from ..ops.arrays.gather_where import gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.shape_ops import size as size_of
 from ..ops.assertions.assert_op import require

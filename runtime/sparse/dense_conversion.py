@@ -10,12 +10,13 @@ from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import fill, zeros
-from ..ops.arrays.gather_where import gather, gather_nd, where
+from ..ops.arrays.gather_ops import gather, gather_nd
 from ..ops.arrays.ranges import range
 from ..ops.arrays.reshape import ensure_shape, expand_dims, transpose
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_update
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.sparse_indices import checked_coordinates
+from ..ops.arrays.where_ops import where
 from ..ops.math.arithmetic import multiply
 from ..ops.math.cast import cast
 from ..ops.math.comparison import not_equal

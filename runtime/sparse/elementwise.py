@@ -13,10 +13,11 @@ from ..core.tensor import Tensor
 from ..ops.arrays import shape_ops
 from ..ops.arrays.concat_split import concat
 from ..ops.arrays.creation import fill
-from ..ops.arrays.gather_where import boolean_mask, gather, gather_nd
+from ..ops.arrays.gather_ops import gather, gather_nd
 from ..ops.arrays.reshape import expand_dims
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
 from ..ops.arrays.sparse_indices import distinct_coordinates
+from ..ops.arrays.where_ops import boolean_mask
 from ..ops.math import arithmetic, cast, elementwise, special
 from ..ops.math.comparison import equal, greater_equal, not_equal
 from ..ops.reduce.bincount import bincount

@@ -11,7 +11,7 @@ from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.concat_split import concat, stack
 from ..ops.arrays.creation import fill, ones_like
-from ..ops.arrays.gather_where import boolean_mask, gather
+from ..ops.arrays.gather_ops import gather
 from ..ops.arrays.ranges import range as counted
 from ..ops.arrays.reshape import expand_dims, reshape
 from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
@@ -19,6 +19,7 @@ from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.shape_ops import size as size_of
 from ..ops.arrays.sparse_indices import distinct_coordinates
 from ..ops.arrays.tile_and_pad import repeat
+from ..ops.arrays.where_ops import boolean_mask
 from ..ops.framework.attribute_parsers import read_axes
 from ..ops.math.arithmetic import divide_no_nan, maximum, minimum
 from ..ops.math.cast import cast

@@ -16,11 +16,11 @@ from ..core.conversion import TensorLike, convert_to_tensor
 from ..core.export import export
 from ..core.tensor import Tensor
 from ..ops.arrays.creation import fill
-from ..ops.arrays.gather_where import where
 from ..ops.arrays.reshape import reshape
 from ..ops.arrays.set_ops import combined_sets, set_sizes
 from ..ops.arrays.shape_ops import shape as shape_of
 from ..ops.arrays.sparse_indices import checked_coordinates
+from ..ops.arrays.where_ops import where
 from .tensor import SparseTensor
 
 _DTYPES = (

@@ -16,7 +16,7 @@ from typing import Any
 from ...ir.graph import Constant, Operation
 from ...ir.op_def import OpDef
 from ...ir.value_types import TensorType
-from ...ops.arrays.gather_where import take
+from ...ops.arrays.gather_ops import take
 from ...ops.arrays.getitem import HOLE, parsed, select
 from ...ops.arrays.reshape import sum_to
 from ...ops.linalg.matmul import matmul_op

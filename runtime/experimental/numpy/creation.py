@@ -16,7 +16,7 @@ from ...core.tensor import Tensor
 from ...interop.numpy_dispatch.joining import broadcast_arrays, open_mesh
 from ...ops.arrays import creation, ranges
 from ...ops.arrays import reshape as shaping
-from ...ops.arrays.gather_where import where
+from ...ops.arrays.where_ops import where
 from ...ops.math.arithmetic import pow as power
 from ...ops.math.cast import cast, identity
 from ...ops.math.elementwise import log

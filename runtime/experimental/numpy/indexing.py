@@ -15,7 +15,7 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...interop.numpy_dispatch.joining import broadcast_arrays
 from ...interop.numpy_dispatch.manipulation import moveaxis
-from ...ops.arrays import concat_split, gather_where, shape_ops
+from ...ops.arrays import concat_split, gather_ops, shape_ops, where_ops
 from ...ops.arrays.getitem import getitem as plain_item
 from ...ops.math.cast import cast
 
@@ -53,7 +53,7 @@ def _without_masks(item: Any) -> list[Any]:
         return [tensor]
     if not tensor.shape.rank:
         raise ValueError("mask cannot be scalar.")
-    places = gather_where.where(tensor)
+    places = where_ops.where(tensor)
     return [places[:, axis] for axis in range(tensor.shape.rank)]
 
 
@@ -71,12 +71,12 @@ def _gathered(x: Tensor, arrays: list[Tensor], axes: list[int]) -> Any:
     sizes = shape_ops.shape(x, dtypes.int64)
     found = [cast(array, dtypes.int64) for array in arrays]
     found = [
-        gather_where.where(each < 0, each + sizes[axis], each) for each, axis in zip(found, axes, strict=True)
+        where_ops.where(each < 0, each + sizes[axis], each) for each, axis in zip(found, axes, strict=True)
     ]
     if len(axes) == 1:
-        return gather_where.gather(x, found[0], axis=axes[0])
+        return gather_ops.gather(x, found[0], axis=axes[0])
     places = concat_split.stack(broadcast_arrays(*found), -1)
-    result = gather_where.gather_nd(moveaxis(x, axes, list(range(len(axes)))), places)
+    result = gather_ops.gather_nd(moveaxis(x, axes, list(range(len(axes)))), places)
     if axes[-1] - axes[0] + 1 != len(axes):
         return result
     own = range((places.shape.rank or 1) - 1)

@@ -13,8 +13,8 @@ import numpy as np
 from ... import dtypes
 from ...core.tensor import Tensor
 from ...interop.numpy_dispatch import linalg, manipulation, statistics, ufuncs
-from ...ops.arrays import gather_where, shape_ops
 from ...ops.arrays import reshape as shaping
+from ...ops.arrays import shape_ops, where_ops
 from ...ops.math.cast import cast
 from ...ops.math.derived_math import nextafter as next_number
 from .promotion import asarray, promote, read_dtype, result_type
@@ -123,7 +123,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise ValueError("where takes both `x` and `y`, or neither")
     first, second = promote((x, y))
-    return gather_where.where(chosen, first, second)
+    return where_ops.where(chosen, first, second)
 
 
 def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:

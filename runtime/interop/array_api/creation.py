@@ -15,8 +15,8 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...dtypes import DType
 from ...ops.arrays import creation, ranges, reshape, tile_and_pad
-from ...ops.arrays.gather_where import where
 from ...ops.arrays.shape_ops import shape as shape_of
+from ...ops.arrays.where_ops import where
 from ...ops.math.cast import cast
 from ...ops.math.comparison import greater_equal, less_equal
 from .. import dlpack

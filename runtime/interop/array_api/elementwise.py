@@ -16,7 +16,7 @@ from ... import dtypes
 from ...core.tensor import Tensor
 from ...dtypes import DType
 from ...ops.arrays.creation import ones_like, zeros_like
-from ...ops.arrays.gather_where import where
+from ...ops.arrays.where_ops import where
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math import cast as casting
 from ...ops.math.cast import cast, identity

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ... import linalg
 from ...core.tensor import Tensor
-from ...ops.arrays import creation, gather_where, reshape, shape_ops
+from ...ops.arrays import creation, gather_ops, reshape, shape_ops
 from ...ops.arrays.concat_split import concat
 from ...ops.arrays.shape_arithmetic import broadcast_dynamic_shape
 from ...ops.linalg import diagonals
@@ -79,7 +79,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
         if each.shape[axis] not in (3, None):
             raise ValueError(f"cross takes vectors of 3 elements, not {each.shape[axis]}")
     (first, second), (third, fourth) = (
-        [gather_where.gather(each, order, axis=axis) for order in ([1, 2, 0], [2, 0, 1])] for each in (a, b)
+        [gather_ops.gather(each, order, axis=axis) for order in ([1, 2, 0], [2, 0, 1])] for each in (a, b)
     )
     return first * fourth - second * third
 

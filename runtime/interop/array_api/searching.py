@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ... import dtypes
 from ...core.tensor import Tensor
-from ...ops.arrays import concat_split, gather_where, reshape, shape_ops
+from ...ops.arrays import concat_split, gather_ops, reshape, shape_ops, where_ops
 from ...ops.arrays import sort as ordering
 from ...ops.arrays.creation import ones, ones_like
 from ...ops.math import comparison
@@ -74,7 +74,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     tensor = tensor_of(x, ANY, "nonzero")
     if rank_of(tensor, "nonzero") == 0:
         raise ValueError("nonzero takes arrays of one dimension or more")
-    return tuple(concat_split.unstack(gather_where.where(tensor), axis=1))
+    return tuple(concat_split.unstack(where_ops.where(tensor), axis=1))
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -85,7 +85,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Ten
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
     """Return elements of `x1` where the condition is true, of `x2` elsewhere."""
     first, second = together((x1, x2), ANY, "where")
-    return gather_where.where(tensor_of(condition, (dtypes.bool_,), "where"), first, second)
+    return where_ops.where(tensor_of(condition, (dtypes.bool_,), "where"), first, second)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
@@ -94,7 +94,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     With `side="left"` that is before equal elements, with `side="right"` after them.
     """
     row, wanted = together((x1, x2), REAL, "searchsorted")
-    row = row if sorter is None else gather_where.gather(row, sorter)
+    row = row if sorter is None else gather_ops.gather(row, sorter)
     found = ordering.searchsorted(row, flat(wanted), side=side, out_type=dtypes.int64)
     return reshape.reshape(found, shape_ops.shape(wanted))
 
@@ -106,7 +106,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     if axis is None and rank != 1:
         raise ValueError(f"take needs an axis for an array of {rank} dimensions")
     dim = axis_of(axis or 0, rank, "take")
-    return gather_where.gather(tensor, _from_front(numbers, tensor, dim), axis=dim)
+    return gather_ops.gather(tensor, _from_front(numbers, tensor, dim), axis=dim)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
@@ -119,7 +119,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     rows, chosen = _sizes(tensor), _sizes(numbers)
     shared = [shared_size(a, b) for a, b in zip(rows, chosen, strict=True)]
     rows, chosen = (shared[:dim] + own[dim : dim + 1] + shared[dim + 1 :] for own in (rows, chosen))
-    return gather_where.take_along(
+    return gather_ops.take_along(
         reshape.broadcast_to(tensor, rows), reshape.broadcast_to(numbers, chosen), dim
     )
 
@@ -133,13 +133,13 @@ def shared_size(a: Any, b: Any) -> Any:
     """Return the size that two dimensions are broadcast to."""
     if isinstance(a, int):
         return b if a == 1 else a
-    return gather_where.where(a == 1, b, a)
+    return where_ops.where(a == 1, b, a)
 
 
 def _from_front(indices: Tensor, x: Tensor, axis: int) -> Tensor:
     """Return the indices with negative ones converted to count from the front."""
     numbers = cast(indices, dtypes.int64)
-    return gather_where.where(numbers < 0, numbers + shape_ops.shape(x, dtypes.int64)[axis], numbers)
+    return where_ops.where(numbers < 0, numbers + shape_ops.shape(x, dtypes.int64)[axis], numbers)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -179,14 +179,14 @@ def unique_all(x: Any, /) -> UniqueAll:
     tensor = tensor_of(x, ANY, "unique_all")
     row = flat(tensor)
     order = cast(ordering.argsort(row, stable=True), dtypes.int64)
-    ordered = gather_where.gather(row, order)
+    ordered = gather_ops.gather(row, order)
     begins = concat_split.concat([ones_like(ordered[:1], dtypes.bool_), ordered[1:] != ordered[:-1]], 0)
     number = scans.cumsum(cast(begins, dtypes.int64), 0) - 1
     counts = segment_sum(ones(shape_ops.shape(row), dtypes.int64), number)
-    inverse = gather_where.gather(number, ordering.argsort(order, stable=True))
+    inverse = gather_ops.gather(number, ordering.argsort(order, stable=True))
     return UniqueAll(
-        gather_where.boolean_mask(ordered, begins),
-        gather_where.boolean_mask(order, begins),
+        where_ops.boolean_mask(ordered, begins),
+        where_ops.boolean_mask(order, begins),
         reshape.reshape(inverse, shape_ops.shape(tensor)),
         counts,
     )

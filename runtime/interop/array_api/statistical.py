@@ -12,7 +12,7 @@ from ... import dtypes
 from ...core.tensor import Tensor
 from ...ops.arrays import concat_split, shape_ops
 from ...ops.arrays.creation import fill
-from ...ops.arrays.gather_where import gather
+from ...ops.arrays.gather_ops import gather
 from ...ops.math import elementwise
 from ...ops.math.cast import cast
 from ...ops.reduce import reductions, scans

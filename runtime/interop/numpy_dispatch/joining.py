@@ -11,7 +11,7 @@ import numpy as np
 from ... import dtypes
 from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
-from ...ops.arrays import gather_where, shape_ops
+from ...ops.arrays import gather_ops, shape_ops, where_ops
 from ...ops.arrays import reshape as shaping
 from ...ops.arrays.shape_arithmetic import broadcast_dynamic_shape
 from ...ops.math.cast import cast
@@ -108,15 +108,15 @@ def open_mesh(vectors: Sequence[Any]) -> list[Any]:
 @instead_of(np.nonzero)
 def nonzero(a: Any) -> Any:
     x = convert_to_tensor(a)
-    places = gather_where.where(at_least(x, 1, front=True))
+    places = where_ops.where(at_least(x, 1, front=True))
     return tuple(places[:, axis] for axis in range(max(1, rank_of(x, "np.nonzero"))))
 
 
 @instead_of(np.compress)
 def compress(condition: Any, a: Any, axis: int | None = None) -> Any:
     x, dim = flat_without_axis(a, axis)
-    chosen = gather_where.where(ravel(cast(condition, dtypes.bool_)))[:, 0]
-    return gather_where.gather(x, chosen, axis=dim)
+    chosen = where_ops.where(ravel(cast(condition, dtypes.bool_)))[:, 0]
+    return gather_ops.gather(x, chosen, axis=dim)
 
 
 @instead_of(np.take_along_axis)
@@ -125,10 +125,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Any:
     chosen = convert_to_tensor(indices)
     dim %= rank_of(x, "np.take_along_axis")
     size = shape_ops.shape(x, chosen.dtype)[dim]
-    chosen = gather_where.where(chosen < 0, chosen + size, chosen)
+    chosen = where_ops.where(chosen < 0, chosen + size, chosen)
     shape = broadcast_dynamic_shape(_one_at(x, dim), _one_at(chosen, dim))
     whole = (_with_size_of(each, shape, dim) for each in (x, chosen))
-    return gather_where.take_along(*whole, dim)
+    return gather_ops.take_along(*whole, dim)
 
 
 def _one_at(x: Tensor, axis: int) -> Any:
@@ -151,5 +151,5 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         )
     *choices, found = common((*choicelist, default), weak=True)
     for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        found = gather_where.where(cast(condition, dtypes.bool_), choice, found)
+        found = where_ops.where(cast(condition, dtypes.bool_), choice, found)
     return found

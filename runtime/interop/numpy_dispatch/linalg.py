@@ -11,7 +11,7 @@ from ... import linalg as tf_linalg
 from ...core.conversion import convert_to_tensor
 from ...ops.arrays import concat_split, ranges, reshape, shape_ops
 from ...ops.arrays.creation import zeros_like
-from ...ops.arrays.gather_where import where
+from ...ops.arrays.where_ops import where
 from ...ops.linalg import matmul
 from ...ops.linalg.matrix_diag import diag, diag_part
 from ...ops.math import elementwise

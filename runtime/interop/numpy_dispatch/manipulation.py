@@ -14,7 +14,7 @@ from ...core.conversion import convert_to_tensor
 from ...ops.arrays import concat_split, tile_and_pad
 from ...ops.arrays import reshape as shaping
 from ...ops.arrays.creation import fill, ones_like, zeros_like
-from ...ops.arrays.gather_where import gather
+from ...ops.arrays.gather_ops import gather
 from ...ops.arrays.shape_ops import shape as shape_of
 from ...ops.arrays.shape_ops import size as size_of
 from ...ops.math.cast import cast, identity

@@ -11,7 +11,7 @@ from ...core.conversion import convert_to_tensor
 from ...core.tensor import Tensor
 from ...ops.arrays import reshape as shaping
 from ...ops.arrays.creation import ones_like, zeros_like
-from ...ops.arrays.gather_where import where
+from ...ops.arrays.where_ops import where
 from ...ops.math import arithmetic, comparison, elementwise
 from ...ops.math.cast import cast
 from . import ufuncs

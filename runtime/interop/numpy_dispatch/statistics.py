@@ -11,8 +11,8 @@ from ...core.conversion import convert_to_tensor
 from ...ops.arrays import concat_split, reshape
 from ...ops.arrays import sort as ordering
 from ...ops.arrays.creation import ones_like, zeros_like
-from ...ops.arrays.gather_where import where
 from ...ops.arrays.shape_ops import shape as shape_of
+from ...ops.arrays.where_ops import where
 from ...ops.math import elementwise
 from ...ops.math.arithmetic import clip_by_value
 from ...ops.math.cast import cast

@@ -17,7 +17,7 @@ from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.tensor import Tensor
 from ...ops.arrays.creation import ones_like, zeros_like
-from ...ops.arrays.gather_where import where
+from ...ops.arrays.where_ops import where
 from ...ops.linalg.matmul import matmul_op
 from ...ops.math import arithmetic, bitwise, comparison, elementwise
 from ...ops.math.cast import cast, identity

@@ -25,7 +25,7 @@ from ..framework.attribute_parsers import Results
 from ..framework.op import Input, Ints, Name, Tensors, op
 from ..framework.op_families import Array
 from .creation import zeros_like
-from .gather_where import gather
+from .gather_ops import gather
 from .ranges import range as count_up
 from .reshape import reshape
 from .shape_ops import shape as shape_of

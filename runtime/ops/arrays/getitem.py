@@ -22,8 +22,9 @@ from ...ir.traits import CHEAP
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims, known_elements
-from .gather_where import boolean_mask, gather
+from .gather_ops import gather
 from .reshape import ensure_shape
+from .where_ops import boolean_mask
 
 Array = Any
 

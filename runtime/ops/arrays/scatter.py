@@ -18,7 +18,7 @@ from ..framework.static_values import checked_dims, dims, listed
 from ..math.cast import cast
 from ..math.comparison import equal
 from .creation import zeros_like
-from .gather_where import check_coordinates, gather_nd
+from .gather_ops import check_coordinates, gather_nd
 
 Array = Any
 

@@ -18,9 +18,9 @@ from ...core import shapes
 from ...ir.value_types import TensorType
 from ..framework.op import Input, Inputs, Name, Same, op
 from ..framework.static_values import listed
-from .gather_where import masked
 from .getitem import HOLE, filled, is_mask, key_text, reason, result_sizes, select
 from .reshape import fitted
+from .where_ops import masked
 
 Array = Any
 

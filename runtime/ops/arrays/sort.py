@@ -17,7 +17,7 @@ from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import READERS, Axis, DType
 from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import integer, integers
-from .gather_where import put_along, take_along
+from .gather_ops import put_along, take_along
 from .shape_ops import shape as shape_of
 
 Array = Any

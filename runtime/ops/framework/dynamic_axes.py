@@ -22,11 +22,12 @@ from ...core.conversion import convert_to_tensor, holds_tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import ones_like
-from ..arrays.gather_where import choose, gather
+from ..arrays.gather_ops import gather
 from ..arrays.ranges import range as numbers
 from ..arrays.reshape import expand_dims, reshape, transpose
 from ..arrays.shape_ops import rank as rank_of
 from ..arrays.shape_ops import shape as shape_of
+from ..arrays.where_ops import choose
 from ..linalg.diagonals import band_part
 from ..math.arithmetic import floormod
 from ..math.cast import cast

@@ -18,8 +18,8 @@ from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat, stack
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import boolean_mask
 from ..arrays.reshape import expand_dims, squeeze
+from ..arrays.where_ops import boolean_mask
 from ..framework.op import Name, Same, op
 from ..framework.op_families import Array, require_dtype
 from ..math.cast import cast

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.value_types import ListType, TensorType
-from ..arrays.gather_where import take
+from ..arrays.gather_ops import take
 from ..arrays.getitem import filled, select
 from ..framework.op import Array, Input, Inputs, Ints, Name, op
 from ..framework.static_values import checked_dims, dims

@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.concat_split import join
-from ..arrays.gather_where import choose
 from ..arrays.getitem import getitem
 from ..arrays.ranges import range as numbers
 from ..arrays.reshape import reshape
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.tile_and_pad import reverse, tile
+from ..arrays.where_ops import choose
 from ..math.arithmetic import floormod
 from ..math.arithmetic import maximum as larger
 from ..math.arithmetic import minimum as smaller

@@ -32,8 +32,8 @@ from ...ir.traits import (
 )
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
-from ..arrays.gather_where import choose
 from ..arrays.reshape import fitted
+from ..arrays.where_ops import choose
 from ..framework import composite_dispatch, intervals
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Inputs, Name, Same, op

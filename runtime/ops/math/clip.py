@@ -14,7 +14,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.creation import constant, ones_like
-from ..arrays.gather_where import where
+from ..arrays.where_ops import where
 from ..framework.op import Name
 from ..reduce.reductions import reduce_sum
 from .arithmetic import add_n, divide, maximum, minimum, multiply

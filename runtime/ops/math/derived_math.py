@@ -19,9 +19,9 @@ from ...core.tensor import Tensor
 from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
-from ..arrays.gather_where import where
 from ..arrays.reshape import fitted, reshape
 from ..arrays.shape_ops import size
+from ..arrays.where_ops import where
 from ..framework.attribute_parsers import Axis
 from ..framework.composite_dispatch import dispatching_composites, meet_rows
 from ..framework.op import Input, Name, Same, op

@@ -8,7 +8,7 @@ from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.tensor import Tensor
 from ..arrays.creation import ones_like, zeros_like
-from ..arrays.gather_where import where
+from ..arrays.where_ops import where
 from .arithmetic import maximum
 from .cast import bitcast, cast
 from .elementwise import abs, exp, is_inf, log1p, sqrt, square

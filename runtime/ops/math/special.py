@@ -28,8 +28,8 @@ from ...kernels.special_functions import (
     incomplete_gamma_beta,
 )
 from ..arrays.creation import ones_like
-from ..arrays.gather_where import where
 from ..arrays.reshape import fitted
+from ..arrays.where_ops import where
 from ..framework.op import Name, Op, Same, op
 from ..framework.op_families import FLOATS, Array, DTypes, require_dtype, unary
 from .arithmetic import multiply, xlogy

@@ -21,9 +21,9 @@ from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import choose
 from ..arrays.reshape import reshape, sum_to
 from ..arrays.shape_ops import shape as shape_of
+from ..arrays.where_ops import choose
 from ..framework.attribute_parsers import LastAxis
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op

@@ -15,8 +15,8 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...kernels.random import seeds
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import where
 from ..arrays.shape_ops import shape as shape_of
+from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..math.cast import cast

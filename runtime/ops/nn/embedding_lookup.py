@@ -14,7 +14,8 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import ones_like
-from ..arrays.gather_where import gather, where
+from ..arrays.gather_ops import gather
+from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Name
 from ..math.arithmetic import maximum

@@ -18,10 +18,10 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
-from ..arrays.gather_where import where
 from ..arrays.ranges import one_hot
 from ..arrays.reshape import broadcast_to, expand_dims, transpose
 from ..arrays.shape_ops import shape as shape_of
+from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, Same, op
 from ..framework.op_families import FLOATS, Array, require_dtype

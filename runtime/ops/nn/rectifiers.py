@@ -16,7 +16,7 @@ from ...ir.traits import ELEMENTWISE
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import where
+from ..arrays.where_ops import where
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Name, op
 from ..framework.op_families import FLOATS, REAL, Array, require_dtype

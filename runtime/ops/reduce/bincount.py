@@ -16,7 +16,7 @@ from ...core.export import export
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import gather
+from ..arrays.gather_ops import gather
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.composite_dispatch import dispatching_composites
 from ..framework.op import Input, Ints, Name, op

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import shapes
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
-from ..arrays.gather_where import gather
+from ..arrays.gather_ops import gather
 from ..arrays.reshape import reshape, transpose
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes

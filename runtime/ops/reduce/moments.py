@@ -14,7 +14,7 @@ from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import gather
+from ..arrays.gather_ops import gather
 from ..arrays.reshape import squeeze
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import read_axes

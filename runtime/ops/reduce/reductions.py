@@ -22,9 +22,9 @@ from ...ir.facts import BlockReduction, DeclaredFacts
 from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
-from ..arrays.gather_where import choose
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.shape_ops import size as size_of
+from ..arrays.where_ops import choose
 from ..framework.attribute_parsers import Axes, DType
 from ..framework.op import Input, Ints, Name, Op, op
 from ..framework.op_families import (

@@ -23,7 +23,8 @@ from ...core.tensor import Tensor
 from ...ir.graph import Operand
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
-from ..arrays.gather_where import gather, where
+from ..arrays.gather_ops import gather
+from ..arrays.where_ops import where
 from ..framework.op import Input, Ints, Name, Op
 from ..framework.op_families import NUMERIC, REAL, Array, DTypes, require_dtype
 from ..framework.static_values import integer

@@ -15,9 +15,9 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import constant, ones_like
-from ..arrays.gather_where import where
 from ..arrays.ranges import range as count_up
 from ..arrays.tile_and_pad import reverse
+from ..arrays.where_ops import where
 from ..framework.op import Name
 from ..math.cast import cast
 from ..math.elementwise import cos, sin, sqrt, square

@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes, errors
 from ...core import shapes
 from ...ir.value_types import TensorType
-from ..arrays.gather_where import check_coordinates
+from ..arrays.gather_ops import check_coordinates
 from ..arrays.scatter import check_updates
 from ..framework import op_families
 from ..framework.op import Input, Name, Ref, op

@@ -19,7 +19,7 @@ import numpy as np
 
 from ....ir.facts import BlockReduction
 from ....ir.graph import Constant, Graph, Operand, Operation, Value
-from ....ops.arrays.gather_where import choose
+from ....ops.arrays.where_ops import choose
 from ....ops.framework.fusion_traits import cost
 from .elementwise_templates import CHOICE, CHOICE_OF_ZERO, CONSTANTS, MASK, formula
 

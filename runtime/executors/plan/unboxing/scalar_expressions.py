@@ -18,7 +18,7 @@ from ....ir.graph import Operation
 from ....ir.op_def import OpDef
 from ....ir.traits import INTEGER_ERRORS
 from ....ir.value_types import TensorType
-from ....ops.arrays.gather_where import take
+from ....ops.arrays.gather_ops import take
 from ....ops.arrays.getitem import HOLE, parsed, select
 from ....ops.framework.intervals import Range
 from ....ops.math.bitwise import left_shift, right_shift

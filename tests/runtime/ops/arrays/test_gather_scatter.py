@@ -5,7 +5,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.arrays import gather_where
+from agc.runtime.ops.arrays import gather_ops
 
 x = tf.reshape(tf.range(6), [2, 3])
 z = tf.reshape(tf.range(24), [2, 3, 4])
@@ -182,4 +182,4 @@ def test_unsigned_indices_do_not_wrap():
     x, indices = tf.constant([[1, 2]]), tf.constant([[2**64 - 1]], tf.uint64)
     for way in ("plan", "interpret"):
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
-            tf.function(lambda: gather_where.take_along(x, indices, 1), experimental_executor=way)()
+            tf.function(lambda: gather_ops.take_along(x, indices, 1), experimental_executor=way)()
