@@ -24,12 +24,19 @@ def export(*names: str) -> Callable[[T], T]:
 
     ValueError for a name that another value has.
     """
+    return lambda value: _recorded(value, names)
 
-    def exported(value: T) -> T:
-        for name in names:
-            if name in EXPORTED:
-                raise ValueError(f"tf.{name} is declared twice")
-            EXPORTED[name] = value
-        return value
 
-    return exported
+def export_member(function: T, manual: str, export: tuple[str, ...]) -> T:
+    """Export a function of a family, under public names such as "nn.conv2d"; set its name and docstring."""
+    function.__name__ = function.__qualname__ = export[0].rpartition(".")[2]  # type: ignore[attr-defined]
+    function.__doc__ = manual
+    return _recorded(function, export)
+
+
+def _recorded(value: T, names: tuple[str, ...]) -> T:
+    for name in names:
+        if name in EXPORTED:
+            raise ValueError(f"tf.{name} is declared twice")
+        EXPORTED[name] = value
+    return value

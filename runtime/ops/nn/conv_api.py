@@ -7,10 +7,11 @@ that, followed by a pointwise convolution atrous_conv2d dilated windows
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.conversion import TensorLike, convert_to_tensor
-from ...core.export import export
+from ...core.export import export, export_member
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros
@@ -62,17 +63,24 @@ def conv1d(
     return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
 
 
-@export("nn.conv2d")
-def conv2d(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Any,
-    padding: Any,
-    data_format: str = "NHWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute a convolution over two axes: `input` is [batch..., height, width, channels].
+_FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+
+
+def _over(n: int, name: str, manual: str) -> Callable[..., Tensor]:
+    """Declare a convolution over `n` axes."""
+    what = name
+
+    def convolve(
+        input: TensorLike, filters: TensorLike, strides: Any, padding: Any, data_format: str = _FORMATS[n],
+        dilations: Any = None, name: Name = None,
+    ) -> Tensor:  # fmt: skip
+        setting = _setting(what, n, strides, padding, data_format, dilations)
+        return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
+
+    return export_member(convolve, manual, export=(f"nn.{name}",))
+
+
+conv2d = _over(2, "conv2d", """Compute a convolution over two axes: `input` is [batch..., height, width, channels].
 
     Args:
         filters: [height, width, channels, outputs]; with fewer channels than `input` for a grouped convolution.
@@ -82,28 +90,14 @@ def conv2d(
 
     >>> conv2d([[[[1.], [2.]], [[3.], [4.]]]], [[[[1.]], [[2.]]]], 1, "VALID").numpy().tolist()
     [[[[5.0]], [[11.0]]]]
-    """
-    setting = _setting("conv2d", 2, strides, padding, data_format, dilations)
-    return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
+    """)  # fmt: skip
+conv3d = _over(3, "conv3d", """Compute a convolution over three axes.
 
-
-@export("nn.conv3d")
-def conv3d(
-    input: TensorLike,
-    filters: TensorLike,
-    strides: Any,
-    padding: Any,
-    data_format: str = "NDHWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute a convolution over three axes: `input` is [batch..., depth, height, width, channels].
+    `input` is [batch..., depth, height, width, channels].
 
     >>> conv3d([[[[[1.], [2.]]]]], [[[[[3.]]]]], [1, 1, 1, 1, 1], "SAME").numpy().tolist()
     [[[[[3.0], [6.0]]]]]
-    """
-    setting = _setting("conv3d", 3, strides, padding, data_format, dilations)
-    return conv(input, filters, name=name, **setting)  # type: ignore[no-any-return]
+    """)  # fmt: skip
 
 
 @export("nn.convolution")
@@ -137,109 +131,46 @@ def _spatial(filters: Tensor, what: str) -> int:
     return rank - 2
 
 
-@export("nn.conv_transpose")
-def conv_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str | None = None,
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute a transposed convolution: the gradient of a convolution of a tensor of shape `output_shape`.
+def _transposed(n: int | None, name: str, manual: str) -> Callable[..., Tensor]:
+    """Declare a transposed convolution over `n` axes; over all axes of `filters` but the last two if `n` is None."""
+    what = name
+
+    def transposed(
+        input: TensorLike, filters: TensorLike, output_shape: Any, strides: Any, padding: Any = "SAME",
+        data_format: str | None = None if n is None else _FORMATS[n], dilations: Any = None, name: Name = None,
+    ) -> Tensor:  # fmt: skip
+        filters = convert_to_tensor(filters)
+        setting = _setting(what, n or _spatial(filters, what), strides, padding, data_format, dilations)
+        return conv_backprop_input(output_shape, filters, input, name=name, **setting)  # type: ignore[no-any-return]
+
+    return export_member(transposed, manual, export=(f"nn.{name}",))
+
+
+conv_transpose = _transposed(None, "conv_transpose", """Compute a transposed convolution.
+
+    It is the gradient of a convolution of a tensor of shape `output_shape`.
 
     Args:
         filters: [window..., output channels, channels of `input`].
 
     >>> conv_transpose([[[1.], [2.]]], [[[1.]], [[10.]]], [1, 4, 1], 2).numpy().tolist()
     [[[1.0], [10.0], [2.0], [20.0]]]
-    """
-    filters = convert_to_tensor(filters)
-    n = _spatial(filters, "conv_transpose")
-    return _transposed(
-        "conv_transpose", n, input, filters, output_shape, strides, padding, data_format, dilations, name
-    )
-
-
-@export("nn.conv1d_transpose")
-def conv1d_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute `conv_transpose` over one axis.
+    """)  # fmt: skip
+conv1d_transpose = _transposed(1, "conv1d_transpose", """Compute `conv_transpose` over one axis.
 
     >>> conv1d_transpose([[[1.], [2.]]], [[[1.]], [[10.]]], [1, 4, 1], 2).numpy().tolist()
     [[[1.0], [10.0], [2.0], [20.0]]]
-    """
-    return _transposed(
-        "conv1d_transpose", 1, input, filters, output_shape, strides, padding, data_format, dilations, name
-    )
-
-
-@export("nn.conv2d_transpose")
-def conv2d_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NHWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute `conv_transpose` over two axes.
+    """)  # fmt: skip
+conv2d_transpose = _transposed(2, "conv2d_transpose", """Compute `conv_transpose` over two axes.
 
     >>> conv2d_transpose([[[[2.]]]], [[[[1.]], [[10.]]]], [1, 1, 2, 1], [1, 2]).numpy().tolist()
     [[[[2.0], [20.0]]]]
-    """
-    return _transposed(
-        "conv2d_transpose", 2, input, filters, output_shape, strides, padding, data_format, dilations, name
-    )
-
-
-@export("nn.conv3d_transpose")
-def conv3d_transpose(
-    input: TensorLike,
-    filters: TensorLike,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NDHWC",
-    dilations: Any = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute `conv_transpose` over three axes.
+    """)  # fmt: skip
+conv3d_transpose = _transposed(3, "conv3d_transpose", """Compute `conv_transpose` over three axes.
 
     >>> conv3d_transpose([[[[[2.]]]]], [[[[[1.]], [[10.]]]]], [1, 1, 1, 2, 1], [1, 1, 2]).numpy().tolist()
     [[[[[2.0], [20.0]]]]]
-    """
-    return _transposed(
-        "conv3d_transpose", 3, input, filters, output_shape, strides, padding, data_format, dilations, name
-    )
-
-
-def _transposed(
-    what: str,
-    n: int,
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None,
-    dilations: Any,
-    name: Name,
-) -> Tensor:
-    setting = _setting(what, n, strides, padding, data_format, dilations)
-    return conv_backprop_input(output_shape, filters, input, name=name, **setting)  # type: ignore[no-any-return]
+    """)  # fmt: skip
 
 
 @export("nn.atrous_conv2d")

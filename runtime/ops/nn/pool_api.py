@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ... import dtypes
 from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
-from ...core.export import export
+from ...core.export import export, export_member
 from ...core.tensor import Tensor
 from ..framework.op import Name
 from . import pool_primitive
@@ -64,120 +64,75 @@ def _whole(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     return (1, 1, *inner) if first else (1, *inner, 1)
 
 
-@export("nn.max_pool1d")
-def max_pool1d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
-) -> Tensor:
-    """Return the largest elements of windows over one axis; `input` is [batch, width, channels].
+_FORMATS = {1: "NWC", 2: "NHWC", 3: "NDHWC", None: None}
+
+
+def _over(n: int | None, name: str, kind: str, manual: str) -> Callable[..., Tensor]:
+    """Declare a pooling function over `n` axes, or over those between batch and channels."""
+    what = name
+
+    def pool(
+        input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str | None = _FORMATS[n],
+        name: Name = None,
+    ) -> Tensor:  # fmt: skip
+        x = convert_to_tensor(input)
+        axes = _spatial(x, data_format, what) if n is None else n
+        return _pool(what, kind, axes, x, ksize, strides, padding, data_format, name)
+
+    return export_member(pool, manual, export=(f"nn.{name}",))
+
+
+max_pool1d = _over(1, "max_pool1d", "MAX", """Return the largest elements of windows over one axis.
 
     Args:
+        input: [batch, width, channels].
         ksize, strides: an integer, or a list of 1 or 3.
         padding: "SAME", "VALID", or a list of `[before, after]` for every axis.
 
     >>> max_pool1d([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[3.0], [3.0]]]
-    """
-    return _pool("max_pool1d", "MAX", 1, input, ksize, strides, padding, data_format, name)
+    """)  # fmt: skip
+max_pool2d = _over(2, "max_pool2d", "MAX", """Return the largest elements of windows over two axes.
 
-
-@export("nn.max_pool2d")
-def max_pool2d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
-) -> Tensor:
-    """Return the largest elements of windows over two axes; `input` is [batch, height, width, channels].
+    `input` is [batch, height, width, channels]; arguments as for `max_pool1d`.
 
     >>> max_pool2d([[[[1.], [2.]], [[3.], [4.]]]], 2, 1, "SAME").numpy()[0, :, :, 0].tolist()
     [[4.0, 4.0], [4.0, 4.0]]
-    """
-    return _pool("max_pool2d", "MAX", 2, input, ksize, strides, padding, data_format, name)
+    """)  # fmt: skip
+max_pool3d = _over(3, "max_pool3d", "MAX", """Return the largest elements of windows over three axes.
 
-
-@export("nn.max_pool3d")
-def max_pool3d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
-) -> Tensor:
-    """Return the largest elements of windows over three axes.
-
-    `input` is [batch, depth, height, width, channels].
+    `input` is [batch, depth, height, width, channels]; arguments as for `max_pool1d`.
 
     >>> max_pool3d([[[[[1.], [2.]], [[3.], [4.]]]]], [1, 2, 2], 1, "VALID").numpy().tolist()
     [[[[[4.0]]]]]
-    """
-    return _pool("max_pool3d", "MAX", 3, input, ksize, strides, padding, data_format, name)
-
-
-@export("nn.avg_pool1d")
-def avg_pool1d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: Name = None
-) -> Tensor:
-    """Return the means of windows over one axis; arguments as for `max_pool1d`.
+    """)  # fmt: skip
+avg_pool1d = _over(1, "avg_pool1d", "AVG", """Return the means of windows over one axis; see `max_pool1d`.
 
     >>> avg_pool1d([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[2.0], [2.5]]]
-    """
-    return _pool("avg_pool1d", "AVG", 1, input, ksize, strides, padding, data_format, name)
-
-
-@export("nn.avg_pool2d")
-def avg_pool2d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: Name = None
-) -> Tensor:
-    """Return the means of windows over two axes; arguments as for `max_pool2d`.
+    """)  # fmt: skip
+avg_pool2d = _over(2, "avg_pool2d", "AVG", """Return the means of windows over two axes; see `max_pool2d`.
 
     >>> avg_pool2d([[[[1.], [2.]], [[3.], [4.]]]], 2, 1, "SAME").numpy()[0, :, :, 0].tolist()
     [[2.5, 3.0], [3.5, 4.0]]
-    """
-    return _pool("avg_pool2d", "AVG", 2, input, ksize, strides, padding, data_format, name)
-
-
-@export("nn.avg_pool3d")
-def avg_pool3d(
-    input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: str = "NDHWC", name: Name = None
-) -> Tensor:
-    """Return the means of windows over three axes; arguments as for `max_pool3d`.
+    """)  # fmt: skip
+avg_pool3d = _over(3, "avg_pool3d", "AVG", """Return the means of windows over three axes; see `max_pool3d`.
 
     >>> avg_pool3d([[[[[1.], [2.]], [[3.], [4.]]]]], [1, 2, 2], 1, "VALID").numpy().tolist()
     [[[[[2.5]]]]]
-    """
-    return _pool("avg_pool3d", "AVG", 3, input, ksize, strides, padding, data_format, name)
+    """)  # fmt: skip
+max_pool = _over(None, "max_pool", "MAX", """Return the largest elements of windows over all inner axes.
 
-
-@export("nn.max_pool")
-def max_pool(
-    input: TensorLike,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Return the largest elements of windows over the one, two or three axes between batch and channels.
+    These are the one, two or three axes between batch and channels; arguments as for `max_pool1d`.
 
     >>> max_pool([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[3.0], [3.0]]]
-    """
-    x = convert_to_tensor(input)
-    n = _spatial(x, data_format, "max_pool")
-    return _pool("max_pool", "MAX", n, x, ksize, strides, padding, data_format, name)
-
-
-@export("nn.avg_pool")
-def avg_pool(
-    input: TensorLike,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Return the means of windows over the one, two or three axes between batch and channels.
+    """)  # fmt: skip
+avg_pool = _over(None, "avg_pool", "AVG", """Return the means of windows over all inner axes; see `max_pool`.
 
     >>> avg_pool([[[1.], [3.], [2.]]], 2, 1, "VALID").numpy().tolist()
     [[[2.0], [2.5]]]
-    """
-    x = convert_to_tensor(input)
-    n = _spatial(x, data_format, "avg_pool")
-    return _pool("avg_pool", "AVG", n, x, ksize, strides, padding, data_format, name)
+    """)  # fmt: skip
 
 
 def _spatial(x: Tensor, data_format: str | None, what: str) -> int:

@@ -6,18 +6,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import dtypes
 from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
-from ...core.export import export
+from ...core.export import export, export_member
 from ...core.tensor import Tensor
 from ..arrays.ranges import range as count_up
 from ..arrays.shape_ops import shape as shape_of
 from ..arrays.tile_and_pad import roll
-from ..framework.op import Name
+from ..framework.op import Name, Op
 from .fft_primitive import (
     complex_inverse,
     complex_transform,
@@ -67,123 +68,94 @@ def fft(input: TensorLike, name: Name = None) -> Tensor:
     return complex_transform(x, [], (-1,), name)  # type: ignore[no-any-return]
 
 
-@export("signal.ifft")
-def ifft(input: TensorLike, name: Name = None) -> Tensor:
-    """Return the inverse Fourier transform along the last axis: the inverse of `fft`.
+def _of_complex(name: str, transform: Op, axes: tuple[int, ...], manual: str) -> Callable[..., Tensor]:
+    """Declare a transform of complex numbers along the last axes."""
+
+    def transformed(input: TensorLike, name: Name = None) -> Tensor:
+        return transform(_as_complex(input), [], axes, name)  # type: ignore[no-any-return]
+
+    return export_member(transformed, manual, export=(f"signal.{name}",))
+
+
+ifft = _of_complex("ifft", complex_inverse, (-1,), """Return the inverse of `fft`.
 
     >>> ifft([3.0, -1.0]).numpy().tolist()
     [(1+0j), (2+0j)]
-    """
-    return complex_inverse(_as_complex(input), [], (-1,), name)  # type: ignore[no-any-return]
-
-
-@export("signal.fft2d")
-def fft2d(input: TensorLike, name: Name = None) -> Tensor:
-    """Return the Fourier transform of complex numbers along the last two axes.
+    """)  # fmt: skip
+fft2d = _of_complex("fft2d", complex_transform, (-2, -1), """Return the Fourier transform along the last two axes.
 
     >>> fft2d([[1.0, 2.0]]).numpy().tolist()
     [[(3+0j), (-1+0j)]]
-    """
-    return complex_transform(_as_complex(input), [], (-2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.ifft2d")
-def ifft2d(input: TensorLike, name: Name = None) -> Tensor:
-    """Return the inverse Fourier transform along the last two axes: the inverse of `fft2d`.
+    """)  # fmt: skip
+ifft2d = _of_complex("ifft2d", complex_inverse, (-2, -1), """Return the inverse of `fft2d`.
 
     >>> ifft2d([[3.0, -1.0]]).numpy().tolist()
     [[(1+0j), (2+0j)]]
-    """
-    return complex_inverse(_as_complex(input), [], (-2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.fft3d")
-def fft3d(input: TensorLike, name: Name = None) -> Tensor:
-    """Return the Fourier transform of complex numbers along the last three axes.
+    """)  # fmt: skip
+fft3d = _of_complex("fft3d", complex_transform, (-3, -2, -1), """Return the Fourier transform along the last three axes.
 
     >>> fft3d([[[1.0, 2.0]]]).numpy().tolist()
     [[[(3+0j), (-1+0j)]]]
-    """
-    return complex_transform(_as_complex(input), [], (-3, -2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.ifft3d")
-def ifft3d(input: TensorLike, name: Name = None) -> Tensor:
-    """Return the inverse Fourier transform along the last three axes: the inverse of `fft3d`.
+    """)  # fmt: skip
+ifft3d = _of_complex("ifft3d", complex_inverse, (-3, -2, -1), """Return the inverse of `fft3d`.
 
     >>> ifft3d([[[3.0, -1.0]]]).numpy().tolist()
     [[[(1+0j), (2+0j)]]]
-    """
-    return complex_inverse(_as_complex(input), [], (-3, -2, -1), name)  # type: ignore[no-any-return]
+    """)  # fmt: skip
 
 
 def _length(fft_length: Any) -> Any:
     return [] if fft_length is None else fft_length
 
 
-@export("signal.rfft")
-def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Return the Fourier transform of real numbers along the last axis.
+def _of_real(
+    name: str, transform: Op, read: Callable[[TensorLike], Tensor], axes: tuple[int, ...], manual: str
+) -> Callable[..., Tensor]:
+    """Declare a transform of real numbers along the last axes, or its inverse."""
 
-    The result has `n // 2 + 1` numbers for an input of size `n`.
+    def transformed(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
+        return transform(read(input_tensor), _length(fft_length), axes, name)  # type: ignore[no-any-return]
+
+    return export_member(transformed, manual, export=(f"signal.{name}",))
+
+
+rfft = _of_real("rfft", real_transform, _halved, (-1,), """Return the Fourier transform of real numbers.
+
+    It is along the last axis, and has `n // 2 + 1` numbers for an input of size `n`.
 
     Args:
         fft_length: a vector of one number: truncate the input to this length, or pad it with zeros.
 
     >>> rfft([1.0, 2.0], [4]).numpy().tolist()
     [(3+0j), (1-2j), (-1+0j)]
-    """
-    return real_transform(_halved(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
+    """)  # fmt: skip
+irfft = _of_real("irfft", real_inverse, _half, (-1,), """Invert `rfft`.
 
-
-@export("signal.irfft")
-def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Invert `rfft`: return `2 * (n - 1)` numbers for an input of size `n`, or `fft_length` numbers.
+    The result has `2 * (n - 1)` numbers for an input of size `n`, or `fft_length` numbers.
 
     >>> irfft([3.0, -1.0]).numpy().tolist()
     [1.0, 2.0]
-    """
-    return real_inverse(_half(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
-
-
-@export("signal.rfft2d")
-def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Compute `rfft` along the last two axes.
+    """)  # fmt: skip
+rfft2d = _of_real("rfft2d", real_transform, _halved, (-2, -1), """Compute `rfft` along the last two axes.
 
     >>> rfft2d([[1.0, 2.0]]).numpy().tolist()
     [[(3+0j), (-1+0j)]]
-    """
-    return real_transform(_halved(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.irfft2d")
-def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Invert `rfft2d`.
+    """)  # fmt: skip
+irfft2d = _of_real("irfft2d", real_inverse, _half, (-2, -1), """Invert `rfft2d`.
 
     >>> irfft2d([[3.0, -1.0]]).numpy().tolist()
     [[1.0, 2.0]]
-    """
-    return real_inverse(_half(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.rfft3d")
-def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Compute `rfft` along the last three axes.
+    """)  # fmt: skip
+rfft3d = _of_real("rfft3d", real_transform, _halved, (-3, -2, -1), """Compute `rfft` along the last three axes.
 
     >>> rfft3d([[[1.0, 2.0]]]).numpy().tolist()
     [[[(3+0j), (-1+0j)]]]
-    """
-    return real_transform(_halved(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
-
-
-@export("signal.irfft3d")
-def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
-    """Invert `rfft3d`.
+    """)  # fmt: skip
+irfft3d = _of_real("irfft3d", real_inverse, _half, (-3, -2, -1), """Invert `rfft3d`.
 
     >>> irfft3d([[[3.0, -1.0]]]).numpy().tolist()
     [[[1.0, 2.0]]]
-    """
-    return real_inverse(_half(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
+    """)  # fmt: skip
 
 
 def _named_axes(x: Tensor, fft_length: Any, axes: Any) -> tuple[int, ...]:
@@ -215,89 +187,55 @@ def _scaled(result: Tensor, whole: Any, axes: tuple[int, ...], norm: str | None,
     return result * factor if inverse else result / factor  # type: ignore[no-any-return]
 
 
-@export("signal.fftnd")
-def fftnd(
-    input_tensor: TensorLike,
-    fft_length: Any = None,
-    axes: Any = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Return the Fourier transform of complex numbers along `axes`: by default all, or the last ones by `fft_length`.
+def _along_any(
+    name: str, transform: Op, read: Callable[[TensorLike], Tensor], manual: str
+) -> Callable[..., Tensor]:
+    """Declare a transform along any axes; only a transform of real numbers is smaller than its input."""
+
+    def transformed(
+        input_tensor: TensorLike, fft_length: Any = None, axes: Any = None, norm: str | None = None,
+        name: Name = None,
+    ) -> Tensor:  # fmt: skip
+        x = read(input_tensor)
+        axes = _named_axes(x, fft_length, axes)
+        result = whole = transform(x, _length(fft_length), axes, name)
+        if transform is real_transform and norm not in (None, "backward"):
+            whole = x
+            for position, axis in enumerate(axes if fft_length is not None else ()):
+                whole = resized(whole, convert_to_tensor(fft_length, dtypes.int32)[position], axis)
+        return _scaled(result, whole, axes, norm, inverse=transform in (complex_inverse, real_inverse))
+
+    return export_member(transformed, manual, export=(f"signal.{name}",))
+
+
+fftnd = _along_any("fftnd", complex_transform, _as_complex, """Return the Fourier transform along `axes`.
 
     Args:
         fft_length: the length for each axis, to which the input is truncated or padded with zeros.
+        axes: by default all, or the last ones by `fft_length`.
         norm: "backward" (or None) to scale the inverse by 1/n, "forward" to scale this transform, "ortho" to
             scale both by the root.
 
     >>> fftnd([[1.0, 2.0], [3.0, 4.0]], axes=[0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
-    """
-    x = _as_complex(input_tensor)
-    axes = _named_axes(x, fft_length, axes)
-    result = complex_transform(x, _length(fft_length), axes, name)
-    return _scaled(result, result, axes, norm, inverse=False)
-
-
-@export("signal.ifftnd")
-def ifftnd(
-    input_tensor: TensorLike,
-    fft_length: Any = None,
-    axes: Any = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Invert `fftnd`.
+    """)  # fmt: skip
+ifftnd = _along_any("ifftnd", complex_inverse, _as_complex, """Invert `fftnd`.
 
     >>> ifftnd([[4.0, 6.0], [-2.0, -2.0]], axes=[0]).numpy().tolist()
     [[(1+0j), (2+0j)], [(3+0j), (4+0j)]]
-    """
-    x = _as_complex(input_tensor)
-    axes = _named_axes(x, fft_length, axes)
-    result = complex_inverse(x, _length(fft_length), axes, name)
-    return _scaled(result, result, axes, norm, inverse=True)
+    """)  # fmt: skip
+rfftnd = _along_any("rfftnd", real_transform, _as_real, """Compute `fftnd` of real numbers.
 
-
-@export("signal.rfftnd")
-def rfftnd(
-    input_tensor: TensorLike,
-    fft_length: Any = None,
-    axes: Any = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Compute `fftnd` of real numbers: the last of `axes` keeps its first half and the middle.
+    The last of `axes` keeps its first half and the middle.
 
     >>> rfftnd([[1.0, 2.0], [3.0, 4.0]], axes=[0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
-    """
-    x = _as_real(input_tensor)
-    axes = _named_axes(x, fft_length, axes)
-    result = real_transform(x, _length(fft_length), axes, name)
-    whole = x
-    if fft_length is not None:
-        for position, axis in enumerate(axes):
-            whole = resized(whole, convert_to_tensor(fft_length, dtypes.int32)[position], axis)
-    return _scaled(result, whole, axes, norm, inverse=False)
-
-
-@export("signal.irfftnd")
-def irfftnd(
-    input_tensor: TensorLike,
-    fft_length: Any = None,
-    axes: Any = None,
-    norm: str | None = None,
-    name: Name = None,
-) -> Tensor:
-    """Invert `rfftnd`.
+    """)  # fmt: skip
+irfftnd = _along_any("irfftnd", real_inverse, _as_complex, """Invert `rfftnd`.
 
     >>> irfftnd([[4.0, 6.0], [-2.0, -2.0]], axes=[0]).numpy().tolist()
     [[1.0, 2.0], [3.0, 4.0]]
-    """
-    x = _as_complex(input_tensor)
-    axes = _named_axes(x, fft_length, axes)
-    result = real_inverse(x, _length(fft_length), axes, name)
-    return _scaled(result, result, axes, norm, inverse=True)
+    """)  # fmt: skip
 
 
 @export("signal.fftshift")
