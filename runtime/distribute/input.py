@@ -54,6 +54,11 @@ class DistributedDataset(CompositeTensor):
         return self._parts.element_spec
 
     @property
+    def cardinality(self) -> int:
+        """The number of elements, or one of the constants for an unknown and an infinite number."""
+        return int(self._parts.cardinality())
+
+    @property
     def _type_spec(self) -> DistributedDatasetSpec:
         return DistributedDatasetSpec(self.element_spec)
 
@@ -123,7 +128,7 @@ def split(dataset: Dataset, replicas: int) -> DistributedDataset:
 
 
 def _divided(rows: Any, replicas: int) -> PerReplica:
-    count = rows.shape[0] if rows.shape[0] is not None else shape(rows)[0]
+    count: Any = rows.shape[0] if rows.shape[0] is not None else shape(rows)[0]
     size = (count + replicas - 1) // replicas
     return PerReplica([_rows(rows, index * size, (index + 1) * size) for index in range(replicas)])
 

@@ -6,6 +6,7 @@ select(1, …)                    ==>     (1, x1)
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ class DistributedValues:
     """Values of several replicas: a `PerReplica`, or a variable of a strategy with several replicas."""
 
     values: tuple[Any, ...]
-    _values = property(lambda self: self.values)  # libraries read it
+    _values: Any = property(operator.attrgetter("values"))  # libraries read it
 
     def __repr__(self) -> str:
         return self._shown(repr)

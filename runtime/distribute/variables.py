@@ -48,6 +48,11 @@ class DistributedVariable(Variable, DistributedValues):
         ]
 
     @property
+    def replica_id(self) -> int | None:
+        """The number of this replica; None across replicas."""
+        return None if self._replica is None else self._replica.replica_id_in_sync_group
+
+    @property
     def _bound(self) -> Variable:
         return self if self._replica is None and self._updated is None else self._here
 
@@ -197,7 +202,10 @@ class SyncOnReadVariable(DistributedVariable):
 
     @_array.setter
     def _array(self, array: np.ndarray[Any, Any]) -> None:
-        self.assign(EagerTensor(array))
+        if self.aggregation is VariableAggregation.SUM:
+            array = array // len(self.values) if self.dtype.is_integer else array / len(self.values)
+        for component in self.values:
+            component._array = array.copy()
 
     def _update(self, method: str, value: Any, read_value: bool) -> Any:
         if self._replica is not None or self._updated is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..control_flow import state_leaves
 from ..core.conversion import convert_to_tensor
+from ..core.shapes import is_static
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
 from ..core.tensor_spec import TensorSpec
@@ -48,11 +49,11 @@ class VariableCreator:
             )
         known = self._known
         if value._value not in known:
-            part, shapes = _part_for(value._value, builder, known)
+            part, blanks = _part_for(value._value, builder, known)
             for needed in part.inputs:
-                if needed not in known and needed not in shapes:
+                if needed not in known and needed not in blanks:
                     known[needed] = self._outer(builder, needed)
-            arrays = [known[each] if each in known else shapes[each] for each in part.inputs]
+            arrays = [known[each] if each in known else blanks[each] for each in part.inputs]
             (known[value._value],) = interpret(part, arrays)
         return EagerTensor(np.asarray(known[value._value]))
 
@@ -96,7 +97,7 @@ def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> tuple[
 
     The second result has an array of zeros for each input of which only the shape counts.
     """
-    shapes: dict[Value, Any] = {}
+    blanks: dict[Value, Any] = {}
     needed: dict[Value, None] = {value: None}
     inputs: dict[Value, None] = {}
     operations: list[Operation] = []
@@ -111,12 +112,12 @@ def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> tuple[
                     if operand in known or zeros is None:
                         (inputs if operand in known else needed)[operand] = None
                     else:
-                        shapes[operand] = zeros
+                        blanks[operand] = zeros
             for output in operation.outputs:
                 needed.pop(output, None)
     made = {output for operation in operations for output in operation.outputs}
-    shapes = {one: zeros for one, zeros in shapes.items() if one not in made and one not in needed}
-    return Graph(builder.name, (*inputs, *needed, *shapes), operations[::-1], (value,)), shapes
+    blanks = {one: zeros for one, zeros in blanks.items() if one not in made and one not in needed}
+    return Graph(builder.name, (*inputs, *needed, *blanks), operations[::-1], (value,)), blanks
 
 
 _OF_SHAPES = frozenset({ones_like, zeros_like})
@@ -125,6 +126,6 @@ _OF_SHAPES = frozenset({ones_like, zeros_like})
 def _zeros(value: Value) -> Any:
     """Return zeros of the shape of a tensor; None if that is not known."""
     spec = value.spec
-    if not isinstance(spec, TensorType) or spec.shape is None or None in spec.shape:
+    if not isinstance(spec, TensorType) or spec.shape is None or not is_static(spec.shape):
         return None
-    return np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)
+    return np.broadcast_to(np.zeros((), spec.dtype.numpy), [size or 0 for size in spec.shape])

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...data.dataset import Dataset
+from ...distribute.input import DistributedDataset
 from ...ir.builder import current
 from ...ops.framework.op import Op
 from ...ragged.tensor import RaggedTensor
@@ -35,7 +36,7 @@ def is_tensorflow_sparse(value: Any) -> bool:
 
 def is_tf_dataset(value: Any) -> bool:
     """Return whether a value is a dataset of `tf.data`."""
-    return isinstance(value, Dataset)
+    return isinstance(value, (Dataset, DistributedDataset))
 
 
 def in_tf_graph() -> bool:

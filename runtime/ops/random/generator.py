@@ -171,8 +171,18 @@ class Generator:
 
     def skip(self, delta: Any) -> Tensor:
         """Skip `delta` numbers; return the previous state."""
-        blocks = cast(convert_to_tensor(delta), dtypes.int64) * BLOCKS_PER_ELEMENT
-        return generator_state(self._state, blocks)  # type: ignore[no-any-return]
+        return self._skipped(cast(convert_to_tensor(delta), dtypes.int64) * BLOCKS_PER_ELEMENT)
+
+    def _skipped(self, blocks: Any) -> Tensor:
+        """Skip blocks, and return the previous state. In a replica, its key is that of the replica."""
+        variable = self._state
+        components = getattr(variable, "values", ()) if variable._bound is variable else ()
+        state, *_ = [generator_state(one, blocks) for one in components or (variable._here,)]
+        replica = getattr(variable, "replica_id", None)
+        if replica is None:
+            return state  # type: ignore[no-any-return]
+        key = full_integers([1], concat([[replica, 0], state[-1:]], 0), dtypes.int64)
+        return concat([state[:-1], key], 0)  # type: ignore[no-any-return]
 
     def _reserved(self, shape: Any) -> Tensor:
         return self.skip(number_of(shape))
@@ -224,7 +234,7 @@ class Generator:
         chances = convert_to_tensor(probs)
         trials = counts if isinstance(counts, Tensor) else convert_to_tensor(counts, chances.dtype)
         check_ending(convert_to_tensor(shape, dtypes.int32), trials, chances)
-        state = generator_state(self._state, _binomial_blocks(shape, chances, trials))
+        state = self._skipped(_binomial_blocks(shape, chances, trials))
         return binomial_variates(shape, state, trials, chances, dtype, name)  # type: ignore[no-any-return]
 
     def make_seeds(self, count: Any = 1) -> Tensor:

@@ -335,3 +335,24 @@ def test_models_are_built_and_trained_inside_of_the_scope(strategy):
         model.fit(x, np.zeros((4, 1)), batch_size=4, verbose=0)
     (kernel,) = model.get_weights()
     np.testing.assert_allclose(kernel, [[0.6], [0.6]], rtol=1e-6)
+
+
+def test_generators_draw_other_numbers_in_each_replica(strategy, run):
+    """The numbers are those of TensorFlow 2.21: the key is a hash of the generator's key and the replica."""
+    with strategy.scope():
+        generator = tf.random.Generator.from_seed(5)
+    drawn = parts(strategy, run(lambda: generator.normal([2])))
+    np.testing.assert_allclose(drawn, [[0.1972597, -0.363173], [-1.3070067, -0.2949743]], atol=1e-6)
+    np.testing.assert_allclose(generator.normal([2]), [-0.603774, 0.0843654], atol=1e-6)
+    assert [int(one[0]) for one in generator.state.values] == [1029, 1029]
+
+
+def test_models_are_trained_on_distributed_datasets(strategy):
+    x = np.ones((4, 2), np.float32)
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones", use_bias=False)])
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+        data = tf.data.Dataset.from_tensor_slices((x, np.zeros((4, 1)))).batch(4)
+        model.fit(strategy.experimental_distribute_dataset(data), verbose=0)
+    (kernel,) = model.get_weights()
+    np.testing.assert_allclose(kernel, [[0.6], [0.6]], rtol=1e-6)

@@ -56,6 +56,25 @@ def test_checkpoints_wait_for_variables(strategy, net, tmp_path):
     assert values(later.net.w) == [[1.0, 2.0]] * 2
 
 
+def test_variables_that_replicas_make_are_restored(strategy, tmp_path):
+    path = tf.train.Checkpoint(v=tf.Variable(6.0)).write(tmp_path / "c")
+    later = tf.train.Checkpoint()
+    later.read(path)
+
+    @tf.function
+    def made():
+        if not hasattr(later, "v"):
+            later.v = tf.Variable(
+                0.0,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM,
+            )
+        return later.v.read_value()
+
+    for _ in range(2):
+        assert [float(part) for part in strategy.run(made).values] == [3.0, 3.0]
+
+
 def test_saved_models_fit_all_strategies(strategy, net, tmp_path):
     policy = tf.saved_model.experimental.VariablePolicy.EXPAND_DISTRIBUTED_VARIABLES
     options = tf.saved_model.SaveOptions(experimental_variable_policy=policy)
