@@ -136,7 +136,7 @@ def _divided(rows: Any, replicas: int) -> PerReplica:
 def _rows(tensor: Any, start: Any, stop: Any) -> Any:
     if not isinstance(tensor, SparseTensor):
         return tensor[start:stop]
-    others = tensor.shape.rank - 1
+    others = len(tensor.shape) - 1
     return reorder_reshape.slice(tensor, [start, *[0] * others], [stop - start, *[dtypes.int64.max] * others])
 
 

@@ -81,7 +81,7 @@ class PerReplicaSpec(TypeSpec):
         return PerReplica(components)
 
 
-def select(index: int, value: Any, kind: type = PerReplica) -> Any:
+def select(index: int, value: Any, kind: type[DistributedValues] = PerReplica) -> Any:
     """Return the nest with the value of one replica in the place of each value of this kind."""
     return nest.map_structure(lambda x: x.values[index] if isinstance(x, kind) else x, value)
 
