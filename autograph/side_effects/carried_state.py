@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..staging import Maybe, State, Undefined, backend_of
 from .aliasing import alias_state
@@ -18,6 +18,7 @@ from .aliasing.loop_entry import LoopEntryAliases
 from .aliasing.may_alias import AliasScope
 from .leaked_tracers import is_lost
 from .locations import Attribute, Location, calls_setter, location
+from .side_effect_tracker import SideEffectTracker
 from .value_identity import NOTHING
 
 
@@ -30,60 +31,19 @@ class _Tracing(threading.local):
 _tracing = _Tracing()
 
 
-class Watch(Protocol):
-    """The queries and notifications about other side effects of a block's functions."""
-
-    @property
-    def onlookers(self) -> alias_state.AliasObserver: ...
-
-    def again(self) -> BaseException:
-        """Return the exception that has the block traced again."""
-        ...
-
-    def look(self, key: Any) -> None:
-        """Compare the heap with its snapshot: the function `key` has run, and the locations are restored."""
-        ...
-
-    def uses_name_later(self, name: str) -> bool:
-        """Return whether code after the block may use a variable."""
-        ...
-
-    def ends(self, locations: Sequence[Location]) -> None:
-        """Check the state at the end of a function of the block, while its mutations are still there."""
-        ...
-
-    def undo(self) -> None:
-        """Undo the side effects after a function of the block has failed."""
-        ...
-
-    def maybe(self, target: Location, was_there: bool) -> None:
-        """Check that no code observes that `target` has no value in a trace but may have one in the graph.
-
-        `was_there` says whether the location had a value before the block.
-        """
-        ...
-
-    def left(self, target: Location, was_there: bool, is_inner: bool) -> bool:
-        """Check the same for the code after the block; return whether it uses the value that a loop assigns.
-
-        `is_inner` says that the block is part of a loop, in which another iteration may have assigned it.
-        """
-        ...
-
-
 class CarriedState:
     """The locations of one staged block, turned into the tail of its state."""
 
     def __init__(
         self,
         makers: Sequence[Callable[[], Location]],
-        watch: Watch,
+        tracker: SideEffectTracker,
         own: State = (),
         own_names: Sequence[str] = (),
         gives: Sequence[str] | None = None,
     ) -> None:
         self.locations: list[Location] = []
-        self.watch = watch
+        self.tracker = tracker
         self.own, self.own_names = own, own_names  # the block's variables before it
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
@@ -111,12 +71,16 @@ class CarriedState:
             gives,
             self.is_choice,
             self.entry,
-            self.watch.onlookers,
+            self.tracker.external_aliases,
         )
+
+    def everything(self) -> tuple[tuple[str, ...], State]:
+        """Return the names and the initial values of the block's variables and locations."""
+        return (*self.own_names, *self.names), self.own + self.initial
 
     def is_used_later(self, name: str) -> bool:
         """Return whether code after a loop may use one of its variables or locations."""
-        return name not in self.own_names or self.watch.uses_name_later(name)
+        return name not in self.own_names or self.tracker.uses_name_later(name)
 
     def read(self) -> State:
         if not self.locations:  # most blocks carry no locations
@@ -137,7 +101,7 @@ class CarriedState:
     def enter(self, values: State) -> None:
         """Set the locations to the incoming values when a function of the block begins."""
         for target, was_there in self._unsettled(values):
-            self.watch.maybe(target, was_there)
+            self.tracker.maybe(target, was_there)
         self.write(values)
 
     def start(self, own: State) -> State:
@@ -159,7 +123,7 @@ class CarriedState:
                 if self.locations:
                     results = (*results, *run.values_now())
                     self.touched.update(run.assigned())
-                self.watch.ends(self.locations)
+                self.tracker.ends(self.locations)
                 return self.aliases.leave(results, run.came)
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself
@@ -177,7 +141,7 @@ class CarriedState:
                 assigns = bool(run.assigned() or alias_state.changed(run.came))
             if assigns:
                 self.test_assigns = True
-                raise self.watch.again()
+                raise self.tracker.again()
             return going
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]
@@ -190,7 +154,7 @@ class CarriedState:
         used = [
             id(target)
             for target, was_there in self._unsettled(results[cut:])
-            if self.watch.left(target, was_there, is_inner=_tracing.loops > 0)
+            if self.tracker.left(target, was_there, is_inner=_tracing.loops > 0)
         ]
         values = zip(self.locations, results[cut:], strict=True)
         self.write(
@@ -252,9 +216,9 @@ class _Run:
         finally:
             self._put_back()
         if kind is None:
-            self.carried.watch.look(self.key)
+            self.carried.tracker.look(self.key)
         else:
-            self.carried.watch.undo()
+            self.carried.tracker.undo()
 
     def _put_back(self) -> None:
         self.scope.close()

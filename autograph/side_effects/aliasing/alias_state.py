@@ -14,8 +14,8 @@ results of each trace of the block's functions are recorded. After the block the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...staging import MutableValue, State
 from ..diagnostics import circles
@@ -24,52 +24,14 @@ from ..value_identity import alike
 from . import may_alias
 from .alias_classes import BranchResult, KnownObject, alias_conflicts
 from .backend_lists import BackendLists
-from .loop_entry import LoopEntryAliases, Reaches
+from .external_aliases import ExternalAliases
+from .loop_entry import LoopEntryAliases
 from .object_paths import Path, are_plain, circular, drawn, fits, holds, objects, rebuilt
 
 Held = dict[int, tuple[Any, dict[Any, Any]]]
 """id → a container that a trace has filled with other parts, and the parts that it held before."""
 Came = dict[Path, tuple[Any, dict[Any, Any]]]
 """path → an object with which a trace begins, and its parts at that time."""
-
-
-class AliasObserver(Reaches, Protocol):
-    """The queries about the code around a block, and what that code does after it."""
-
-    def again(self) -> BaseException:
-        """Return the exception that has the block traced again."""
-        ...
-
-    def target(self, path: Path) -> str:
-        """Return the variable that gets the result of a conditional expression, or of an item of it."""
-        ...
-
-    def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
-        """Raise an error if `container` has an alias: a loop mutates it, and rebinds its variable.
-
-        `own` are the variables that hold the container before the loop. `results` are the variables that the
-        loop assigns.
-        """
-        ...
-
-    def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
-        """Raise an error if later code observes whether a variable holds `container` or `result`.
-
-        `results` are the variables that the block assigns.
-        """
-        ...
-
-    def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
-        """Raise an error if later code observes whether two variables hold one object or two."""
-        ...
-
-    def begins(self, name: str, values: Sequence[Any]) -> None:
-        """Record that these objects may alias when an iteration begins; the variable `name` holds one of them."""
-        ...
-
-    def unlike(self, name: str, what: str) -> Exception:
-        """Return the error for objects that differ in something other than their parts, between traces."""
-        ...
 
 
 class AliasState:
@@ -89,10 +51,10 @@ class AliasState:
         gives: tuple[str, ...],
         is_choice: bool,
         entry: LoopEntryAliases,
-        watch: AliasObserver,
+        aliases: ExternalAliases,
     ) -> None:
         self.names, self.gives, self.is_choice = names, gives, is_choice
-        self._entry, self._watch = entry, watch
+        self._entry, self._outside = entry, aliases
         self.before = dict(objects(initial))
         if not is_choice:
             self._refuse_circles(self.before, lambda path: names[path[0]])
@@ -131,7 +93,7 @@ class AliasState:
             return {}
         now = dict(objects(state))
         for path, *values in self._entry.doubts(self.before, now):
-            self._watch.begins(self.names[path[0]], values)
+            self._outside.begins(self.names[path[0]], values)
         return {path: (value, parts(value)) for path, value in now.items()}
 
     def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
@@ -147,15 +109,15 @@ class AliasState:
         run = BranchResult(found, may_alias.groups())
         self._runs.append(run._replace(objects={**found, **self._lists.given(own)}))
         if not self.is_choice:
-            if self._entry.learn(self.before, run, self.names, self._watch):
-                raise self._watch.again()
+            if self._entry.learn(self.before, run, self.names, self._outside):
+                raise self._outside.again()
             self._look_for_lost(run, came)
             for path in self._lists.changed():
-                self._watch.lost(self.names[path[0]], self._lists.before[path], set(), set(self.gives))
+                self._outside.lost(self.names[path[0]], self._lists.before[path], set(), set(self.gives))
         here = {id(value) for value, _ in came.values()} | self._own
 
         def knows(part: Any) -> bool:
-            return id(part) in here or self._watch.knows(part)
+            return id(part) in here or self._outside.knows(part)
 
         return (*results[:extra], *(drawn(result, knows) for result in own))
 
@@ -174,7 +136,7 @@ class AliasState:
         others = [path for path, value in moving.items() if id(value) in given and path not in lost]
         for path in [*lost, *others] if lost else ():
             own = {self.names[at[0]] for at, other in self.before.items() if other is moving[path]}
-            self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
+            self._outside.lost(self.names[path[0]], moving[path], own, set(self.gives))
 
     @staticmethod
     def _refuse_circles(found: Mapping[Path, Any], name_of: Callable[[Path], str]) -> None:
@@ -227,10 +189,10 @@ class AliasState:
 
     def _named(self, path: Path) -> str:
         """Return the variable of the results that holds the object at `path`."""
-        return self.gives[path[0]] or self._watch.target(path)
+        return self.gives[path[0]] or self._outside.target(path)
 
     def _knows(self, value: Any) -> bool:
-        return isinstance(value, MutableValue) or id(value) in self._own or self._watch.knows(value)
+        return isinstance(value, MutableValue) or id(value) in self._own or self._outside.knows(value)
 
     def _compare(self, path: Path, given: Sequence[Any]) -> None:
         """Check that the objects between which the graph selects differ in nothing but their parts."""
@@ -238,16 +200,16 @@ class AliasState:
         for other in others:
             for what in {**one, **other}:
                 if not alike(one.get(what), other.get(what)):
-                    raise self._watch.unlike(self._named(path), what)
+                    raise self._outside.unlike(self._named(path), what)
 
     def tell(self) -> None:
         """Report the paths that alias in some traces only; called when all locations are written."""
         for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, KnownObject):
-                self._watch.parted((name, self._named(other)), (result, self._found[other]))
+                self._outside.parted((name, self._named(other)), (result, self._found[other]))
             elif self._knows(other.value):
-                self._watch.split(name, other.value, result, set(self.gives))
+                self._outside.split(name, other.value, result, set(self.gives))
 
 
 def changed(came: Came) -> list[Path]:

@@ -54,7 +54,10 @@ class ExternalAliases:
         return not set().union(*labels) <= names
 
     def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
-        """Raise an error if `container` has an alias: it is mutated, and its variable `name` is then rebound."""
+        """Raise an error if `container` has an alias: a loop mutates it, and rebinds its variable `name`.
+
+        `own` are the variables that hold the container before the loop. `results` are those that it assigns.
+        """
         self._reach.forget()  # the block's function is still running
         if self.is_elsewhere(container, own) or self._others(name, container, results):
             raise rebound(name, list(self._reach.changes_inside(name)))

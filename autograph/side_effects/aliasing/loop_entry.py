@@ -11,23 +11,12 @@ before the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any
 
 from .alias_classes import BranchResult, KnownObject, alias_conflicts, classes
+from .external_aliases import ExternalAliases
 from .object_paths import Path
-
-
-class Reaches(Protocol):
-    """The queries about what a block reaches."""
-
-    def knows(self, value: Any) -> bool:
-        """Return whether a container or object existed before the block, within its reach."""
-        ...
-
-    def is_elsewhere(self, value: Any, names: Set[str]) -> bool:
-        """Return whether the block reaches `value` other than through these of its variables."""
-        ...
 
 
 class LoopEntryAliases:
@@ -39,7 +28,7 @@ class LoopEntryAliases:
         self._doubtful: dict[tuple[Path, Any], Path | KnownObject] = {}
 
     def learn(
-        self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], watch: Reaches
+        self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], outside: ExternalAliases
     ) -> bool:
         """Record the aliases after a trace of the body.
 
@@ -51,7 +40,7 @@ class LoopEntryAliases:
         has_learned = False
         for path, other in alias_conflicts(runs, paths):
             key = (path, id(other.value) if isinstance(other, KnownObject) else other)
-            if key in self._doubtful or not self._matters(other, before, names, watch):
+            if key in self._doubtful or not self._matters(other, before, names, outside):
                 continue
             self._doubtful[key] = other
             self.apart.add(path)
@@ -61,15 +50,19 @@ class LoopEntryAliases:
         return has_learned
 
     def _matters(
-        self, other: Path | KnownObject, before: dict[Path, Any], names: tuple[str, ...], watch: Reaches
+        self,
+        other: Path | KnownObject,
+        before: dict[Path, Any],
+        names: tuple[str, ...],
+        outside: ExternalAliases,
     ) -> bool:
         """Return whether the block can observe that the object at a path aliases `other`."""
         if not isinstance(other, KnownObject):
             return True
         own = [path for path, value in before.items() if value is other.value]
-        if not own and not watch.knows(other.value):
+        if not own and not outside.knows(other.value):
             return False
-        return watch.is_elsewhere(other.value, {names[path[0]] for path in own})
+        return outside.is_elsewhere(other.value, {names[path[0]] for path in own})
 
     def doubts(self, before: dict[Path, Any], now: dict[Path, Any]) -> Iterator[tuple[Path, Any, Any]]:
         """Yield each path whose object may alias another when an iteration begins, with both objects."""
