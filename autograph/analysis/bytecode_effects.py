@@ -21,81 +21,24 @@ if TYPE_CHECKING:
     import dis
 
 # Code that uses these reaches attributes that it does not name.
-REFLECTION = frozenset(
-    {
-        "getattr",
-        "setattr",
-        "delattr",
-        "hasattr",
-        "vars",
-        "eval",
-        "exec",
-        "__dict__",
-        "__getattribute__",
-        "__setattr__",
-    }
-    | {"__delattr__", "attrgetter", "methodcaller"}
-)
+REFLECTION = frozenset({
+    "getattr", "setattr", "delattr", "hasattr", "vars", "eval", "exec", "__dict__", "__getattribute__",
+    "__setattr__", "__delattr__", "attrgetter", "methodcaller",
+})  # fmt: skip
 STORED = "="  # prefix of the names of assigned attributes, to distinguish them from attributes that are read
 # Code that uses these inspects the attributes of an object. `_ASK_BY_NAME` names the attribute.
 _ASK_BY_NAME = frozenset({"getattr", "hasattr", "delattr", "setattr", "attrgetter"})
 _ASKERS = REFLECTION | {
-    "dir",
-    "copy",
-    "deepcopy",
-    "replace",
-    "asdict",
-    "astuple",
-    "dumps",
-    "__getstate__",
-    "__reduce__",
-}
+    "dir", "copy", "deepcopy", "replace", "asdict", "astuple", "dumps", "__getstate__", "__reduce__",
+}  # fmt: skip
 TELLERS = _ASKERS - _ASK_BY_NAME - {"__setattr__", "__delattr__", "__getattribute__", "methodcaller"}
 _ITERATES = frozenset(opcode.opmap[name] for name in ("GET_ITER", "LIST_EXTEND", "DICT_UPDATE", "DICT_MERGE"))
-_IN_ORDER = frozenset(
-    {
-        "list",
-        "tuple",
-        "iter",
-        "next",
-        "reversed",
-        "enumerate",
-        "zip",
-        "map",
-        "filter",
-        "dict",
-        "popitem",
-        "repr",
-        "str",
-    }
-    | {
-        "keys",
-        "values",
-        "items",
-        "for_loop",
-        "listed",
-        "sum",
-        "min",
-        "max",
-        "copy",
-        "print",
-        "join",
-        "OrderedDict",
-    }
-    | {
-        "any",
-        "all",
-        "sorted",
-        "popleft",
-        "most_common",
-        "elements",
-        "islice",
-        "chain",
-        "stack",
-        "concat",
-        "print_",
-    }
-)
+_IN_ORDER = frozenset({
+    "list", "tuple", "iter", "next", "reversed", "enumerate", "zip", "map", "filter", "dict", "popitem",
+    "repr", "str", "keys", "values", "items", "for_loop", "listed", "sum", "min", "max", "copy", "print",
+    "join", "OrderedDict", "any", "all", "sorted", "popleft", "most_common", "elements", "islice", "chain",
+    "stack", "concat", "print_",
+})  # fmt: skip
 # Methods of dicts that take a key and do not depend on the order.
 _KEYED = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__", "move_to_end"})
 # These assign attributes that are named by a string.
@@ -116,19 +59,10 @@ _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE
 _SET_ATTRIBUTES = frozenset(opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
 _ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # the parts of `STORE_FAST_LOAD_FAST`
 _READS = frozenset({"variable", "fast", "attribute"})
-_NOISE = frozenset(
-    {
-        "CACHE",
-        "PUSH_NULL",
-        "PRECALL",
-        "NOP",
-        "RESUME",
-        "EXTENDED_ARG",
-        "NOT_TAKEN",
-        "COPY_FREE_VARS",
-        "MAKE_CELL",
-    }
-)
+_NOISE = frozenset({
+    "CACHE", "PUSH_NULL", "PRECALL", "NOP", "RESUME", "EXTENDED_ARG", "NOT_TAKEN", "COPY_FREE_VARS",
+    "MAKE_CELL",
+})  # fmt: skip
 
 
 class Facts(NamedTuple):

@@ -19,19 +19,10 @@ import gast
 from .basic_blocks import BasicBlocks
 
 # Context managers that never suppress an exception, by the last part of their names.
-TRANSPARENT = frozenset(
-    {
-        "open",
-        "closing",
-        "nullcontext",
-        "redirect_stdout",
-        "redirect_stderr",
-        "catch_warnings",
-        "Lock",
-        "RLock",
-    }
-    | {"GradientTape", "name_scope", "device", "control_dependencies", "init_scope", "no_grad"}
-)
+TRANSPARENT = frozenset({
+    "open", "closing", "nullcontext", "redirect_stdout", "redirect_stderr", "catch_warnings", "Lock", "RLock",
+    "GradientTape", "name_scope", "device", "control_dependencies", "init_scope", "no_grad",
+})  # fmt: skip
 
 
 class Frame:

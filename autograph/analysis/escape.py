@@ -32,24 +32,10 @@ from .container_types import LIST_DISPLAYS, LISTS, Containers
 CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
 QUESTIONS = frozenset({"copy", "count", "index"})
 # Built-in functions that keep no reference to a list argument. Libraries are trusted to keep none.
-HARMLESS = frozenset(
-    {
-        "len",
-        "sum",
-        "min",
-        "max",
-        "any",
-        "all",
-        "sorted",
-        "list",
-        "tuple",
-        "set",
-        "enumerate",
-        "zip",
-        "reversed",
-    }
-    | {"print", "repr", "str", "bool", "range", "isinstance", "type"}
-)
+HARMLESS = frozenset({
+    "len", "sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip",
+    "reversed", "print", "repr", "str", "bool", "range", "isinstance", "type",
+})  # fmt: skip
 _READS = (
     gast.Subscript,
     gast.Compare,

@@ -56,12 +56,6 @@ class CodeMap(Generic[Fact]):
         return len(self._entries)
 
 
-def is_block(code: CodeType) -> bool:
-    """Return whether code is a block of a converted function: a block has the name of the enclosing function."""
-    around, _, own = code.co_qualname.rpartition(".<locals>.")
-    return own != code.co_name and around.endswith(code.co_name)
-
-
 def nested_code_objects(code: CodeType) -> Iterator[CodeType]:
     """Yield `code` and the code of all functions, classes and comprehensions inside it."""
     pending = [code]

@@ -37,22 +37,11 @@ PYTHON_ITEMS = frozenset({"items", "keys", "values", "dict"})
 TEXTS = frozenset(
     {"keys", "split", "splitlines", "listdir", "iterdir", "glob", "readlines", "walk", "fields"}
 )
-QUESTIONS = frozenset(
-    {"startswith", "endswith", "strip", "lstrip", "rstrip", "isdigit", "isalpha", "isalnum", "isidentifier"}
-    | {
-        "isspace",
-        "isupper",
-        "islower",
-        "match",
-        "search",
-        "fullmatch",
-        "exists",
-        "isfile",
-        "isdir",
-        "is_file",
-    }
-    | {"is_dir", "hasattr", "callable", "issubclass", "isinstance"}
-)
+QUESTIONS = frozenset({
+    "startswith", "endswith", "strip", "lstrip", "rstrip", "isdigit", "isalpha", "isalnum", "isidentifier",
+    "isspace", "isupper", "islower", "match", "search", "fullmatch", "exists", "isfile", "isdir", "is_file",
+    "is_dir", "hasattr", "callable", "issubclass", "isinstance",
+})  # fmt: skip
 # Builtins that consume a generator, and those that make a list of it.
 USERS = frozenset({"sum", "any", "all", "min", "max", "sorted"})
 MAKERS = frozenset({"list", "tuple"})

@@ -16,24 +16,10 @@ from typing import Any, NamedTuple
 from .. import policy
 from ..staging import PYTHON, backends
 
-ATOMS: frozenset[type] = frozenset(
-    {
-        int,
-        float,
-        complex,
-        bool,
-        str,
-        bytes,
-        type(None),
-        type(...),
-        type(NotImplemented),
-        range,
-        slice,
-        CodeType,
-    }
-    | {types.WrapperDescriptorType, object}
-    | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType}
-)
+ATOMS: frozenset[type] = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range, slice, object, CodeType,
+    types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
+})  # fmt: skip
 # These modules define containers: code reaches the items without naming attributes.
 _CONTAINERS = frozenset({"collections", "weakref", "_weakrefset", "_thread", "types", "queue", "threading"})
 _NAMED_BY_USERS = frozenset({"types", "_thread"})  # their attributes have names that the user chooses

@@ -23,8 +23,7 @@ from typing import Any
 
 from .. import policy
 from ..analysis import bytecode_effects
-from ..errors import is_own_file
-from ..introspection.code_objects import is_block
+from ..errors import is_block, is_own_file
 from . import container_snapshots, snapshots
 from .class_traits import ATOMS, ClassTraits, Kinds
 from .iterator_position import IteratorPosition, is_iterator, iterator_parts
