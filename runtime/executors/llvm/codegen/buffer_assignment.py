@@ -39,8 +39,8 @@ class BufferSlot:
 
     @property
     def size(self) -> int:
-        """The size in bytes of the largest buffer."""
-        return max((promise.size for promise in self.promises), default=0)
+        """The size in bytes of the largest buffer, which is the first."""
+        return self.promises[0].size  # type: ignore[no-any-return]
 
 
 def assign_buffers(

@@ -17,7 +17,7 @@ from .dynamic_sizes import Size, is_sized, typical
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
-from .outlining import OutermostLoopNest
+from .outlining import OutermostLoopNest, SlotUses
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
@@ -59,6 +59,7 @@ class Emitter(Storage):
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
         self.users = Users(function)  # users of values in the finished function
+        self.slot_uses = SlotUses()
         self._parts: list[Any] = []  # calls that run parts in the thread pool
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
         self.work = 0  # total number of elements of all nests emitted so far

@@ -226,7 +226,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
                 first.put(number, counted[column])
         return dict(zip(first.given, part.args, strict=False))
 
-    fill(part, first.nest, set(first.slots), function.blocks[:1], with_sizes)
+    fill(part, first.nest, set(first.slots), with_sizes)
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:

@@ -22,13 +22,22 @@ class OutermostLoopNest(NamedTuple):
     after: Any
 
 
-def own_slots(blocks: Sequence[Any], outside: Sequence[Any], shared: set[Any]) -> set[Any]:
-    """Return the stack slots that only `blocks` use."""
-    used = {operand for block in blocks for each in block.instructions for operand in operands_of(each)}
-    kept = shared | {
-        operand for block in outside for each in block.instructions for operand in operands_of(each)
-    }
-    return {value for value in used - kept if is_slot(value)}
+class SlotUses:
+    """The stack slots that blocks use. A block is searched again only if it has grown."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[int, set[Any]]] = {}
+
+    def of(self, blocks: Iterable[Any]) -> set[Any]:
+        """Return the stack slots that some blocks use."""
+        return set().union(*map(self._of_block, blocks))
+
+    def _of_block(self, block: Any) -> set[Any]:
+        size, used = self._known.get(block, (0, set()))
+        if size != len(block.instructions):
+            used = {value for each in block.instructions for value in operands_of(each) if is_slot(value)}
+            self._known[block] = len(block.instructions), used
+        return used
 
 
 def is_slot(value: Any) -> bool:
@@ -52,9 +61,9 @@ def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
     return list(found)
 
 
-def move_slots(slots: set[Any], outside: Sequence[Any], entry: Any) -> None:
+def move_slots(slots: set[Any], entry: Any) -> None:
     """Move stack slots to the block `entry` of another function."""
-    for block in outside:
+    for block in {slot.parent for slot in slots}:
         for instruction in [each for each in block.instructions if each in slots]:
             block.instructions.remove(instruction)
             instruction.parent = entry
@@ -74,7 +83,6 @@ def fill(
     part: Any,
     whole: OutermostLoopNest,
     slots: set[Any],
-    outside: Sequence[Any],
     first: Callable[[Any], dict[Any, Any]],
 ) -> None:
     """Make blocks the body of `part`, together with the slots that only these blocks use.
@@ -82,7 +90,7 @@ def fill(
     `first` emits the code before them, and returns the replacements of live-in values.
     """
     entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
-    move_slots(slots, outside, entry)
+    move_slots(slots, entry)
     b = ir().IRBuilder(entry)
     values = first(b)
     b.branch(whole.blocks[0])

@@ -15,7 +15,7 @@ from typing import Any
 from ....config.threading import threads_within
 from .liveness import BORN
 from .llvm_types import Register, integer, ir, pointer
-from .outlining import OutermostLoopNest, captured, fill, is_slot, new_part, own_slots, replace_by
+from .outlining import OutermostLoopNest, captured, fill, is_slot, new_part, replace_by
 from .thread_pool_ir import HAVE_THREADS, MOST, RUN
 
 WORTH = 1 << 15
@@ -56,7 +56,8 @@ def taken_apart(
     blocks = [block for block in function.blocks[first:] if block is not after]
     inside = set(blocks)
     outside = [block for block in function.blocks if block not in inside]
-    slots = own_slots(blocks, outside, set(shared))
+    own = emitter.slot_uses.of(blocks) - set(shared)
+    slots = own and own - emitter.slot_uses.of(outside)
     if any(_meets_others(each, slots) for block in blocks for each in block.instructions):
         return None
     part = new_part(emitter.module, function.scope, [pointer(), integer(64), integer(64)], "part")
@@ -71,7 +72,7 @@ def taken_apart(
         ]
         return {value: b.load(slot, typ=value.type) for value, slot in zip(around_them, slots, strict=True)}
 
-    fill(part, OutermostLoopNest(before, blocks, after), slots, outside, read)
+    fill(part, OutermostLoopNest(before, blocks, after), slots, read)
     _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))
