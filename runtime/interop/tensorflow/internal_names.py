@@ -38,8 +38,8 @@ INTERNAL_NAMES = {
     "python.framework.indexed_slices": {"IndexedSlices": "composite.indexed_slices:IndexedSlices"},
     "python.framework.ops": {
         "EagerTensor": "core.tensor:EagerTensor",
-        "KnownTensor": "core.tensor:KnownTensor",
-        "SymbolicTensor": "core.tensor:SymbolicTensor",
+        "KnownTensor": "core.symbolic_tensor:KnownTensor",
+        "SymbolicTensor": "core.symbolic_tensor:SymbolicTensor",
     },
     "python.framework.sparse_tensor": {"SparseTensor": "sparse.tensor:SparseTensor"},
     "python.framework.tensor": {"Tensor": "core.tensor:Tensor"},
