@@ -7,7 +7,7 @@ tested against arbitrary-precision results.
 
 from __future__ import annotations
 
-from . import cbrt_rsqrt, erf, inverse_trig, lgamma, ndtri, nextafter, sinh_tanh, trig
+from . import bessel, cbrt_rsqrt, erf, inverse_trig, lgamma, ndtri, nextafter, sinh_tanh, trig
 from . import exp as exponentials
 from . import log as logarithms
 from . import pow as powers
@@ -24,6 +24,10 @@ FUNCTIONS: dict[str, LibmFunction] = {
         LibmFunction("atan", inverse_trig.atan, (1.0, 1.0)),
         LibmFunction("atan2", inverse_trig.atan2, (1.1, 1.1), arity=2),
         LibmFunction("atanh", sinh_tanh.atanh, (1.0, 1.0)),
+        LibmFunction("bessel_i0", bessel.bessel_i0, (0.6, 16.0)),
+        LibmFunction("bessel_i0e", bessel.bessel_i0e, (0.6, 16.0)),
+        LibmFunction("bessel_i1", bessel.bessel_i1, (0.6, 16.0)),
+        LibmFunction("bessel_i1e", bessel.bessel_i1e, (0.6, 16.0)),
         LibmFunction("cbrt", cbrt_rsqrt.cbrt, (1.0, 1.0)),
         LibmFunction("cos", trig.cos, (1.0, 1.0)),
         LibmFunction("cosh", sinh_tanh.cosh, (1.0, 1.0)),

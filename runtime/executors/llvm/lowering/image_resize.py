@@ -1,10 +1,11 @@
-"""Lower resizing of images: gathers through tables.
+"""Lower resizing of images: gathers through tables, and scatter-adds for the gradients.
 
 resize x           each row of the result is a weighted sum of rows of x; then the same for columns
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.image.resize import nearest, taps
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue
-from ..codegen.llvm_types import Element
+from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
+from ..codegen.llvm_types import Element, Register
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
 from .elementwise import add
@@ -26,6 +27,27 @@ from .tile_and_pad import added_up, picked
 
 _MOST = 64
 """The largest number of unrolled terms of a sum."""
+
+
+def _scattered(
+    region: Region,
+    node: LazyValue,
+    shape: Shape,
+    target_of: Callable[[Emitter, Sequence[Register]], Sequence[Register]],
+    weigh: Callable[[Emitter, Sequence[Register], Element], Element] | None = None,
+    onto: Buffer | None = None,
+) -> Buffer:
+    """Scatter-add the elements of `node` to zeros, or to `onto`, at the indices that `target_of` computes."""
+    e, source, site = region.e, region.settled(node), site_of(node.dtype)
+    result = onto or region.zeros(node.dtype, shape)
+    if source.size:
+        with e.nest(source.shape, parallel=False) as numbers:
+            element = source.at(e, Index.of(source.shape, numbers))
+            element = element if weigh is None else weigh(e, numbers, element)
+            target = Index.of(shape, target_of(e, numbers)).flat(e)
+            total = add(e, site, e.load(node.dtype, result.address, target), element)
+            e.store(node.dtype, result.address, target, total)
+    return result
 
 
 @lowers("resize")
@@ -69,6 +91,50 @@ def _summed(region: Region, node: LazyValue, axis: int, sources: Any, weights: A
 
     shape = (*node.shape[:axis], len(sources), *node.shape[axis + 1 :])
     return IndexMap(node.dtype, shape, [found], find, cost=4 * len(tables), once=False)
+
+
+@lowers("resize_grad")
+def _(region: Region, operation: Operation, node: LazyValue, size: LazyValue) -> LazyValue:
+    method, antialias = operation.attrs["method"], operation.attrs["antialias"]
+    grads = as_dtype(region, node, dtypes.float32)
+    for axis, old in zip((1, 2), known(operation, 1), strict=True):
+        sources, weights = taps(int(old), node.shape[axis], method, antialias)
+        grads = _spread(region, grads, axis, int(old), sources, weights)
+    return grads
+
+
+def _spread(region: Region, node: LazyValue, axis: int, old: int, sources: Any, weights: Any) -> LazyValue:
+    """Scatter-add each element, times its weights, to its sources. This is the transpose of `_summed`."""
+    shape = (*node.shape[:axis], old, *node.shape[axis + 1 :])
+    source, result = region.settled(node), region.zeros(node.dtype, shape)
+    for k in range(sources.shape[1]):
+        _spread_once(region, source, axis, sources[:, k], weights[:, k], result)
+    return result
+
+
+def _spread_once(
+    region: Region, node: LazyValue, axis: int, sources: Any, weights: Any, result: Buffer
+) -> None:
+    places_of, weight = (
+        ConstantArray(np.ascontiguousarray(sources)),
+        ConstantArray(np.ascontiguousarray(weights)),
+    )
+
+    def entry(e: Emitter, table: ConstantArray, coordinates: Sequence[Register]) -> Element:
+        return table.at(e, Index.of(table.shape, [coordinates[axis]]))
+
+    _scattered(
+        region,
+        node,
+        result.shape,
+        lambda e, coordinates: [
+            *coordinates[:axis],
+            entry(e, places_of, coordinates),
+            *coordinates[axis + 1 :],
+        ],
+        lambda e, coordinates, x: e.b.fmul(x, entry(e, weight, coordinates)),
+        result,
+    )
 
 
 @lowers("resize_nearest_neighbor")

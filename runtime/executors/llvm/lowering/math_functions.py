@@ -43,6 +43,10 @@ OF_ONE = (
     "ndtri",
     "lgamma",
     "digamma",
+    "bessel_i0",
+    "bessel_i0e",
+    "bessel_i1",
+    "bessel_i1e",
 )
 """Unary operations that libm/ computes."""
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
-from agc.runtime.kernels.special_functions import error_functions, gamma
+from agc.runtime.kernels.special_functions import bessel, error_functions, gamma
 from mpmath import mp, mpf
 
 FloatArray = np.ndarray[Any, Any]
@@ -61,6 +61,36 @@ def in_float64(function: Callable[[FloatArray], FloatArray]) -> Callable[[FloatA
     return lambda x: function(x.astype(np.float64)).astype(x.dtype)
 
 
+def scaled(order: int, x: Any) -> Any:
+    """Bessel's modified function times e^-|x|, by its first terms where mpmath would take long."""
+    size = abs(x)
+    if mp.isnan(x) or mp.isinf(x):
+        return x * 0 if mp.isnan(x) else mpf(0)
+    if size < 1e10:
+        return mp.besseli(order, x) * mp.exp(-size)
+    factor = 4 * order * order - 1
+    value = (1 - factor / (8 * size) + factor * (factor - 8) / (128 * size * size)) / mp.sqrt(
+        2 * mp.pi * size
+    )
+    return value * mp.sign(x) if order else value
+
+
+def grown(order: int, x: Any) -> Any:
+    if mp.isinf(x) or mp.isnan(x):
+        return mp.nan  # a factor of 0 times one that is infinite, as in TensorFlow
+    return scaled(order, x) * mp.exp(abs(x)) if abs(x) < 10_000 else mp.inf * (mp.sign(x) if order else 1)
+
+
+def grown_in_float64(order: int) -> Callable[[FloatArray], FloatArray]:
+    """In two halves, so that it is infinite where the function is."""
+
+    def function(x: FloatArray) -> FloatArray:
+        half = np.exp(np.abs(x.astype(np.float64)) / 2)
+        return (bessel.i(order, x.astype(np.float64)) * half * half).astype(x.dtype)
+
+    return function
+
+
 def lgamma(x: float) -> float:
     try:
         return math.lgamma(x)
@@ -80,6 +110,10 @@ REFERENCES = {
     "atan": Reference(mp.atan, np.arctan),
     "atan2": Reference(mp.atan2, np.arctan2),
     "atanh": Reference(mp.atanh, np.arctanh),
+    "bessel_i0": Reference(lambda x: grown(0, x), grown_in_float64(0)),
+    "bessel_i0e": Reference(lambda x: scaled(0, x), in_float64(lambda x: bessel.i(0, x))),
+    "bessel_i1": Reference(lambda x: grown(1, x), grown_in_float64(1)),
+    "bessel_i1e": Reference(lambda x: scaled(1, x), in_float64(lambda x: bessel.i(1, x))),
     "cbrt": Reference(lambda x: mp.cbrt(x) if x >= 0 else -mp.cbrt(-x), np.cbrt),
     "cos": Reference(mp.cos, np.cos),
     "cosh": Reference(mp.cosh, np.cosh),
