@@ -59,16 +59,13 @@ class Batched(PipelineStage):
         return divided(self.source.cardinality(), self.size, self.drop)
 
 
-class Batches:
+class Batches(Elements):
     """Rows in groups of the given sizes, each stacked to one row."""
 
     def __init__(
         self, rows: Elements, sizes: Iterator[int], drop: bool, stack: Callable[[list[Row]], Row]
     ) -> None:
         self.rows, self.sizes, self.drop, self.stack = rows, sizes, drop, stack
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         size = next(self.sizes)
@@ -261,15 +258,12 @@ class Unbatched(PipelineStage):
         return known * self.size if known >= 0 and self.size is not None else UNKNOWN
 
 
-class _Flat:
+class _Flat(Elements):
     """The rows of several iterators, concatenated."""
 
     def __init__(self, parts: Iterator[Iterator[Row]]) -> None:
         self.parts = parts
         self.part: Iterator[Row] = iter(())
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         while True:

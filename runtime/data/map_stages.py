@@ -157,7 +157,7 @@ def _ahead(stage: PipelineStage) -> Elements:
     return Prefetched(stage.elements(), 2)
 
 
-class _Turns:
+class _Turns(Elements):
     """The elements of several iterators, interleaved."""
 
     def __init__(self, opened: Any, cycle: int, block: int) -> None:
@@ -166,9 +166,6 @@ class _Turns:
         self.block = block
         self.position = self.taken = self.open = 0
         self.has_more = True
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         while self.has_more or self.open:
@@ -240,15 +237,12 @@ class Scanned(PipelineStage):
         return INFINITE if known == INFINITE else known
 
 
-class _Scan:
+class _Scan(Elements):
     def __init__(self, stage: Scanned) -> None:
         self.calls = Calls(stage.function)
         self.rows = stage.source.elements()
         self.state: list[Any] = [leaf._array for leaf in stage.leaves]
         self.width = stage.width
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         result = self.calls([*self.state, *next(self.rows)])

@@ -34,7 +34,7 @@ def workers(wanted: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Parallel:
+class Parallel(Elements):
     """A function applied to rows by several threads; the results in order, or as they are ready.
 
     The first calls are timed in the caller's thread: threads only help functions that wait or compute for long.
@@ -47,9 +47,6 @@ class Parallel:
         self.trials: list[float] = []
         self.is_quick = False
         self.has_more = True
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         if self.is_quick:
@@ -154,16 +151,13 @@ def _pump(rows: Elements, buffer: _Buffer) -> None:
             return
 
 
-class Prefetched:
+class Prefetched(Elements):
     """Rows prefetched by a thread, up to `size` of them. The thread starts when the first row is requested."""
 
     def __init__(self, rows: Elements, size: int) -> None:
         self._rows: Elements | None = rows
         self._buffer = _Buffer(size)
         self._ended = False
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         if self._rows is not None:

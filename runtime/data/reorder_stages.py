@@ -49,15 +49,12 @@ class Repeated(Through):
         return 0 if self.count == 0 else known * self.count if known >= 0 else known
 
 
-class _Repeat:
+class _Repeat(Elements):
     def __init__(self, source: PipelineStage, count: int) -> None:
         self.source = source
         self.left = count
         self.rows: Elements | None = None
         self.is_empty = True
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         while self.left:
@@ -96,14 +93,11 @@ class Taken(Through):
         return self.count if known == INFINITE else min(known, self.count)
 
 
-class _Limited:
+class _Limited(Elements):
     """The first rows; unlike `islice`, the iterator can continue after an error."""
 
     def __init__(self, rows: Elements, count: int) -> None:
         self.rows, self.left = rows, count
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         if not self.left:
@@ -113,14 +107,11 @@ class _Limited:
         return row
 
 
-class _Steps:
+class _Steps(Elements):
     """Every `step`-th row, without the first ones."""
 
     def __init__(self, rows: Elements, first: int, step: int) -> None:
         self.rows, self.skipped, self.step = rows, first, step
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         while self.skipped:

@@ -161,16 +161,13 @@ class Generated(PipelineStage):
         return _Yielded(self)
 
 
-class _Yielded:
+class _Yielded(Elements):
     """The elements of one call of a generator function, which is called for the first element."""
 
     def __init__(self, stage: Generated) -> None:
         self.stage = stage
         self.items: Iterator[Any] | None = None
         self.index = -1
-
-    def __iter__(self) -> Elements:
-        return self
 
     def __next__(self) -> Row:
         self.index += 1
