@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 import opcode
-import re
 from collections.abc import Iterator, Set
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..introspection.code_objects import CodeMap, nested_code_objects
+from .bytecode_steps import READS, Step, instructions, kind_at, steps_of
 
 if TYPE_CHECKING:
     import dis
@@ -53,16 +53,8 @@ _CHANGERS = APPENDERS | {
 _COMPARERS = {"variable": {"id", "is_", "is_not"}, "attribute": {"is_", "is_not"}}
 _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
-# Kinds of step. `x[i] += 1` and `x.n += 1` copy their base, because they use it twice.
-_KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _SET_ATTRIBUTES = frozenset(opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
-_ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # the parts of `STORE_FAST_LOAD_FAST`
-_READS = frozenset({"variable", "fast", "attribute"})
-_NOISE = frozenset({
-    "CACHE", "PUSH_NULL", "PRECALL", "NOP", "RESUME", "EXTENDED_ARG", "NOT_TAKEN", "COPY_FREE_VARS",
-    "MAKE_CELL",
-})  # fmt: skip
 
 
 class Facts(NamedTuple):
@@ -88,31 +80,8 @@ class Mention(NamedTuple):
     code: CodeType  # the code object that contains the instruction
 
 
-class _Step(NamedTuple):
-    # variable, fast (a local variable), attribute, constant, subscript, item (assigned item), copy,
-    # set (assigned attribute), is or other
-    kind: str
-    value: object
-    line: int
-    offset: int
-
-
 _facts: CodeMap[Facts] = CodeMap()
 _chains: CodeMap[list[tuple[list[str], int]]] = CodeMap()
-_steps: CodeMap[list[_Step]] = CodeMap()
-
-
-def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    """Yield the instructions of `code`. A superinstruction that stores or loads two variables yields two."""
-    import dis  # imported here because programs that stage nothing do not need it
-
-    for instruction in dis.get_instructions(code):
-        names = _ONE.findall(instruction.opname) if type(instruction.argval) is tuple else None
-        if not names:
-            yield instruction
-            continue
-        for name, value in zip(names, instruction.argval, strict=True):
-            yield instruction._replace(opname=name, argval=value)
 
 
 def facts(code: CodeType) -> Facts:
@@ -136,7 +105,7 @@ def facts(code: CodeType) -> Facts:
             elif isinstance(constant, str) and constant.isidentifier():
                 names.add(constant)
         if not _SET_GLOBALS.isdisjoint(code.co_code[::2]):  # rare, so check first
-            for instruction in _instructions(code):
+            for instruction in instructions(code):
                 if instruction.opcode in _SET_GLOBALS:
                     globals_set.add(instruction.argval)
         reflects = not REFLECTION.isdisjoint(names)
@@ -171,25 +140,25 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
     [True, False]
     """
     for inner in nested_code_objects(code):
-        steps = _steps_of(inner)
+        steps = steps_of(inner)
         if _is_location_name(inner, steps):
             continue
         shared = name in inner.co_cellvars or name in inner.co_freevars
         for at, step in enumerate(steps):
             # Loading a cell variable as a local only builds a closure. The mentions in the nested function
             # count instead.
-            if step.value == name and step.kind in _READS and not (step.kind == "fast" and shared):
+            if step.value == name and step.kind in READS and not (step.kind == "fast" and shared):
                 item = _indexed(steps, at + 1)
                 alters = item == "item" or (item == "" and _alters(steps, at))
                 rest = _appends(steps, at + 1), item != "", item == "item", alters, inner is not code, inner
                 yield Mention(step.line, step.offset, *rest)
 
 
-def _is_location_name(code: CodeType, steps: list[_Step]) -> bool:
+def _is_location_name(code: CodeType, steps: list[Step]) -> bool:
     """Return whether this is a generated lambda that only names a location: `ag__.item(lambda: log, lambda:
     0)`."""
     is_generated = code.co_qualname.endswith("<lambda>") and code.co_name != "<lambda>"
-    return is_generated and all(step.kind in _READS for step in steps[:-1])
+    return is_generated and all(step.kind in READS for step in steps[:-1])
 
 
 def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
@@ -211,7 +180,7 @@ def names_after(code: CodeType, position: int) -> set[str]:
     ['log', 'size']
     """
     start = min((back.argval for back in _jumps_back(code, position)), default=position)
-    steps = (step for step in _steps_of(code) if step.offset >= min(start, position))
+    steps = (step for step in steps_of(code) if step.offset >= min(start, position))
     found = {str(step.value) for step in steps if isinstance(step.value, str)}
     inside = [inner for inner in nested_code_objects(code) if inner is not code]
     return found.union(*(facts(inner).names | facts(inner).free for inner in inside))
@@ -219,14 +188,14 @@ def names_after(code: CodeType, position: int) -> set[str]:
 
 def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
     """Yield the backward jumps after `position`, which end loops."""
-    for back in _instructions(code):
+    for back in instructions(code):
         if back.opname.startswith("JUMP_BACKWARD") and back.offset > position:
             yield back
 
 
 def named_beside(mention: Mention) -> set[str]:
     """Return the variables that the line of a mention reads, among them any function that it calls."""
-    steps = _steps_of(mention.code)
+    steps = steps_of(mention.code)
     return {
         str(step.value) for step in steps if step.line == mention.line and step.kind in ("variable", "fast")
     }
@@ -243,7 +212,7 @@ def compares(
     (True, False)
     """
     for inner in nested_code_objects(code):
-        steps = [] if inner in besides else _steps_of(inner)
+        steps = [] if inner in besides else steps_of(inner)
         for at, step in enumerate(steps):
             is_call = step.kind in ("variable", "attribute") and step.value in _COMPARERS[step.kind]
             is_plain = (
@@ -273,7 +242,7 @@ def alters_parameters(code: CodeType) -> bool:
 def stored_after(code: CodeType, position: int, item: int = 0) -> str:
     """Return the variable that stores the result (or its `item`) of the call at `position`; "" if there is
     none."""
-    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    following = (step for step in instructions(code) if step.offset > position)
     step = next(following, None)
     if step is not None and step.opname == "UNPACK_SEQUENCE" and item < step.argval:
         stores = list(itertools.islice(following, item + 1))
@@ -283,7 +252,7 @@ def stored_after(code: CodeType, position: int, item: int = 0) -> str:
 
 def returned_after(code: CodeType, position: int) -> bool:
     """Return whether `code` returns the result of the call at `position` unchanged."""
-    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    following = (step for step in instructions(code) if step.offset > position)
     return next((step.opname for step in following), "") == "RETURN_VALUE"
 
 
@@ -294,7 +263,7 @@ def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
     (False, True)
     """
     for inner in nested_code_objects(code):
-        steps = _steps_of(inner)
+        steps = steps_of(inner)
         for at, step in enumerate(steps):
             if step.kind not in ("variable", "attribute") or step.value not in _ASKERS:
                 continue
@@ -322,7 +291,7 @@ def chains(code: CodeType) -> list[tuple[list[str], int]]:
 
 def _read_chains(code: CodeType) -> Iterator[tuple[list[str], int]]:
     for inner in nested_code_objects(code):
-        steps = _steps_of(inner)
+        steps = steps_of(inner)
         for at, step in enumerate(steps):
             if step.kind == "variable" and step.value not in inner.co_freevars:
                 following = itertools.takewhile(lambda one: one.kind == "attribute", steps[at + 1 :])
@@ -336,9 +305,9 @@ def looks_at_order(code: CodeType, name: str, after: int = -1) -> bool:
     (False, True)
     """
     for mention in mentions(code, name):
-        steps = _steps_of(mention.code)
+        steps = steps_of(mention.code)
         at = next(number for number, step in enumerate(steps) if step.offset == mention.offset)
-        by_key = mention.indexes or (_kind(steps, at + 1) == "attribute" and steps[at + 1].value in _KEYED)
+        by_key = mention.indexes or (kind_at(steps, at + 1) == "attribute" and steps[at + 1].value in _KEYED)
         if not by_key and comes_after(code, mention, after):
             return True
     return False
@@ -363,10 +332,8 @@ def updates_in_place(code: CodeType) -> set[str]:
     """
     found = set()
     for inner in nested_code_objects(code):
-        instructions = [
-            step for step in _instructions(inner) if step.opname not in _NOISE and step.opname != "SWAP"
-        ]
-        for step, then in itertools.pairwise(instructions):
+        steps = [step for step in instructions(inner) if step.opname != "SWAP"]
+        for step, then in itertools.pairwise(steps):
             if step.opname == "BINARY_OP" and step.argrepr.endswith("="):
                 is_named = then.opname.startswith("STORE_") and then.opname != "STORE_SUBSCR"
                 found.add(str(then.argval) if is_named else "")
@@ -375,24 +342,24 @@ def updates_in_place(code: CodeType) -> set[str]:
     return found
 
 
-def _appends(steps: list[_Step], at: int) -> bool:
+def _appends(steps: list[Step], at: int) -> bool:
     """Return whether the value that was read is only appended to: `log.append`, `logs['loss'].append`."""
-    while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":
+    while kind_at(steps, at) in ("constant", "variable", "fast") and kind_at(steps, at + 1) == "subscript":
         at += 2
-    return _kind(steps, at) == "attribute" and steps[at].value in APPENDERS
+    return kind_at(steps, at) == "attribute" and steps[at].value in APPENDERS
 
 
-def _indexed(steps: list[_Step], at: int) -> str:
+def _indexed(steps: list[Step], at: int) -> str:
     """Return 'subscript' or 'item' if an item of the value that was read is read or assigned: `log[0]`."""
-    if _kind(steps, at) not in ("constant", "variable", "fast"):
+    if kind_at(steps, at) not in ("constant", "variable", "fast"):
         return ""
-    kind = _kind(steps, at + 1)
+    kind = kind_at(steps, at + 1)
     return {"copy": "item"}.get(kind, kind) if kind in ("subscript", "item", "copy") else ""
 
 
-def _alters(steps: list[_Step], at: int) -> bool:
+def _alters(steps: list[Step], at: int) -> bool:
     """Return whether the value is changed: `net.x = 1`, `net.x += 1`, `log.clear()`, `ag__.put(1, log, 0)`."""
-    kind, then = _kind(steps, at + 1), _kind(steps, at + 2)
+    kind, then = kind_at(steps, at + 1), kind_at(steps, at + 2)
     if kind == "set" or (kind == "copy" and then == "attribute"):
         return True
     if kind == "attribute" and steps[at + 1].value in _CHANGERS:
@@ -403,41 +370,3 @@ def _alters(steps: list[_Step], at: int) -> bool:
 
 
 _LONGEST_CALL = 64  # steps from the name of a generated call to its last argument
-
-
-def _kind(steps: list[_Step], at: int) -> str:
-    return steps[at].kind if at < len(steps) else "other"
-
-
-def _steps_of(code: CodeType) -> list[_Step]:
-    known = _steps.get(code)
-    if known is None:
-        known = _steps[code] = list(_read(code))
-    return known
-
-
-def _read(code: CodeType) -> Iterator[_Step]:
-    line = code.co_firstlineno
-    for instruction in _instructions(code):
-        name = instruction.opname
-        if name in _NOISE:
-            continue
-        if instruction.positions is not None and instruction.positions.lineno is not None:
-            line = instruction.positions.lineno
-        yield _Step(_kind_of(name, instruction.argrepr), instruction.argval, line, instruction.offset)
-
-
-def _kind_of(opname: str, shown: str) -> str:
-    if opname in ("LOAD_ATTR", "LOAD_METHOD"):
-        return "attribute"
-    if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
-        return "constant"
-    if opname == "LOAD_FAST_AND_CLEAR":  # saves a variable that a comprehension hides
-        return "other"
-    if opname.startswith("LOAD_FAST"):
-        return "fast"
-    if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
-        return "variable"
-    if opname in _KINDS:
-        return _KINDS[opname]
-    return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"
