@@ -41,6 +41,7 @@ _LATE = {
     "LinearOperatorToeplitz": ".linear_operator.toeplitz",
     "LinearOperatorTridiag": ".linear_operator.tridiag",
     "LinearOperatorZeros": ".linear_operator.zeros",
+    "experimental": ".linear_operator",
 }
 
 __all__ = [

@@ -37,6 +37,7 @@ from agc.runtime.ops.linalg.tridiagonal import eigh_tridiagonal as eigh_tridiago
 from agc.runtime.ops.linalg.matrix_functions import eigvals as eigvals
 from agc.runtime.ops.linalg.decompositions import eigvalsh as eigvalsh
 from agc.runtime.ops.linalg.matmul import einsum as einsum
+from agc.runtime.linear_operator import experimental as experimental
 from agc.runtime.ops.math.clip import global_norm as global_norm
 from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
 from agc.runtime.ops.linalg.decompositions import logdet as logdet

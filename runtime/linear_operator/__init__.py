@@ -2,11 +2,11 @@
 
 All classes are imported at once, since the class of a result follows from the rules of all of them.
 """
-# fmt: off
 
 from . import (  # noqa: F401
     block_lower_triangular,
     circulant,
+    experimental,
     householder,
     kronecker,
     low_rank_update,

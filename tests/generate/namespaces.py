@@ -129,7 +129,11 @@ def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
         for name, home in exports.items()
         if name.rpartition(".")[0] == space
     }
-    late = {name: home for name, home in members.items() if home.module.startswith(LATE)}
+    late = {
+        name: home
+        for name, home in members.items()
+        if home.module.startswith(LATE) and not own.startswith(LATE)
+    }
     explain = ["__name__"]
     if own != f"agc.runtime.{space}":
         explain.append(f'"{space}"')
@@ -157,7 +161,10 @@ def imports(members: dict[str, Home], package: str) -> str:
 
 def late_of(late: dict[str, Home], package: str) -> str:
     """Return the table of the names that are imported at their first use; nothing if there are none."""
-    rows = [f'    "{name}": "{relative(home.module, package)}",\n' for name, home in sorted(late.items())]
+    homes = {
+        name: home.module if home.name else home.module.rpartition(".")[0] for name, home in late.items()
+    }
+    rows = [f'    "{name}": "{relative(home, package)}",\n' for name, home in sorted(homes.items())]
     return f"_LATE = {{\n{''.join(rows)}}}\n\n" if rows else ""
 
 
