@@ -11,7 +11,7 @@ from ..side_effects import staged
 from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backends
 from .elif_chains import AT_ONCE, arm_of, run_arm
-from .pinned_objects import LocationMaker, held_back
+from .pinned_objects import LocationMaker, PinnedObjects
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 
@@ -54,7 +54,7 @@ def _staged(
     places: tuple[LocationMaker, ...],
 ) -> State:
     """Stage an `if` in `backend`; `takes` and `gives` are the variables of the state and of the results."""
-    held = held_back(places, state, takes, gives)
+    held = PinnedObjects(places, state, takes, gives)
 
     def run(carried: CarriedState) -> State:
         return backend.cond(

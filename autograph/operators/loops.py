@@ -16,7 +16,7 @@ from ..side_effects import staged
 from ..side_effects.carried_state import CarriedState
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .conditionals import Branch, cond, keep, parameters_of
-from .pinned_objects import LocationMaker, held_back
+from .pinned_objects import LocationMaker, PinnedObjects
 
 _ENDLESS = itertools.count, itertools.cycle
 _MOST = 100_000  # maximum number of unrolled iterations; those take a quarter of an hour or more
@@ -70,7 +70,7 @@ def _staged_while(
     options: Options,
 ) -> State:
     takes = parameters_of(body)
-    held = held_back(places, state, takes, takes)
+    held = PinnedObjects(places, state, takes, takes)
     said = {**options(*state), "first": first}
 
     def run(carried: CarriedState) -> State:
@@ -125,7 +125,7 @@ def _staged_for(
     options: Options,
 ) -> State:
     takes = parameters_of(body)[1:]
-    held = held_back(places, state, takes, takes)
+    held = PinnedObjects(places, state, takes, takes)
     said = {**options(*state)}
 
     def run(carried: CarriedState) -> State:

@@ -13,8 +13,7 @@ A block gets a copy of an unescaped list (`ag__.own_list`), so that it may chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..side_effects.custom_setters import sets_items
@@ -100,33 +99,6 @@ class PinnedObjects:
     def leave(self, results: State) -> State:
         """Return all results: the backend's and the held objects."""
         return _with(_unmarked(results), [self.objects[name] for name in self._results], self.gives)
-
-
-class NothingHeld:
-    """The counterpart of `PinnedObjects` for a block without locations, the usual case."""
-
-    makers: Sequence[LocationMaker] = ()
-    objects: Mapping[str, Any] = MappingProxyType({})
-    callers: Sequence[tuple[str, Any]] = ()
-
-    def __init__(self, state: State, gives: Sequence[str]) -> None:
-        self.state, self.names = state, tuple(gives)
-
-    def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
-        return function
-
-    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return function
-
-    def leave(self, results: State) -> State:
-        return _unmarked(results)
-
-
-def held_back(
-    makers: Sequence[LocationMaker], state: State, takes: Sequence[str], gives: Sequence[str]
-) -> PinnedObjects | NothingHeld:
-    """Return the parts of a block to stage; `takes` and `gives` are the variables of its state and results."""
-    return PinnedObjects(makers, state, takes, gives) if makers else NothingHeld(state, gives)
 
 
 def _unmarked(values: State) -> State:

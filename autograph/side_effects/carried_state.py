@@ -124,7 +124,7 @@ class CarriedState:
                     results = (*results, *run.values_now())
                     self.touched.update(run.assigned())
                 self.tracker.ends(self.locations)
-                return self.aliases.leave(results, run.came)
+                return self.aliases.leave(results, run.at_entry)
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself
         return carrying
@@ -138,7 +138,7 @@ class CarriedState:
         def carrying(*state: Any) -> Any:
             with _Run(self, state, function) as run:
                 going = function(*run.own)
-                assigns = bool(run.assigned() or alias_state.changed(run.came))
+                assigns = bool(run.assigned() or alias_state.changed(run.at_entry))
             if assigns:
                 self.test_assigns = True
                 raise self.tracker.again()
@@ -160,7 +160,7 @@ class CarriedState:
         self.write(
             tuple(assigned(target, value) if id(target) in used else value for target, value in values)
         )
-        self.aliases.tell()
+        self.aliases.report()
         return results[:cut]
 
 
@@ -201,7 +201,7 @@ class _Run:
                 self.carried.enter(self.incoming)
             self.were = self.carried.read()
             self.scope.open()
-            self.came = self.carried.aliases.came(values)
+            self.at_entry = self.carried.aliases.at_entry(values)
             _tracing.loops += not self.carried.is_choice
         except BaseException:
             self._put_back()
@@ -216,7 +216,7 @@ class _Run:
         finally:
             self._put_back()
         if kind is None:
-            self.carried.tracker.look(self.key)
+            self.carried.tracker.compare(self.key)
         else:
             self.carried.tracker.undo()
 
@@ -232,8 +232,8 @@ class _Run:
         """
         locations = zip(self.incoming, self.were, self.carried.read(), strict=True)
         return tuple(
-            came if isinstance(came, Maybe) and type(old) is type(new) is Undefined else new
-            for came, old, new in locations
+            at_entry if isinstance(at_entry, Maybe) and type(old) is type(new) is Undefined else new
+            for at_entry, old, new in locations
         )
 
     def assigned(self) -> list[Location]:

@@ -26,13 +26,13 @@ class Entries(ObjectSnapshot):
     """A dictionary: of an object's attributes, or the user's own."""
 
     def __init__(
-        self, owner: Any, trail: AccessPath, mapping: dict[Any, Any], kind: str, defaults: type | None = None
+        self, owner: Any, path: AccessPath, mapping: dict[Any, Any], kind: str, defaults: type | None = None
     ) -> None:
-        super().__init__(owner, trail)
+        super().__init__(owner, path)
         self.defaults = defaults  # the class that may provide defaults for missing attributes
         self.mapping, self.kind = mapping, kind
         self._untracked: Collection[str] = untracked_attributes(defaults)
-        self.kept = {key: value for key, value in dict(mapping).items() if key not in self._untracked}
+        self.saved = {key: value for key, value in dict(mapping).items() if key not in self._untracked}
         self.is_ordered = ordered = isinstance(mapping, OrderedDict)
         self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
         self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
@@ -49,11 +49,11 @@ class Entries(ObjectSnapshot):
         return {key: value for key, value in dict.items(self.mapping) if key not in self._untracked}
 
     def has_changed(self) -> bool:
-        now, kept = self._now(), self.kept
+        now, saved = self._now(), self.saved
         return not (
-            len(now) == len(kept)
-            and all(map(operator.is_, self._keys(now), kept))
-            and all(map(operator.is_, dict.values(now), kept.values()))
+            len(now) == len(saved)
+            and all(map(operator.is_, self._keys(now), saved))
+            and all(map(operator.is_, dict.values(now), saved.values()))
         )
 
     def order(self) -> list[Any]:
@@ -69,13 +69,13 @@ class Entries(ObjectSnapshot):
                 self._set(self.mapping, key, value)
 
     def changes(self) -> Iterator[MutatedLocation]:
-        for key in dict.fromkeys((*self.kept, *dict.keys(self._now()))):
-            if not same(self.kept.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
-                yield self._spot(key)
+        for key in dict.fromkeys((*self.saved, *dict.keys(self._now()))):
+            if not same(self.saved.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
+                yield self._mutation(key)
 
     def _is_cached(self, key: Any) -> bool:
         """Return whether an attribute is a newly cached property, which may be discarded."""
-        return key not in self.kept and self.cached(key) is not None
+        return key not in self.saved and self.cached(key) is not None
 
     def cached(self, key: Any) -> functools.cached_property[Any] | None:
         """Return the cached property named `key`."""
@@ -86,7 +86,7 @@ class Entries(ObjectSnapshot):
     def newly_cached(self) -> Iterator[tuple[Any, functools.cached_property[Any]]]:
         """Yield the cached properties that have been computed since the block began."""
         if self.defaults is not None:
-            for key in dict.keys(self.mapping) - self.kept.keys():
+            for key in dict.keys(self.mapping) - self.saved.keys():
                 if (found := self.cached(key)) is not None:
                     yield key, found
 
@@ -102,7 +102,7 @@ class Entries(ObjectSnapshot):
                     return NOTHING if hasattr(type(found), "__get__") else found
         return NOTHING
 
-    def _spot(self, key: Any) -> MutatedLocation:
+    def _mutation(self, key: Any) -> MutatedLocation:
         mapping = self.mapping
 
         def put(value: Any) -> None:
@@ -111,15 +111,17 @@ class Entries(ObjectSnapshot):
             elif dict.__contains__(mapping, key):
                 self._delete(mapping, key)
 
-        spot = MutatedLocation(mapping, AccessPath(self.trail, self.kind, key), lambda: self._get(key), put)
-        spot.has_default = key not in self.kept and self._default(key) is not NOTHING
-        return spot
+        mutation = MutatedLocation(
+            mapping, AccessPath(self.path, self.kind, key), lambda: self._get(key), put
+        )
+        mutation.has_default = key not in self.saved and self._default(key) is not NOTHING
+        return mutation
 
     def restore(self) -> None:
         if self.has_changed():
             for key in list(dict.keys(self._now())):
                 self._delete(self.mapping, key)
-            for key, value in self.kept.items():
+            for key, value in self.saved.items():
                 self._set(self.mapping, key, value)
 
 
@@ -133,7 +135,7 @@ class SequenceItems(MutatedLocation):
             type_of(items).clear(items)
             type_of(items).extend(items, values)
 
-        super().__init__(items, record.trail, lambda: list(items), put)
+        super().__init__(items, record.path, lambda: list(items), put)
         self._unlike = unlike  # the error for branches of a conditional that leave different numbers of items
         self._counts: set[int] = set()
 
@@ -149,40 +151,40 @@ class Sequence(ObjectSnapshot):
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
-        super().__init__(owner, trail)
-        self.kept = list(owner)
+    def __init__(self, owner: Any, path: AccessPath) -> None:
+        super().__init__(owner, path)
+        self.saved = list(owner)
 
     def has_changed(self) -> bool:
-        now, kept = self.owner, self.kept
-        return not (len(now) == len(kept) and all(map(operator.is_, now, kept)))
+        now, saved = self.owner, self.saved
+        return not (len(now) == len(saved) and all(map(operator.is_, now, saved)))
 
     def changes(self) -> Iterator[MutatedLocation | StructuralChange]:
-        now, kept = list(self.owner), self.kept
-        if len(now) != len(kept):
-            has_grown = len(now) > len(kept) and all(map(same, now, kept))
-            yield StructuralChange(self, has_grown, f"changes from {len(kept)} to {len(now)} items")
+        now, saved = list(self.owner), self.saved
+        if len(now) != len(saved):
+            has_grown = len(now) > len(saved) and all(map(same, now, saved))
+            yield StructuralChange(self, has_grown, f"changes from {len(saved)} to {len(now)} items")
             return
-        for index, (before, after) in enumerate(zip(kept, now, strict=True)):
+        for index, (before, after) in enumerate(zip(saved, now, strict=True)):
             if not same(before, after):
-                yield self._spot(index)
+                yield self._mutation(index)
 
-    def _spot(self, index: int) -> MutatedLocation:
+    def _mutation(self, index: int) -> MutatedLocation:
         items = self.owner
 
         def put(value: Any) -> None:
             type_of(items).__setitem__(items, index, value)
 
-        return MutatedLocation(items, AccessPath(self.trail, "[", index), lambda: items[index], put)
+        return MutatedLocation(items, AccessPath(self.path, "[", index), lambda: items[index], put)
 
     def restore(self) -> None:
         if self.has_changed():
             kind = type_of(self.owner)
             kind.clear(self.owner)
-            kind.extend(self.owner, self.kept)
+            kind.extend(self.owner, self.saved)
 
     def gain(self) -> Any:
-        return list(self.owner)[len(self.kept) :]
+        return list(self.owner)[len(self.saved) :]
 
     def grow(self, gain: Any) -> None:
         type_of(self.owner).extend(self.owner, gain)
@@ -198,33 +200,33 @@ class Members(ObjectSnapshot):
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
-        super().__init__(owner, trail)
-        self.kept = set(owner)
-        self._members = {id(member) for member in self.kept}
+    def __init__(self, owner: Any, path: AccessPath) -> None:
+        super().__init__(owner, path)
+        self.saved = set(owner)
+        self._members = {id(member) for member in self.saved}
 
     def has_changed(self) -> bool:
-        if set.__ne__(self.owner, self.kept):
+        if set.__ne__(self.owner, self.saved):
             return True
         if self._members.issuperset(map(id, set.__iter__(self.owner))):
             return False
-        kept = {member: member for member in self.kept}
-        return not all(same(kept[member], member) for member in set.__iter__(self.owner))
+        saved = {member: member for member in self.saved}
+        return not all(same(saved[member], member) for member in set.__iter__(self.owner))
 
     def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
-            has_grown = set.__gt__(self.owner, self.kept)
+            has_grown = set.__gt__(self.owner, self.saved)
             yield StructuralChange(
-                self, has_grown, f"changes from {len(self.kept)} to {len(self.owner)} members"
+                self, has_grown, f"changes from {len(self.saved)} to {len(self.owner)} members"
             )
 
     def restore(self) -> None:
         if self.has_changed():
             set.clear(self.owner)
-            set.update(self.owner, self.kept)
+            set.update(self.owner, self.saved)
 
     def gain(self) -> Any:
-        return self.owner - self.kept
+        return self.owner - self.saved
 
     def grow(self, gain: Any) -> None:
         set.update(self.owner, gain)
@@ -235,10 +237,10 @@ class BufferSnapshot(ObjectSnapshot):
 
     owner: Any
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
-        super().__init__(owner, trail)
+    def __init__(self, owner: Any, path: AccessPath) -> None:
+        super().__init__(owner, path)
         view = memoryview(owner)
-        self.kept = view.tobytes()
+        self.saved = view.tobytes()
         self._form = _form_of(view)
         self._copy = None if _is_memory(view) else copy.copy(owner)
 
@@ -246,9 +248,9 @@ class BufferSnapshot(ObjectSnapshot):
         view = memoryview(self.owner)
         if _form_of(view) != self._form:
             return True
-        if not view.c_contiguous or view.nbytes != len(self.kept):
-            return view.tobytes() != self.kept
-        return not self.kept.startswith(view)  # compares the memory in place
+        if not view.c_contiguous or view.nbytes != len(self.saved):
+            return view.tobytes() != self.saved
+        return not self.saved.startswith(view)  # compares the memory in place
 
     def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():
@@ -268,13 +270,13 @@ class BufferSnapshot(ObjectSnapshot):
             with warnings.catch_warnings(action="ignore"):  # NumPy deprecates this in favor of a new view
                 self.owner.strides, self.owner.shape = strides, shape
         if isinstance(self.owner, bytearray):
-            self.owner[:] = self.kept
+            self.owner[:] = self.saved
         elif isinstance(self.owner, array):
-            self.owner[:] = array(self.owner.typecode, self.kept)
+            self.owner[:] = array(self.owner.typecode, self.saved)
         elif self._copy is not None:
             self.owner[...] = self._copy
         else:
-            memoryview(self.owner).cast("B")[:] = self.kept
+            memoryview(self.owner).cast("B")[:] = self.saved
 
 
 def _form_of(view: memoryview) -> tuple[Any, ...]:

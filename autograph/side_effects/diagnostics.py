@@ -31,11 +31,11 @@ _WHICH = (
 )
 
 
-def refused(change: StructuralChange, reach: LaterUses) -> StagingError:
+def refused(change: StructuralChange, later_uses: LaterUses) -> StagingError:
     """Return the error for a container that changes its structure, or an iterator that is consumed."""
-    name = change.record.trail
-    uses = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
-    label = change.record.trail.label
+    name = change.record.path
+    uses = list(dict.fromkeys(later_uses.uses(later_uses.labels(change))))[:4]
+    label = change.record.path.label
     return _refusal(
         f"`{name}` {change.what} in a block that the graph runs",
         notes=tuple(Note(where, f"`{label}` is used here") for where in uses),
@@ -59,10 +59,10 @@ def _refusal(title: str, why: str, fix: str, notes: tuple[Note, ...] = ()) -> St
     return StagingError(Diagnostic("AGC291", title, running(), notes=notes, why=why, fix=fix))
 
 
-def hidden(spot: MutatedLocation, what: str) -> StagingError:
+def hidden(mutation: MutatedLocation, what: str) -> StagingError:
     """Return the error for an operand with a side effect."""
     return _refusal(
-        f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
+        f"{what} changes `{mutation.name}`, and the graph decides whether it is evaluated",
         why="an operand in a graph computes a value and has no side effects",
         fix="write it as an `if` statement, or make the call before",
     )
@@ -137,12 +137,12 @@ def unlike(name: str, what: str) -> StagingError:
     )
 
 
-def only_once(spot: MutatedLocation) -> StagingError:
+def only_once(mutation: MutatedLocation) -> StagingError:
     """Return the error for a location that changes in the first trace only."""
     return _refusal(
-        f"`{spot.name}` changes when a block is traced for the first time, and not in the next trace",
+        f"`{mutation.name}` changes when a block is traced for the first time, and not in the next trace",
         why="this graph cannot repeat what a cache or another traced function does only once",
-        fix=f"make the call that changes `{spot.name}` before the block",
+        fix=f"make the call that changes `{mutation.name}` before the block",
     )
 
 

@@ -74,14 +74,14 @@ class HeapWalker:
         self._queue: deque[tuple[Any, AccessPath]] = deque()
         # Objects with named parts: the parts to follow once some code contains their names.
         self._named: list[tuple[dict[str, Any], AccessPath, Callable[[str], None] | None]] = []
-        for value, trail in roots:
-            self.push(value, trail)
+        for value, path in roots:
+            self.push(value, path)
         self._search()
 
-    def push(self, value: Any, trail: AccessPath) -> None:
+    def push(self, value: Any, path: AccessPath) -> None:
         """Enqueue `value`, unless it is immutable."""
         if self.is_open(value):
-            self._queue.append((value, trail))
+            self._queue.append((value, path))
 
     def is_open(self, value: Any) -> bool:
         """Return whether `value` may contain something mutable."""
@@ -91,23 +91,23 @@ class HeapWalker:
         followed = -1, False
         while self._queue or followed != (len(self.names), self.reflects):
             while self._queue:
-                value, trail = self._queue.popleft()
-                self._visit(value, trail)
-            self._stored.note(self.names)
+                value, path = self._queue.popleft()
+                self._visit(value, path)
+            self._stored.take_snapshots(self.names)
             followed = len(self.names), self.reflects
-            for parts, trail, noted in self._named:
+            for parts, path, on_follow in self._named:
                 for name in list(parts) if self.reflects else [*(parts.keys() & self.names)]:
-                    if noted is not None:
-                        noted(name)
-                    self.push(parts.pop(name), AccessPath(trail, ".", name))
+                    if on_follow is not None:
+                        on_follow(name)
+                    self.push(parts.pop(name), AccessPath(path, ".", name))
 
-    def _visit(self, value: Any, trail: AccessPath) -> None:
+    def _visit(self, value: Any, path: AccessPath) -> None:
         number = id(value)
         if number in self.visited:
             known = self.records.get(number)
             labels = self.also.get(number) if known is None else known.labels
             if labels is not None:
-                labels.add(trail.label)
+                labels.add(path.label)
             return
         cls: Any = type(value)
         kind = self._kinds[cls]
@@ -116,108 +116,108 @@ class HeapWalker:
         self.visited[number] = value
         follow = _follow_of(cls)
         if follow is not None:
-            follow(self, value, trail)
+            follow(self, value, path)
         elif kind.is_users and cls in self._without_memory:
             pass
         elif is_iterator(value):
-            self.records[number] = IteratorPosition(value, trail)
-            self._items(iterator_parts(value), trail)
+            self.records[number] = IteratorPosition(value, path)
+            self._items(iterator_parts(value), path)
             return
         elif isinstance(value, memoryview):
-            self.records[number] = ObjectState(value, trail)
+            self.records[number] = ObjectState(value, path)
             if _has_memory(value):
-                self.push(value.obj, trail)
+                self.push(value.obj, path)
             return
         elif _has_memory(value):
-            self._buffer(value, trail)
+            self._buffer(value, path)
         elif not hasattr(cls, "__buffer__"):
             self._without_memory.add(cls)
         role = _role_of(cls)
         if role == "file":
             self.files.append(value)
         elif role == "state" and not is_of_process(value):
-            self.records[number, ""] = ObjectState(value, trail)
+            self.records[number, ""] = ObjectState(value, path)
         if kind.is_object:
-            self.also[number] = {trail.label}
-            self._object(value, kind, trail)
+            self.also[number] = {path.label}
+            self._object(value, kind, path)
 
     # Objects that have parts without names
 
-    def _buffer(self, value: Any, trail: AccessPath) -> None:
+    def _buffer(self, value: Any, path: AccessPath) -> None:
         if _is_array(value):
-            self.records[id(value)] = container_snapshots.BufferSnapshot(value, trail)
+            self.records[id(value)] = container_snapshots.BufferSnapshot(value, path)
         if "O" in memoryview(value).format:
-            self._items(value.ravel().tolist(), trail)  # a NumPy array
-        self.push(getattr(value, "base", None), trail)
+            self._items(value.ravel().tolist(), path)  # a NumPy array
+        self.push(getattr(value, "base", None), path)
 
-    def _referents(self, view: Any, trail: AccessPath) -> None:
+    def _referents(self, view: Any, path: AccessPath) -> None:
         """Visit the container of a view."""
-        self._items(gc.get_referents(view), trail)
+        self._items(gc.get_referents(view), path)
 
-    def _reference(self, reference: weakref.ref[Any], trail: AccessPath) -> None:
-        self.push(reference(), trail)
+    def _reference(self, reference: weakref.ref[Any], path: AccessPath) -> None:
+        self.push(reference(), path)
 
-    def _proxy(self, proxy: Any, trail: AccessPath) -> None:
+    def _proxy(self, proxy: Any, path: AccessPath) -> None:
         try:
             target = proxy.__init__.__self__  # any bound method refers to the target
         except (ReferenceError, AttributeError):
             return
-        self.push(target, trail)
+        self.push(target, path)
 
-    def _context_variable(self, variable: ContextVar[Any], trail: AccessPath) -> None:
-        record = self.records[id(variable)] = snapshots.context_variable(variable, trail)
-        self.push(record.kept, trail)
+    def _context_variable(self, variable: ContextVar[Any], path: AccessPath) -> None:
+        record = self.records[id(variable)] = snapshots.context_variable(variable, path)
+        self.push(record.saved, path)
 
-    def _list(self, items: Any, trail: AccessPath) -> None:
-        record = self.records[id(items)] = container_snapshots.Sequence(items, trail)
-        self._items(record.kept, trail)
+    def _list(self, items: Any, path: AccessPath) -> None:
+        record = self.records[id(items)] = container_snapshots.Sequence(items, path)
+        self._items(record.saved, path)
 
-    def _items(self, items: Iterable[Any], trail: AccessPath) -> None:
+    def _items(self, items: Iterable[Any], path: AccessPath) -> None:
         for index, item in enumerate(items):
             kind = type(item)
             if kind not in ATOMS and not (kind is tuple and ATOMS.issuperset(map(type, item))):
-                self._queue.append((item, AccessPath(trail, "[", index)))
+                self._queue.append((item, AccessPath(path, "[", index)))
 
-    def _dict(self, mapping: Any, trail: AccessPath) -> None:
-        record = self.records[id(mapping)] = container_snapshots.Entries(mapping, trail, mapping, "[")
-        for key, item in record.kept.items():
+    def _dict(self, mapping: Any, path: AccessPath) -> None:
+        record = self.records[id(mapping)] = container_snapshots.Entries(mapping, path, mapping, "[")
+        for key, item in record.saved.items():
             for part in (key, item):
                 if type(part) not in ATOMS:
-                    self._queue.append((part, AccessPath(trail, "[", key)))
+                    self._queue.append((part, AccessPath(path, "[", key)))
 
-    def _set(self, members: Any, trail: AccessPath) -> None:
-        self.records[id(members)] = container_snapshots.Members(members, trail)
-        self._items(list(members), trail)
+    def _set(self, members: Any, path: AccessPath) -> None:
+        self.records[id(members)] = container_snapshots.Members(members, path)
+        self._items(list(members), path)
 
     # Functions and code
 
-    def _function(self, function: FunctionType, trail: AccessPath) -> None:
+    def _function(self, function: FunctionType, path: AccessPath) -> None:
         code, closure = function.__code__, function.__closure__
         if closure is None and is_own_file(code.co_filename):
             return  # a function of this package, such as `keep`
         is_users = policy.is_user_code(function)
-        self._stored.bear(function, trail)
+        self._stored.register(function, path)
         for name, shared in zip(code.co_freevars, closure or (), strict=True):
             self._cell(
-                shared, AccessPath(None, "", name) if is_users else AccessPath(trail, "@", name), is_users
+                shared, AccessPath(None, "", name) if is_users else AccessPath(path, "@", name), is_users
             )
         if not is_block(code):  # user code cannot reach the attributes of a generated function
-            self._dict_of(function, trail)
+            self._dict_of(function, path)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.push(default, AccessPath(None, "", function.__name__))
         if is_users:
             self._code(code, function.__globals__)
         if function.__kwdefaults__ and "__kwdefaults__" in self.names:
-            self.push(function.__kwdefaults__, AccessPath(trail, ".", "__kwdefaults__"))
+            self.push(function.__kwdefaults__, AccessPath(path, ".", "__kwdefaults__"))
 
-    def _cell(self, shared: CellType, trail: AccessPath, is_users: bool) -> None:
+    def _cell(self, shared: CellType, path: AccessPath, is_users: bool) -> None:
         if id(shared) in self.visited:
             return
         self.visited[id(shared)] = shared
-        record = snapshots.cell(shared, trail)
+        record = snapshots.cell(shared, path)
         if is_users:
             self.records[id(shared)] = record
-        self.push(record.kept, trail)
+        self.push(record.saved, path)
 
     def _code(self, code: CodeType, variables: dict[str, Any]) -> None:
         if id(code) in self.codes:
@@ -238,104 +238,104 @@ class HeapWalker:
         key = id(variables), name
         if key not in self.records:
             record = self.records[key] = snapshots.global_variable(variables, AccessPath(None, "", name))
-            self.push(record.kept, record.trail)
+            self.push(record.saved, record.path)
 
-    def _method(self, method: MethodType, trail: AccessPath) -> None:
-        self.push(method.__func__, trail)
+    def _method(self, method: MethodType, path: AccessPath) -> None:
+        self.push(method.__func__, path)
         self.push(method.__self__, AccessPath(None, "", "self"))
 
-    def _bound(self, method: Any, trail: AccessPath) -> None:
+    def _bound(self, method: Any, path: AccessPath) -> None:
         """Visit the object of a built-in method used as a value, such as `log.append`."""
         if not isinstance(method.__self__, ModuleType | type | None):
-            self.push(method.__self__, trail)
+            self.push(method.__self__, path)
 
-    def _partial(self, partial: functools.partial[Any], trail: AccessPath) -> None:
-        self.push(partial.func, trail)
-        self._items((*partial.args, *partial.keywords.values()), trail)
+    def _partial(self, partial: functools.partial[Any], path: AccessPath) -> None:
+        self.push(partial.func, path)
+        self._items((*partial.args, *partial.keywords.values()), path)
         if not is_own_file(getattr(getattr(partial.func, "__code__", None), "co_filename", "")):
             for name in ("func", "args"):
-                self.records[id(partial), name] = fixed(partial, AccessPath(trail, ".", name))
-            keywords = container_snapshots.Entries(partial.keywords, trail, partial.keywords, "[")
+                self.records[id(partial), name] = fixed(partial, AccessPath(path, ".", name))
+            keywords = container_snapshots.Entries(partial.keywords, path, partial.keywords, "[")
             self.records[id(partial.keywords)] = keywords
             if policy.attributes_of(partial):
-                self._dict_of(partial, trail, follow_all=True)
+                self._dict_of(partial, path, follow_all=True)
 
-    def _wrapper(self, wrapper: Any, trail: AccessPath) -> None:
+    def _wrapper(self, wrapper: Any, path: AccessPath) -> None:
         for part in ("__func__", "fget", "fset", "fdel", "func"):
-            self.push(getattr(wrapper, part, None), trail)
+            self.push(getattr(wrapper, part, None), path)
 
     # Objects that have named parts
 
-    def _module(self, module: ModuleType, trail: AccessPath) -> None:
+    def _module(self, module: ModuleType, path: AccessPath) -> None:
         is_librarys = policy.is_library_module(module)
-        self._stored.bear(module, trail, not is_librarys)
+        self._stored.register(module, path, not is_librarys)
         if is_librarys:
             members = policy.attributes_of(module)
             for name in members.keys() & self.names:
                 if isinstance(members[name], type):
-                    self._stored.bear(members[name], AccessPath(trail, ".", name))
+                    self._stored.register(members[name], AccessPath(path, ".", name))
         else:
             variables = vars(module)
-            self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
+            self._named.append((dict(variables), path, functools.partial(self._global, variables)))
 
-    def _class(self, owner: type, trail: AccessPath) -> None:
+    def _class(self, owner: type, path: AccessPath) -> None:
         for base in policy.bases_of(owner):
             if base is owner or id(base) not in self.visited:
                 self.visited[id(base)] = base
                 is_users = policy.is_user_class(base)
                 if is_users or base is owner:
-                    self._stored.bear(base, AccessPath(None, "", base.__name__), is_users)
+                    self._stored.register(base, AccessPath(None, "", base.__name__), is_users)
                 if is_users:
-                    self._class_itself(base, trail)
-        self.push(type(owner), trail)
+                    self._class_itself(base, path)
+        self.push(type(owner), path)
 
-    def _class_itself(self, owner: type, trail: AccessPath) -> None:
+    def _class_itself(self, owner: type, path: AccessPath) -> None:
         members = dict(vars(owner))
         for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
             member = members.pop(name)
             if isinstance(member, _FUNCTION_CLASSES) and name not in _ANNOTATING:
-                self.push(member, AccessPath(trail, ".", name))
+                self.push(member, AccessPath(path, ".", name))
 
-        def noted(name: str) -> None:
+        def on_follow(name: str) -> None:
             if not isinstance(vars(owner).get(name), (*_FUNCTION_CLASSES, types.MemberDescriptorType)):
                 at = AccessPath(AccessPath(None, "", owner.__name__), ".", name)
                 self.records[id(owner), name] = snapshots.class_attribute(owner, at)
 
-        self._named.append((members, trail, noted))
+        self._named.append((members, path, on_follow))
 
-    def _object(self, value: Any, kind: ClassTraits, trail: AccessPath) -> None:
+    def _object(self, value: Any, kind: ClassTraits, path: AccessPath) -> None:
         """Visit an instance of a user's class, or of a container that is written in Python."""
         if kind.is_users:
-            self._stored.bear_instance(value, trail)
+            self._stored.register_instance(value, path)
         else:
-            self._stored.bear(value, trail)
+            self._stored.register(value, path)
         if kind.is_users:
-            self.push(type(value), trail)
+            self.push(type(value), path)
         elif not kind.is_container:
             if kind.is_cache:
                 self.caches.append(value)
-                self.push(getattr(value, "__wrapped__", None), trail)
+                self.push(getattr(value, "__wrapped__", None), path)
             return
-        self._dict_of(value, trail, follow_all=kind.is_container, attribute=kind.attribute)
+        self._dict_of(value, path, follow_all=kind.is_container, attribute=kind.attribute)
         for name, member in kind.slots:
-            at = AccessPath(trail, ".", name)
+            at = AccessPath(path, ".", name)
             record = self.records[id(value), name] = snapshots.slot(value, member, at)
-            self.push(record.kept, at)
+            self.push(record.saved, at)
 
-    def _dict_of(self, value: Any, trail: AccessPath, follow_all: bool = False, attribute: str = ".") -> None:
+    def _dict_of(self, value: Any, path: AccessPath, follow_all: bool = False, attribute: str = ".") -> None:
         try:
             attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
         except AttributeError:
             return
         if isinstance(attributes, dict) and id(attributes) not in self.records:
             record = self.records[id(attributes)] = container_snapshots.Entries(
-                attributes, trail, attributes, attribute, type(value)
+                attributes, path, attributes, attribute, type(value)
             )
             if follow_all:
-                for name, part in record.kept.items():
-                    self.push(part, AccessPath(trail, attribute, name))
+                for name, part in record.saved.items():
+                    self.push(part, AccessPath(path, attribute, name))
             else:
-                self._named.append((dict(record.kept), trail, None))
+                self._named.append((dict(record.saved), path, None))
 
 
 def _has_memory(value: Any) -> bool:

@@ -27,12 +27,12 @@ _TEE: type = type(itertools.tee(())[0])
 class IteratorPosition(ObjectSnapshot):
     """An iterator and its position."""
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
-        super().__init__(owner, trail)
-        self.kept = position(owner)
+    def __init__(self, owner: Any, path: AccessPath) -> None:
+        super().__init__(owner, path)
+        self.saved = position(owner)
 
     def has_changed(self) -> bool:
-        return _is_hidden(self.owner) or not same(self.kept, position(self.owner))
+        return _is_hidden(self.owner) or not same(self.saved, position(self.owner))
 
     def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():

@@ -381,4 +381,4 @@ def _has_defaults(location: Any) -> bool:
 
 
 def _attribute(location: Any) -> str:
-    return str(location.key if isinstance(location, Attribute) else location.trail.key)
+    return str(location.key if isinstance(location, Attribute) else location.path.key)

@@ -90,8 +90,8 @@ def put(value: Any, key: Any, part: Any) -> None:
         base.__setitem__(value, key, part)
 
 
-def refill(value: Any, kept: dict[Any, Any]) -> None:
-    """Replace all parts of a mutable value by `kept`.
+def refill(value: Any, saved: dict[Any, Any]) -> None:
+    """Replace all parts of a mutable value by `saved`.
 
     >>> items = [1, 2, 3]
     >>> refill(items, {0: "a"})
@@ -101,16 +101,16 @@ def refill(value: Any, kept: dict[Any, Any]) -> None:
     base = _base_of(value)
     if base in (list, deque):
         base.clear(value)
-        base.extend(value, kept.values())
+        base.extend(value, saved.values())
         return
     if base is object:
-        for name in parts(value).keys() - kept.keys():
+        for name in parts(value).keys() - saved.keys():
             object.__delattr__(value, name)
     elif base is UserDict:
         value.data.clear()
     else:
         base.clear(value)
-    for key, part in kept.items():
+    for key, part in saved.items():
         put(value, key, part)
 
 

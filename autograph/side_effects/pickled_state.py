@@ -63,12 +63,12 @@ Reader = Callable[[Any], Any]
 class ObjectState(ObjectSnapshot):
     """An object of a library, with a snapshot of its observable state."""
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
-        super().__init__(owner, trail)
-        self.kept = state_of(owner)
+    def __init__(self, owner: Any, path: AccessPath) -> None:
+        super().__init__(owner, path)
+        self.saved = state_of(owner)
 
     def has_changed(self) -> bool:
-        return bool(self.kept != state_of(self.owner))
+        return bool(self.saved != state_of(self.owner))
 
     def changes(self) -> Iterator[StructuralChange]:
         if self.has_changed():

@@ -54,14 +54,14 @@ class ProcessState:
     ) -> None:
         self._codes = codes
         self._readers = [*_readers(names), *_of_caches(caches), *_of_files(files)]
-        self._kept = [read() for _, read in self._readers]
+        self._saved = [read() for _, read in self._readers]
 
     def warn(self, own: Sequence[tuple[CodeType, Variables]]) -> None:
         """Warn of the uses in the block's own functions, and of other state that has changed."""
         found = [one for code, variables in own for one in _uses(code, variables) if one.use in _CERTAIN]
         reported = {one.use.kind for one in found}
-        for (use, read), kept in zip(self._readers, self._kept, strict=True):
-            if use.kind not in reported and read() != kept:
+        for (use, read), saved in zip(self._readers, self._saved, strict=True):
+            if use.kind not in reported and read() != saved:
                 reported.add(use.kind)
                 others = [
                     one
@@ -198,11 +198,11 @@ def _name_of(value: Any) -> str:
     """Return the qualified name of a library's function or class; empty if there is none."""
     name = getattr(value, "__name__", None)
     if not isinstance(name, str):
-        return "os.environ" if value is getattr(sys.modules.get("os"), "environ", _NOBODY) else ""
+        return "os.environ" if value is getattr(sys.modules.get("os"), "environ", _NOTHING) else ""
     owner = getattr(value, "__self__", None)
     if owner is not None and not isinstance(owner, (type, ModuleType)):
-        is_python = owner is getattr(sys.modules.get("random"), "_inst", _NOBODY)
-        is_numpy = owner is getattr(sys.modules.get("numpy.random.mtrand"), "_rand", _NOBODY)
+        is_python = owner is getattr(sys.modules.get("random"), "_inst", _NOTHING)
+        is_numpy = owner is getattr(sys.modules.get("numpy.random.mtrand"), "_rand", _NOTHING)
         return f"random.{name}" if is_python else f"numpy.random.{name}" if is_numpy else ""
     module = getattr(value, "__module__", None)
     if value is open or value is input:
@@ -210,4 +210,4 @@ def _name_of(value: Any) -> str:
     return f"{module}.{name}" if isinstance(module, str) and callable(value) else ""
 
 
-_NOBODY = object()
+_NOTHING = object()

@@ -40,44 +40,44 @@ def stage_tracking_side_effects(
     `state` and `names` are the variables that all blocks take. `gives` names the results of a conditional; it
     is None for a loop. `besides` are further objects that are passed to the blocks.
     """
-    reach = LaterUses(sys._getframe(1))
+    later_uses = LaterUses(sys._getframe(1))
     roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
     roots += [*zip(names, state, strict=True), *besides]
     with remembering():
         return _settled(
-            lambda: SideEffectTracker(roots, reach, is_choice=gives is not None),
+            lambda: SideEffectTracker(roots, later_uses, is_choice=gives is not None),
             lambda tracker: CarriedState(makers, tracker, state, names, gives),
             run,
         )
 
 
 def _settled(
-    look: Callable[[], SideEffectTracker],
+    new_tracker: Callable[[], SideEffectTracker],
     carry: Callable[[SideEffectTracker], CarriedState],
     run: Callable[[CarriedState], State],
 ) -> State:
     """Stage the block in attempts, until one finds no further mutated location to carry.
 
-    `look` takes a heap snapshot, `carry` creates the carried state, and `run` traces and stages the block.
+    `new_tracker` takes a heap snapshot, `carry` creates the carried state, and `run` traces and stages the block.
     """
-    tracker = look()
+    tracker = new_tracker()
     carried = carry(tracker)
     if remembered := tracker.remembered():
         carried.extend(remembered)
     try:
         for _ in range(MAX_ATTEMPTS):
             try:
-                tracker.look_at_memory(*carried.everything())
+                tracker.refuse_aliased_updates(*carried.everything())
                 results = run(carried)
                 tracker.compare_gains()
             except RetraceNeeded as found:
                 if found.tracker is not tracker:
                     raise
                 if found.has_built:
-                    tracker = look()
+                    tracker = new_tracker()
                     carried = carry(tracker)
-                carried.extend(found.spots)
-                tracker.begin(found.spots)
+                carried.extend(found.mutations)
+                tracker.begin(found.mutations)
                 continue
             tracker.confirm(carried.locations, carried.touched)
             tracker.warn()
@@ -87,7 +87,7 @@ def _settled(
             return rest
         raise unsettled(carried.names)
     except BaseException:
-        tracker.survey.restore()
+        tracker.snapshot.restore()
         raise
     finally:
         tracker.is_open = False
@@ -99,10 +99,10 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
     `function` computes an operand that the graph may skip. `what` names the operand in the error. `blocks`
     are its code.
     """
-    reach = LaterUses(sys._getframe(1))
-    tracker = SideEffectTracker([("operand", block) for block in blocks], reach)
+    later_uses = LaterUses(sys._getframe(1))
+    tracker = SideEffectTracker([("operand", block) for block in blocks], later_uses)
 
-    def looked_after() -> Any:
+    def checked() -> Any:
         try:
             result = function()
             tracker.ends(())
@@ -110,11 +110,11 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
             tracker.undo()
             raise
         try:
-            tracker.look(None)
+            tracker.compare(None)
         except RetraceNeeded as found:
-            raise hidden(found.spots[0], what) from None
+            raise hidden(found.mutations[0], what) from None
         tracker.warn()
         tracker.replay()  # elements that containers gain while tracing, as in a block
         return result
 
-    return looked_after
+    return checked

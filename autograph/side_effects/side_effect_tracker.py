@@ -36,10 +36,10 @@ class RetraceNeeded(BaseException):
     """Ends a trace that has mutated a location which is not carried yet. User code cannot catch it."""
 
     def __init__(
-        self, tracker: SideEffectTracker, spots: Sequence[MutatedLocation], has_built: bool = False
+        self, tracker: SideEffectTracker, mutations: Sequence[MutatedLocation], has_built: bool = False
     ) -> None:
         super().__init__()
-        self.tracker, self.spots, self.has_built = tracker, spots, has_built
+        self.tracker, self.mutations, self.has_built = tracker, mutations, has_built
 
 
 class _Memory(threading.local):
@@ -68,17 +68,19 @@ def remembering() -> Iterator[None]:
 class SideEffectTracker:
     """The side effects observed while one staged block is traced."""
 
-    def __init__(self, roots: Sequence[tuple[str, Any]], reach: LaterUses, is_choice: bool = False) -> None:
-        self.survey = HeapSnapshot(roots)
+    def __init__(
+        self, roots: Sequence[tuple[str, Any]], later_uses: LaterUses, is_choice: bool = False
+    ) -> None:
+        self.snapshot = HeapSnapshot(roots)
         self._is_choice = is_choice
         self.is_open = True  # once it is False, a backend's call of a block's function is an ordinary call
-        self.reach = reach
-        self.reach.codes = list(self.survey.codes.values())
-        self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
+        self.later_uses = later_uses
+        self.later_uses.codes = list(self.snapshot.codes.values())
+        self.later_uses.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
-        self._process = self.survey.process_state()
+        self._process = self.snapshot.process_state()
         self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
-        self.external_aliases = ExternalAliases(self.survey, self.reach, self.again)
+        self.external_aliases = ExternalAliases(self.snapshot, self.later_uses, self.again)
         self._gains: dict[Any, list[tuple[ObjectSnapshot, Any]]] = {}
         self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # id → a dict and the order of its keys
         self._fresh: list[MutatedLocation] = []  # found by the previous attempt
@@ -86,19 +88,19 @@ class SideEffectTracker:
     def remembered(self) -> list[MutatedLocation]:
         """Return the locations that an earlier trace of the same block found and that still exist."""
         found = _memory.found.get(self._code, [])
-        owners = {id(record.holder) for record in self.survey.records.values()}
-        return [spot for spot in found if id(spot.owner) in owners]
+        owners = {id(record.holder) for record in self.snapshot.records.values()}
+        return [mutation for mutation in found if id(mutation.owner) in owners]
 
     def uses_name_later(self, name: str) -> bool:
         """Return whether code after the block may use a variable."""
-        return self.reach.uses_name_later(name)
+        return self.later_uses.uses_name_later(name)
 
-    def begin(self, spots: Sequence[MutatedLocation]) -> None:
-        """Begin a new attempt, with `spots` carried."""
+    def begin(self, mutations: Sequence[MutatedLocation]) -> None:
+        """Begin a new attempt, with `mutations` carried."""
         self._gains.clear()
         self._orders.clear()
-        self._fresh = list(spots)
-        _memory.found.setdefault(self._code, []).extend(spots)
+        self._fresh = list(mutations)
+        _memory.found.setdefault(self._code, []).extend(mutations)
 
     def ends(self, locations: Sequence[Location]) -> None:
         """Check list lengths and key orders at the end of a function of the block.
@@ -113,17 +115,19 @@ class SideEffectTracker:
 
     def _compare_orders(self) -> None:
         """Check that dicts keep the order of their keys, before the block and after each of its functions."""
-        for record in self.survey.dicts():
+        for record in self.snapshot.dicts():
             now = record.order()
-            _, kept = self._orders.setdefault(id(record), (record, list(record.kept)))
-            if len(now) == len(kept) and all(map(operator.is_, now, kept)):
+            _, saved = self._orders.setdefault(id(record), (record, list(record.saved)))
+            if len(now) == len(saved) and all(map(operator.is_, now, saved)):
                 continue
-            common, others = set(now) & set(kept), {id(key) for key in kept}
-            before, after = ([key for key in keys if key in common] for keys in (kept, now))
+            common, others = set(now) & set(saved), {id(key) for key in saved}
+            before, after = ([key for key in keys if key in common] for keys in (saved, now))
             is_same = all(map(operator.is_, before, after)) and all(id(key) in others for key in after)
-            if not is_same and self.reach.sees_order(record):
-                raise refused(StructuralChange(record, False, "changes the order of its keys"), self.reach)
-            kept += [key for key in now if key not in common]
+            if not is_same and self.later_uses.sees_order(record):
+                raise refused(
+                    StructuralChange(record, False, "changes the order of its keys"), self.later_uses
+                )
+            saved += [key for key in now if key not in common]
 
     def _has_default(self, location: Attribute) -> bool:
         """Return whether an attribute that the object lacks reads as the attribute of its class."""
@@ -138,7 +142,7 @@ class SideEffectTracker:
             if record.order() != keys:
                 record.reorder(keys)
 
-    def look_at_memory(self, names: Sequence[str], values: Sequence[Any]) -> None:
+    def refuse_aliased_updates(self, names: Sequence[str], values: Sequence[Any]) -> None:
         """Raise an error if a loop updates an array or list by `+=` that has an alias.
 
         In the graph the updated value is a new object.
@@ -149,59 +153,59 @@ class SideEffectTracker:
             if not (type(value) is list or (is_memory(value) and not memoryview(value).readonly)):
                 continue
             label = "" if name.endswith("]") else name.rpartition(".")[2]
-            if any(label in bytecode_effects.updates_in_place(code) for code in self.reach.own) and (
+            if any(label in bytecode_effects.updates_in_place(code) for code in self.later_uses.own) and (
                 getattr(value, "base", None) is not None
                 or self.external_aliases.is_elsewhere(value, {label})
-                or any(True for _ in self.reach.holders_later(value, {name}))
+                or any(True for _ in self.later_uses.holders_later(value, {name}))
             ):
                 raise rebound(name)
 
     def undo(self) -> None:
         """Undo the side effects after a function of the block has failed."""
-        self.reach.forget()
+        self.later_uses.forget()
         if self.is_open:
-            self.survey.restore()
+            self.snapshot.restore()
 
-    def look(self, key: Any) -> None:
+    def compare(self, key: Any) -> None:
         """Compare the heap with its snapshot after a function of the block has run.
 
         The carried locations have been restored before the call.
         """
-        self.reach.forget()
-        changed = self.survey.changed() if self.is_open else []
+        self.later_uses.forget()
+        changed = self.snapshot.changed() if self.is_open else []
         if not changed:
             self._gains.pop(key, None)
             return
         changes = [change for record in changed for change in record.changes()]
-        self._look_at_caches(changed)
-        spots = [change for change in changes if isinstance(change, MutatedLocation)]
+        self._compare_caches(changed)
+        mutations = [change for change in changes if isinstance(change, MutatedLocation)]
         reshaped = [change for change in changes if isinstance(change, StructuralChange)]
-        grown = [change for change in reshaped if self.reach.only_grows(change)]
+        grown = [change for change in reshaped if self.later_uses.only_grows(change)]
         gains = [(change.record, change.record.gain()) for change in grown]
-        values = [(spot, spot.read()) for spot in spots]
-        self.survey.restore()
+        values = [(mutation, mutation.read()) for mutation in mutations]
+        self.snapshot.restore()
         if any(map(_is_lasting, [value for _, value in values])):
             self._build(values)
         others = [self._items_of(change) for change in reshaped if change not in grown]
         inside = {id(one.owner) for one in others}
-        spots = [spot for spot in spots if id(spot.owner) not in inside]
-        if spots or others:
-            raise RetraceNeeded(self, [*spots, *others])
+        mutations = [mutation for mutation in mutations if id(mutation.owner) not in inside]
+        if mutations or others:
+            raise RetraceNeeded(self, [*mutations, *others])
         self._gains[key] = gains
 
-    def _look_at_caches(self, changed: Sequence[ObjectSnapshot]) -> None:
+    def _compare_caches(self, changed: Sequence[ObjectSnapshot]) -> None:
         """Refuse cached properties that a trace has computed, if discarding them is observable later."""
         for record in changed:
             for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
                 names = bytecode_effects.facts(cached.func.__code__).names
                 location = Attribute(partial(getattr, record, "mapping"), name)
-                location.name = f"{record.trail}.{name}"
-                if self.reach.may_change_later(names) or self.reach.may_ask_later(location):
+                location.name = f"{record.path}.{name}"
+                if self.later_uses.may_change_later(names) or self.later_uses.may_ask_later(location):
                     raise presence(location, False)
 
     def _items_of(self, change: StructuralChange) -> SequenceItems:
         """Return the items of a list as a location if a conditional changes its length; otherwise raise."""
-        error = refused(change, self.reach)
+        error = refused(change, self.later_uses)
         if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
             raise error
         return SequenceItems(change.record, error)
@@ -222,22 +226,24 @@ class SideEffectTracker:
                 and all(map(_is_staged, chain(*gains)))
             ):
                 found.append(
-                    SequenceItems(record, refused(StructuralChange(record, True, "grows"), self.reach))
+                    SequenceItems(record, refused(StructuralChange(record, True, "grows"), self.later_uses))
                 )
         if found:
             raise RetraceNeeded(self, found)
 
     def _build(self, values: Sequence[tuple[MutatedLocation, Any]]) -> None:
         """Keep what an object creates lazily on first use, such as variables, and trace again."""
-        lasting = [(spot, value) for spot, value in values if _is_settling(value)]
-        for spot, value in lasting:
-            spot.write(value)
-        built = {id(spot) for spot, _ in lasting}
-        raise RetraceNeeded(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
+        lasting = [(mutation, value) for mutation, value in values if _is_settling(value)]
+        for mutation, value in lasting:
+            mutation.write(value)
+        built = {id(mutation) for mutation, _ in lasting}
+        raise RetraceNeeded(
+            self, [mutation for mutation, _ in values if id(mutation) not in built], has_built=True
+        )
 
     def again(self) -> BaseException:
         """Return the exception that has the block traced again, with the same carried locations."""
-        self.survey.restore()
+        self.snapshot.restore()
         return RetraceNeeded(self, [])
 
     def maybe(self, target: Location, was_there: bool) -> None:
@@ -245,7 +251,7 @@ class SideEffectTracker:
 
         In a trace the location has no value, although it may have one when the graph runs.
         """
-        if self.reach.asks_for(target, is_over=False):
+        if self.later_uses.asks_for(target, is_over=False):
             raise presence(target, was_there)
 
     def left(self, target: Location, was_there: bool, is_inner: bool) -> bool:
@@ -253,9 +259,9 @@ class SideEffectTracker:
 
         Raise an error if the code may test for the value, or uses it after a conditional or inner loop.
         """
-        is_used = self.reach.uses_later(target)
-        is_certain = not (self._is_choice or was_there or is_inner or self.reach.tests_later(target))
-        if (is_used and not is_certain) or self.reach.asks_for(target, is_over=True):
+        is_used = self.later_uses.uses_later(target)
+        is_certain = not (self._is_choice or was_there or is_inner or self.later_uses.tests_later(target))
+        if (is_used and not is_certain) or self.later_uses.asks_for(target, is_over=True):
             raise presence(target, was_there)
         return is_used
 
@@ -265,16 +271,20 @@ class SideEffectTracker:
 
     def confirm(self, locations: Sequence[Location], touched: Set[Location]) -> None:
         """Check that each location found before has changed again; otherwise a hidden condition decides."""
-        for spot in self._fresh:
-            if spot not in touched:
-                raise only_once(spot)
+        for mutation in self._fresh:
+            if mutation not in touched:
+                raise only_once(mutation)
         for location in locations:
             has_default = (
                 self._has_default(location)
                 if isinstance(location, Attribute)
                 else isinstance(location, MutatedLocation)
             )
-            if has_default and getattr(location, "has_default", True) and self.reach.tells_later(location):
+            if (
+                has_default
+                and getattr(location, "has_default", True)
+                and self.later_uses.tells_later(location)
+            ):
                 raise presence(location, False)
 
     def replay(self) -> None:

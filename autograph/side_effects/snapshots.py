@@ -48,13 +48,13 @@ class MutatedLocation:
     has_default = False  # whether a missing attribute reads as that of the class
 
     def __init__(
-        self, owner: Any, trail: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
+        self, owner: Any, path: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
     ) -> None:
         self.owner = owner
-        self.trail = trail
-        self.name = str(trail)
-        self.kind = "[" if trail.kind == "@" else trail.kind
-        self.label = trail.label
+        self.path = path
+        self.name = str(path)
+        self.kind = "[" if path.kind == "@" else path.kind
+        self.label = path.label
         self._get, self._put = get, put
 
     def read(self) -> Any:
@@ -78,10 +78,10 @@ class StructuralChange(NamedTuple):
 class ObjectSnapshot:
     """The contents of `owner` when a staged block began."""
 
-    def __init__(self, owner: Any, trail: AccessPath) -> None:
+    def __init__(self, owner: Any, path: AccessPath) -> None:
         self.owner = owner
-        self.trail = trail
-        self.labels = {trail.label}
+        self.path = path
+        self.labels = {path.label}
 
     @property
     def holder(self) -> Any:
@@ -109,25 +109,25 @@ class CellSnapshot(ObjectSnapshot):
     """A single value: a closure's cell, a slot, a global variable, an attribute of a class or module."""
 
     def __init__(
-        self, owner: Any, trail: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
+        self, owner: Any, path: AccessPath, get: Callable[[], Any], put: Callable[[Any], None]
     ) -> None:
-        super().__init__(owner, trail)
+        super().__init__(owner, path)
         self.get, self.put = get, put
-        self.kept = get()
+        self.saved = get()
 
     def has_changed(self) -> bool:
-        return self.get() is not self.kept
+        return self.get() is not self.saved
 
     def changes(self) -> Iterator[MutatedLocation]:
-        if not same(self.get(), self.kept):
-            yield MutatedLocation(self.owner, self.trail, self.get, self.put)
+        if not same(self.get(), self.saved):
+            yield MutatedLocation(self.owner, self.path, self.get, self.put)
 
     def restore(self) -> None:
         if self.has_changed():
-            self.put(self.kept)
+            self.put(self.saved)
 
 
-def cell(owner: CellType, trail: AccessPath) -> CellSnapshot:
+def cell(owner: CellType, path: AccessPath) -> CellSnapshot:
     """Return the snapshot of a variable that functions share."""
 
     def get() -> Any:
@@ -142,12 +142,12 @@ def cell(owner: CellType, trail: AccessPath) -> CellSnapshot:
         elif get() is not NOTHING:
             del owner.cell_contents
 
-    return CellSnapshot(owner, trail, get, put)
+    return CellSnapshot(owner, path, get, put)
 
 
-def global_variable(owner: dict[str, Any], trail: AccessPath) -> CellSnapshot:
+def global_variable(owner: dict[str, Any], path: AccessPath) -> CellSnapshot:
     """Return the snapshot of a module's variable."""
-    name = trail.key
+    name = path.key
 
     def put(value: Any) -> None:
         if value is not NOTHING:
@@ -155,10 +155,10 @@ def global_variable(owner: dict[str, Any], trail: AccessPath) -> CellSnapshot:
         else:
             owner.pop(name, None)
 
-    return CellSnapshot(owner, trail, lambda: owner.get(name, NOTHING), put)
+    return CellSnapshot(owner, path, lambda: owner.get(name, NOTHING), put)
 
 
-def slot(owner: Any, member: Any, trail: AccessPath) -> CellSnapshot:
+def slot(owner: Any, member: Any, path: AccessPath) -> CellSnapshot:
     """Return the snapshot of an attribute that `__slots__` names."""
 
     def get() -> Any:
@@ -173,12 +173,12 @@ def slot(owner: Any, member: Any, trail: AccessPath) -> CellSnapshot:
         elif get() is not NOTHING:
             member.__delete__(owner)
 
-    return CellSnapshot(owner, trail, get, put)
+    return CellSnapshot(owner, path, get, put)
 
 
-def class_attribute(owner: type, trail: AccessPath) -> CellSnapshot:
+def class_attribute(owner: type, path: AccessPath) -> CellSnapshot:
     """Return the snapshot of a class attribute."""
-    name = trail.key
+    name = path.key
 
     def put(value: Any) -> None:
         if value is not NOTHING:
@@ -186,22 +186,22 @@ def class_attribute(owner: type, trail: AccessPath) -> CellSnapshot:
         elif name in vars(owner):
             type.__delattr__(owner, name)
 
-    return CellSnapshot(owner, trail, lambda: vars(owner).get(name, NOTHING), put)
+    return CellSnapshot(owner, path, lambda: vars(owner).get(name, NOTHING), put)
 
 
-def context_variable(owner: ContextVar[Any], trail: AccessPath) -> CellSnapshot:
+def context_variable(owner: ContextVar[Any], path: AccessPath) -> CellSnapshot:
     """Return the snapshot of a context variable in the current context."""
 
     def put(value: Any) -> None:
         if value is not NOTHING:
             owner.set(value)
 
-    return CellSnapshot(owner, trail, lambda: owner.get(NOTHING), put)
+    return CellSnapshot(owner, path, lambda: owner.get(NOTHING), put)
 
 
-def attribute(owner: Any, trail: AccessPath) -> CellSnapshot:
+def attribute(owner: Any, path: AccessPath) -> CellSnapshot:
     """Return the snapshot of an attribute of any other object."""
-    name = trail.key
+    name = path.key
 
     def get() -> Any:
         try:
@@ -216,4 +216,4 @@ def attribute(owner: Any, trail: AccessPath) -> CellSnapshot:
             elif get() is not NOTHING:
                 delattr(owner, name)
 
-    return CellSnapshot(owner, trail, get, put)
+    return CellSnapshot(owner, path, get, put)

@@ -28,10 +28,10 @@ _SPECIAL = _OF_FUNCTIONS | _OF_INSTANCES | {"__bases__", "cell_contents"}
 class NewNames(ObjectSnapshot):
     """The attribute names of a class, module or library object; if `among` is given, only these names count."""
 
-    def __init__(self, owner: Any, trail: AccessPath, among: Set[str] | None) -> None:
-        super().__init__(owner, trail)
+    def __init__(self, owner: Any, path: AccessPath, among: Set[str] | None) -> None:
+        super().__init__(owner, path)
         self._variables = vars(owner) if isinstance(owner, type) else policy.attributes_of(owner)
-        self._kept = frozenset(self._variables) if among is None else frozenset()
+        self._saved = frozenset(self._variables) if among is None else frozenset()
         self._among = None if among is None else among - self._variables.keys()
 
     def has_changed(self) -> bool:
@@ -41,39 +41,39 @@ class NewNames(ObjectSnapshot):
         if self._among is not None:
             new = self._among & self._variables.keys() if not self._among.isdisjoint(self._variables) else ()
         else:
-            new = self._variables.keys() - self._kept if len(self._variables) > len(self._kept) else ()
+            new = self._variables.keys() - self._saved if len(self._variables) > len(self._saved) else ()
         return sorted(name for name in new if name[:2] != "__") if new else []
 
     def changes(self) -> Iterator[MutatedLocation]:
         for name in self._new():
-            holder = _holder(self.owner, AccessPath(self.trail, ".", name))
-            yield MutatedLocation(self.owner, holder.trail, holder.get, holder.put)
+            holder = _holder(self.owner, AccessPath(self.path, ".", name))
+            yield MutatedLocation(self.owner, holder.path, holder.get, holder.put)
 
     def restore(self) -> None:
         for name in self._new():
-            _holder(self.owner, AccessPath(self.trail, ".", name)).put(NOTHING)
+            _holder(self.owner, AccessPath(self.path, ".", name)).put(NOTHING)
 
 
 class Fixed(snapshots.CellSnapshot):
     """An attribute that no graph can assign, such as the class of an object."""
 
     def changes(self) -> Iterator[Any]:
-        if not same(self.get(), self.kept):
+        if not same(self.get(), self.saved):
             yield StructuralChange(self, False, "changes")
 
 
-def fixed(owner: Any, trail: AccessPath) -> Fixed:
+def fixed(owner: Any, path: AccessPath) -> Fixed:
     """Return the snapshot of an attribute that no graph can assign."""
-    plain = snapshots.attribute(owner, trail)
-    return Fixed(owner, trail, plain.get, plain.put)
+    plain = snapshots.attribute(owner, path)
+    return Fixed(owner, path, plain.get, plain.put)
 
 
-def _holder(owner: Any, trail: AccessPath) -> snapshots.CellSnapshot:
-    if trail.key in _SPECIAL - {"cell_contents"} or is_fixed(type(owner), trail.key):
-        return fixed(owner, trail)
+def _holder(owner: Any, path: AccessPath) -> snapshots.CellSnapshot:
+    if path.key in _SPECIAL - {"cell_contents"} or is_fixed(type(owner), path.key):
+        return fixed(owner, path)
     if isinstance(owner, type):
-        return snapshots.class_attribute(owner, trail)
-    return snapshots.attribute(owner, trail)
+        return snapshots.class_attribute(owner, path)
+    return snapshots.attribute(owner, path)
 
 
 class StoredAttributes:
@@ -81,57 +81,57 @@ class StoredAttributes:
 
     def __init__(self, found: MutableMapping[Any, ObjectSnapshot]) -> None:
         self._records = found
-        self._bearers: list[tuple[Any, AccessPath, bool]] = []
+        self._registered: list[tuple[Any, AccessPath, bool]] = []
         self._instances: list[tuple[Any, AccessPath]] = []  # instances of users' classes
         self._stored: set[str] = set()
         self._done = 0, 0
-        self._spoken = 0  # the number of names in the code
+        self._name_count = 0  # the number of names in the code
 
-    def bear(self, value: Any, trail: AccessPath, is_users: bool = False) -> None:
+    def register(self, value: Any, path: AccessPath, is_users: bool = False) -> None:
         """Register an object that may have such attributes.
 
         `is_users` says whether the object or its class is defined in user code.
         """
-        self._bearers.append((value, trail, is_users))
+        self._registered.append((value, path, is_users))
 
-    def bear_instance(self, value: Any, trail: AccessPath) -> None:
+    def register_instance(self, value: Any, path: AccessPath) -> None:
         """Register an instance of a user's class."""
-        self._instances.append((value, trail))
+        self._instances.append((value, path))
 
-    def note(self, names: Set[str]) -> None:
+    def take_snapshots(self, names: Set[str]) -> None:
         """Take snapshots for code that contains `names`; `names` only grow from call to call."""
-        counts = len(self._bearers), len(self._instances)
-        if len(names) == self._spoken and counts == self._done:
+        counts = len(self._registered), len(self._instances)
+        if len(names) == self._name_count and counts == self._done:
             return
-        stored = self._stored if len(names) == self._spoken else _stored_in(names)
+        stored = self._stored if len(names) == self._name_count else _stored_in(names)
         first, second = self._done if stored == self._stored else (0, 0)
-        self._spoken, self._stored, self._done = len(names), stored, counts
+        self._name_count, self._stored, self._done = len(names), stored, counts
         if not stored:
             return
-        for value, trail, is_users in self._bearers[first:]:
-            self._note(value, trail, stored, is_users)
+        for value, path, is_users in self._registered[first:]:
+            self._snapshot_attributes(value, path, stored, is_users)
         if special := stored & _OF_INSTANCES:
-            for value, trail in self._instances[second:]:
-                self._note_some(value, trail, special)
+            for value, path in self._instances[second:]:
+                self._snapshot_names(value, path, special)
 
-    def _note(self, value: Any, trail: AccessPath, stored: set[str], is_users: bool) -> None:
+    def _snapshot_attributes(self, value: Any, path: AccessPath, stored: set[str], is_users: bool) -> None:
         if isinstance(value, FunctionType):
-            self._note_some(value, trail, stored & _OF_FUNCTIONS)
+            self._snapshot_names(value, path, stored & _OF_FUNCTIONS)
             return
         is_open = isinstance(value, (type, ModuleType))
         variables = vars(value) if isinstance(value, type) else policy.attributes_of(value)
         if is_open or type(value).__dictoffset__ != 0:
             among = None if is_users and is_open else stored
-            self._records[id(value), STORED] = NewNames(value, trail, among)
+            self._records[id(value), STORED] = NewNames(value, path, among)
         special = {"__bases__"} if isinstance(value, type) else set()
         fixed_names = {"__dict__"} if isinstance(value, type) else set()  # a new view at each access
         inherited = special if is_open else {name for name in stored if _is_member(value, name)}
-        self._note_some(value, trail, stored & (variables.keys() - fixed_names) | stored & inherited)
+        self._snapshot_names(value, path, stored & (variables.keys() - fixed_names) | stored & inherited)
 
-    def _note_some(self, value: Any, trail: AccessPath, names: Set[str]) -> None:
+    def _snapshot_names(self, value: Any, path: AccessPath, names: Set[str]) -> None:
         for name in sorted(names):
             if (id(value), name) not in self._records:
-                self._records[id(value), name] = _holder(value, AccessPath(trail, ".", name))
+                self._records[id(value), name] = _holder(value, AccessPath(path, ".", name))
 
 
 def _stored_in(names: Set[str]) -> set[str]:

@@ -19,7 +19,7 @@ class BranchResult(NamedTuple):
     """The objects in the results of one trace of a branch or body, and the may-alias groups of that trace."""
 
     objects: dict[Path, Any]
-    doubts: Sequence[Sequence[Any]] = ()
+    groups: Sequence[Sequence[Any]] = ()
 
     def key(self, path: Path) -> int:
         return id(self.objects.get(path))
@@ -29,7 +29,7 @@ class BranchResult(NamedTuple):
         if path in self.objects:
             value = self.objects[path]
             yield value
-            for group in self.doubts:
+            for group in self.groups:
                 if any(value is one for one in group):
                     yield from (one for one in group if one is not value)
 

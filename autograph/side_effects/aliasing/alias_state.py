@@ -30,7 +30,7 @@ from .object_paths import Path, are_plain, circular, drawn, fits, holds, objects
 
 Held = dict[int, tuple[Any, dict[Any, Any]]]
 """id → a container that a trace has filled with other parts, and the parts that it held before."""
-Came = dict[Path, tuple[Any, dict[Any, Any]]]
+AtEntry = dict[Path, tuple[Any, dict[Any, Any]]]
 """path → an object with which a trace begins, and its parts at that time."""
 
 
@@ -87,16 +87,16 @@ class AliasState:
 
         return tuple(rebuilt(value, (number,), choose) for number, value in enumerate(state)), held
 
-    def came(self, state: State) -> Came:
+    def at_entry(self, state: State) -> AtEntry:
         """Return the objects with which a trace begins; record those that may alias."""
         if self._are_plain(state):
             return {}
         now = dict(objects(state))
-        for path, *values in self._entry.doubts(self.before, now):
-            self._outside.begins(self.names[path[0]], values)
+        for path, *values in self._entry.groups(self.before, now):
+            self._outside.record_loop_entry(self.names[path[0]], values)
         return {path: (value, parts(value)) for path, value in now.items()}
 
-    def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
+    def leave(self, results: Sequence[Any], at_entry: AtEntry) -> tuple[Any, ...]:
         """Return the results in the form in which the backend gets them."""
         extra = len(results) - len(self.gives)  # such as whether a loop continues
         own = results[extra:]
@@ -111,28 +111,28 @@ class AliasState:
         if not self.is_choice:
             if self._entry.learn(self.before, run, self.names, self._outside):
                 raise self._outside.again()
-            self._look_for_lost(run, came)
+            self._refuse_lost(run, at_entry)
             for path in self._lists.changed():
                 self._outside.lost(self.names[path[0]], self._lists.before[path], set(), set(self.gives))
-        here = {id(value) for value, _ in came.values()} | self._own
+        here = {id(value) for value, _ in at_entry.values()} | self._own
 
-        def knows(part: Any) -> bool:
-            return id(part) in here or self._outside.knows(part)
+        def is_older(part: Any) -> bool:
+            return id(part) in here or self._outside.is_older(part)
 
-        return (*results[:extra], *(drawn(result, knows) for result in own))
+        return (*results[:extra], *(drawn(result, is_older) for result in own))
 
     def _are_plain(self, values: Sequence[Any]) -> bool:
         """Return whether there are no mutable objects, neither before the block nor in these values."""
         return self._begins_plain and are_plain(values)
 
-    def _look_for_lost(self, run: BranchResult, came: Came) -> None:
+    def _refuse_lost(self, run: BranchResult, at_entry: AtEntry) -> None:
         """Raise an error if a loop mutates an object that its variable loses, and an alias can observe that.
 
         Two objects that are swapped are each at the path of the other in the next iteration.
         """
         moving = {path: value for path, value in self.before.items() if run.objects.get(path) is not value}
         given = {id(value) for value in run.objects.values()}
-        lost = [path for path in changed(came) if came[path][0] is moving.get(path)]
+        lost = [path for path in changed(at_entry) if at_entry[path][0] is moving.get(path)]
         others = [path for path, value in moving.items() if id(value) in given and path not in lost]
         for path in [*lost, *others] if lost else ():
             own = {self.names[at[0]] for at, other in self.before.items() if other is moving[path]}
@@ -147,8 +147,8 @@ class AliasState:
 
     def put_back(self, held: Held) -> None:
         """Write the previous parts back into the containers: the very same objects, at every level."""
-        for container, kept in held.values():
-            refill(container, kept)
+        for container, saved in held.values():
+            refill(container, saved)
 
     def settle(self, results: State) -> State:
         """Return the results after the block; paths that lead to one object in every trace share one object."""
@@ -164,7 +164,7 @@ class AliasState:
             given = [run.objects.get(path) for run in runs]
             one = given[0] if given and all(other is given[0] for other in given) else None
             is_own = one is not None and self._was_at(path, one)
-            if one is not None and (fits(one, value) if is_own else self._knows(one)):
+            if one is not None and (fits(one, value) if is_own else self._is_older(one)):
                 found[path] = one
                 return one, is_own
             self._compare(path, given)
@@ -191,8 +191,8 @@ class AliasState:
         """Return the variable of the results that holds the object at `path`."""
         return self.gives[path[0]] or self._outside.target(path)
 
-    def _knows(self, value: Any) -> bool:
-        return isinstance(value, MutableValue) or id(value) in self._own or self._outside.knows(value)
+    def _is_older(self, value: Any) -> bool:
+        return isinstance(value, MutableValue) or id(value) in self._own or self._outside.is_older(value)
 
     def _compare(self, path: Path, given: Sequence[Any]) -> None:
         """Check that the objects between which the graph selects differ in nothing but their parts."""
@@ -202,16 +202,16 @@ class AliasState:
                 if not alike(one.get(what), other.get(what)):
                     raise self._outside.unlike(self._named(path), what)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the paths that alias in some traces only; called when all locations are written."""
         for path, other in alias_conflicts(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, KnownObject):
                 self._outside.parted((name, self._named(other)), (result, self._found[other]))
-            elif self._knows(other.value):
+            elif self._is_older(other.value):
                 self._outside.split(name, other.value, result, set(self.gives))
 
 
-def changed(came: Came) -> list[Path]:
+def changed(at_entry: AtEntry) -> list[Path]:
     """Return the paths of the objects that no longer hold their initial parts."""
-    return [path for path, (value, kept) in came.items() if not holds(value, kept)]
+    return [path for path, (value, saved) in at_entry.items() if not holds(value, saved)]

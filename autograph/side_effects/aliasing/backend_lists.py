@@ -25,24 +25,26 @@ class BackendLists:
 
     def __init__(self, initial: State, is_choice: bool) -> None:
         self.before = {} if is_choice else _lists_in(initial)
-        self._stand: dict[Path, tuple[Any, dict[str, Any]]] = {}  # list, initial attributes
+        self._at_entry: dict[Path, tuple[Any, dict[str, Any]]] = {}  # list, initial attributes
 
     def enter(self, state: State) -> None:
         """Record the lists of `state`, with which a trace of the loop's body begins."""
         if self.before:
             found = _lists_in(state)
-            self._stand = {
+            self._at_entry = {
                 path: (found[path], attributes(found[path])) for path in self.before.keys() & found.keys()
             }
 
     def changed(self) -> list[Path]:
         """Return the paths of the lists that the trace has mutated in place."""
-        return [path for path, (value, kept) in self._stand.items() if not _holds(value, kept)]
+        return [path for path, (value, saved) in self._at_entry.items() if not _holds(value, saved)]
 
     def given(self, results: Sequence[Any]) -> dict[Path, Any]:
         """Return the lists in the results of a trace; for an unmutated list, the list before the block."""
         one = {
-            id(value): self.before[path] for path, (value, kept) in self._stand.items() if _holds(value, kept)
+            id(value): self.before[path]
+            for path, (value, saved) in self._at_entry.items()
+            if _holds(value, saved)
         }
         return {path: one.get(id(value), value) for path, value in _lists_in(results).items()}
 
@@ -69,6 +71,6 @@ def _lists_in(values: Sequence[Any]) -> dict[Path, Any]:
     return {path: value for path, value in backend_lists(values) if not value.is_own}
 
 
-def _holds(value: Any, kept: dict[str, Any]) -> bool:
+def _holds(value: Any, saved: dict[str, Any]) -> bool:
     now = attributes(value)
-    return now.keys() == kept.keys() and all(same(part, kept[name]) for name, part in now.items())
+    return now.keys() == saved.keys() and all(same(part, saved[name]) for name, part in now.items())

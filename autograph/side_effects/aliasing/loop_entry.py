@@ -25,7 +25,7 @@ class LoopEntryAliases:
     def __init__(self) -> None:
         self.apart: set[Path] = set()  # where later iterations begin with another object
         self.first: dict[Path, Path] = {}  # path → the first path to the same object in each iteration
-        self._doubtful: dict[tuple[Path, Any], Path | KnownObject] = {}
+        self._ambiguous: dict[tuple[Path, Any], Path | KnownObject] = {}
 
     def learn(
         self, before: dict[Path, Any], run: BranchResult, names: tuple[str, ...], outside: ExternalAliases
@@ -34,15 +34,15 @@ class LoopEntryAliases:
 
         Return whether the trace made a wrong assumption about the objects at the beginning of an iteration.
         """
-        runs = BranchResult(before, run.doubts), run
+        runs = BranchResult(before, run.groups), run
         paths = list(dict.fromkeys((*before, *run.objects)))
         self.first = classes(runs, paths)
         has_learned = False
         for path, other in alias_conflicts(runs, paths):
             key = (path, id(other.value) if isinstance(other, KnownObject) else other)
-            if key in self._doubtful or not self._matters(other, before, names, outside):
+            if key in self._ambiguous or not self._matters(other, before, names, outside):
                 continue
-            self._doubtful[key] = other
+            self._ambiguous[key] = other
             self.apart.add(path)
             if not isinstance(other, KnownObject):
                 self.apart.add(other)
@@ -60,13 +60,13 @@ class LoopEntryAliases:
         if not isinstance(other, KnownObject):
             return True
         own = [path for path, value in before.items() if value is other.value]
-        if not own and not outside.knows(other.value):
+        if not own and not outside.is_older(other.value):
             return False
         return outside.is_elsewhere(other.value, {names[path[0]] for path in own})
 
-    def doubts(self, before: dict[Path, Any], now: dict[Path, Any]) -> Iterator[tuple[Path, Any, Any]]:
+    def groups(self, before: dict[Path, Any], now: dict[Path, Any]) -> Iterator[tuple[Path, Any, Any]]:
         """Yield each path whose object may alias another when an iteration begins, with both objects."""
-        for (path, _), other in self._doubtful.items():
+        for (path, _), other in self._ambiguous.items():
             found = other.value if isinstance(other, KnownObject) else now.get(other)
             if path in now and found is not None and found is not now[path]:
                 yield path, now[path], found

@@ -41,7 +41,7 @@ class AliasScope:
     """
 
     def __init__(self) -> None:
-        self._kept: list[tuple[MayAlias, list[Any]]] = []
+        self._saved: list[tuple[MayAlias, list[Any]]] = []
 
     def __enter__(self) -> AliasScope:
         self.open()
@@ -55,30 +55,30 @@ class AliasScope:
             self.close()
 
     def open(self) -> None:
-        for doubt in all_doubts():
-            self.watch(doubt)
+        for group in all_groups():
+            self.watch(group)
         _memory.scopes.append(self)
 
     def close(self) -> None:
         if self in _memory.scopes:
             _memory.scopes.remove(self)
 
-    def watch(self, doubt: MayAlias) -> None:
-        self._kept.append((doubt, [contents(value) for value in doubt.objects]))
+    def watch(self, group: MayAlias) -> None:
+        self._saved.append((group, [contents(value) for value in group.objects]))
 
-    def doubts(self) -> Iterator[MayAlias]:
-        for doubt, _ in self._kept:
-            yield doubt
+    def groups(self) -> Iterator[MayAlias]:
+        for group, _ in self._saved:
+            yield group
 
     def check(self) -> None:
         """Raise the error of a group whose objects have been mutated."""
-        for doubt, kept in self._kept:
-            if not all(map(_is_as_kept, doubt.objects, kept)):
-                raise doubt.error
+        for group, saved in self._saved:
+            if not all(map(_is_unchanged, group.objects, saved)):
+                raise group.error
 
 
-def _is_as_kept(value: Any, kept: tuple[dict[Any, Any], dict[str, Any]]) -> bool:
-    items, named = kept
+def _is_unchanged(value: Any, saved: tuple[dict[Any, Any], dict[str, Any]]) -> bool:
+    items, named = saved
     now = contents(value)[1]
     return (
         holds(value, items)
@@ -87,17 +87,17 @@ def _is_as_kept(value: Any, kept: tuple[dict[Any, Any], dict[str, Any]]) -> bool
     )
 
 
-def all_doubts() -> Iterator[MayAlias]:
+def all_groups() -> Iterator[MayAlias]:
     """Return all may-alias groups of the current trace."""
-    return _memory.scopes[-1].doubts() if _memory.scopes else iter(())
+    return _memory.scopes[-1].groups() if _memory.scopes else iter(())
 
 
 def groups() -> list[tuple[Any, ...]]:
     """Return the objects of each may-alias group."""
-    return [doubt.objects for doubt in all_doubts()]
+    return [group.objects for group in all_groups()]
 
 
-def note(objects: Sequence[Any], error: Exception) -> bool:
+def record(objects: Sequence[Any], error: Exception) -> bool:
     """Record that `objects` may alias until the innermost trace ends; return whether there is such a trace."""
     if _memory.scopes:
         _memory.scopes[-1].watch(MayAlias(tuple(objects), error))

@@ -179,25 +179,25 @@ def fits(container: Any, value: Any) -> bool:
     return type(container) is type(value) and parts(container).keys() == parts(value).keys()
 
 
-def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
+def drawn(value: Any, is_older: Callable[[Any], bool]) -> Any:
     """Return a copy of a pytree: new containers with the same leaves.
 
-    An object with fields is copied only if `knows` is true of an object in it. The backend may share other
+    An object with fields is copied only if `is_older` is true of an object in it. The backend may share other
     objects, since these are new.
     """
 
     def choose(path: Path, container: Any) -> tuple[Any, bool]:
         inner = (part for _, part in objects((container,)))
-        is_own = has_fields(container) and not any(map(knows, inner))
+        is_own = has_fields(container) and not any(map(is_older, inner))
         return (container, False) if is_own else (copied(container), True)
 
     return rebuilt(value, (), choose)
 
 
-def holds(container: Any, kept: dict[Any, Any]) -> bool:
-    """Return whether a container has exactly the parts `kept`; a leaf has no parts."""
+def holds(container: Any, saved: dict[Any, Any]) -> bool:
+    """Return whether a container has exactly the parts `saved`; a leaf has no parts."""
     now = parts(container) if is_mutable(container) else {}
-    return now.keys() == kept.keys() and all(same(part, kept[key]) for key, part in now.items())
+    return now.keys() == saved.keys() and all(same(part, saved[key]) for key, part in now.items())
 
 
 def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:

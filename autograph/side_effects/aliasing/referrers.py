@@ -26,7 +26,7 @@ from ...staging import PYTHON, backends
 _OF_PYTHON = frozenset({"__builtins__", "__loader__", "__spec__"})
 """Names through which modules reach the import system, which is large and leads to no data of the program."""
 _CLOSED = CodeType, FrameType, TracebackType
-_NOBODY = object()
+_NOTHING = object()
 
 Parts = Callable[["ReferrerSearch", Any], Iterable[Any]]
 
@@ -37,7 +37,7 @@ class ReferrerSearch:
     Objects that an `earlier` search has visited are not searched again.
     """
 
-    def __init__(self, sought: Any = _NOBODY, earlier: ReferrerSearch | None = None) -> None:
+    def __init__(self, sought: Any = _NOTHING, earlier: ReferrerSearch | None = None) -> None:
         self._sought = sought
         self._earlier: set[int] = set() if earlier is None else earlier._without
         # The ids of the objects that have been searched and do not lead to `sought`.
@@ -79,7 +79,7 @@ class ReferrerSearch:
         level = [value]
         self._seen = set()
         while level:
-            if self._sought is not _NOBODY and any(map(operator.is_, level, repeat(self._sought))):
+            if self._sought is not _NOTHING and any(map(operator.is_, level, repeat(self._sought))):
                 return True
             level = self._parts(self._new(level))
         smaller, larger = sorted((self._without, self._seen), key=len)

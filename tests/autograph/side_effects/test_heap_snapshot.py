@@ -1,4 +1,4 @@
-"""The journal of a staged block: what it can reach, what has changed, and what becomes of that."""
+"""Heap snapshots of a staged block: what it can reach, what has changed, and which changes are carried or refused."""
 
 import collections
 import functools
@@ -57,12 +57,12 @@ def found(value):
     """The names of the places in which a function changes something that can be reached from `value`."""
 
     def after(change):
-        survey = HeapSnapshot([("change", change), ("x", value)])
+        snapshot = HeapSnapshot([("change", change), ("x", value)])
         change()
-        changes = [change for record in survey.changed() for change in record.changes()]
-        survey.restore()
-        assert not survey.changed()
-        return [getattr(change, "name", None) or f"{change.record.trail} {change.what}" for change in changes]
+        changes = [change for record in snapshot.changed() for change in record.changes()]
+        snapshot.restore()
+        assert not snapshot.changed()
+        return [getattr(change, "name", None) or f"{change.record.path} {change.what}" for change in changes]
 
     return after
 
@@ -72,8 +72,8 @@ class TestSurvey:
         inner, hidden = boxed(n=1), boxed(n=1)
         box = boxed(inner=inner, hidden=hidden)
         assert found(box)(lambda: box.inner.bump()) == ["x.inner.n"]
-        survey = HeapSnapshot([("f", lambda: box.inner.n)])
-        held = [record.holder for record in survey.records.values()]
+        snapshot = HeapSnapshot([("f", lambda: box.inner.n)])
+        held = [record.holder for record in snapshot.records.values()]
         assert any(holder is vars(inner) for holder in held)
         assert not any(holder is vars(hidden) for holder in held)
 
@@ -128,9 +128,9 @@ class TestSurvey:
     def test_an_object_with_two_names_has_both_labels(self):
         box = boxed(nodes=[])
         rows = box.nodes
-        survey = HeapSnapshot([("block", lambda: (box.nodes, rows))])
+        snapshot = HeapSnapshot([("block", lambda: (box.nodes, rows))])
         rows.append(1)
-        (record,) = survey.changed()
+        (record,) = snapshot.changed()
         assert record.labels == {"nodes", "rows"}
 
     def test_arrays_of_bytes(self):
