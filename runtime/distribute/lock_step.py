@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..core import devices, variable_creators
 from ..ir import name_scopes
 from ..ir.builder import Builder, current, stack
+from ..tracing.cache_key import Identity
 from . import context
 from .values import regroup, select
 
@@ -64,6 +65,7 @@ class _ThreadState(NamedTuple):
     def leave(self) -> None:
         stack.recorders.clear()
         del stack.builders[1:]
+        stack.replica = None
         stack.settle()
 
 
@@ -88,6 +90,8 @@ class Replica(threading.Thread):
         try:
             self._wait()
             self._state.enter()
+            stack.replica = Identity(self.place.strategy), self.place.replica_id_in_sync_group
+            stack.settle()
             with context.entered(self.place.strategy, self.place):
                 self.result = self._call()
         except _Stopped:

@@ -60,6 +60,7 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
+        self.replica: Hashable = None  # the replica of a strategy that this thread runs
         self.plain = True  # no graph is being built, and there is no recorder: the first check of eager calls
         self.mark = FastPathBlocker()
         self.settle()
@@ -73,7 +74,7 @@ class _Stack(threading.local):
         self.settle()
 
     def settle(self) -> None:
-        plain = self.builders[-1] is None and not self.recorders
+        plain = self.builders[-1] is None and not self.recorders and self.replica is None
         if plain is not self.plain:
             self.plain = plain
             if plain:

@@ -87,6 +87,9 @@ class ConcreteFunction:
         self.receiver: str | None = None  # the parameter that is bound to the instance of a method
         self.structure = traced.outputs
         self.executor = executor
+        self.replica = (
+            stack.replica
+        )  # a function has a graph for each replica: its variables are those of the replica
         self._entries: dict[Any, Entry] = {}  # entries of the fast path by their key
         self.ways: dict[
             Any, Any
@@ -282,6 +285,8 @@ class ConcreteFunction:
 
     def call_flat(self, inputs: Sequence[Any]) -> Any:
         """Call with the leaves that are inputs of the graph, in order."""
+        if stack.replica is not None and stack.replica != self.replica:
+            self._check_components()
         builder = current()
         if builder is not None:
             return self._recorded(builder, inputs)
@@ -292,6 +297,15 @@ class ConcreteFunction:
         return self.run(
             [leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs]
         )
+
+    def _check_components(self) -> None:
+        """Raise UnimplementedError in a replica if the graph uses components of another one's variables."""
+        for variable in self.references:
+            if "_distributed_container" in vars(variable):
+                raise errors.UnimplementedError(
+                    f"The graph of {self.name} was traced outside of this replica, for other components of "
+                    f"{variable.name}. Call the tf.function itself, which has a graph for each replica."
+                )
 
     def run(self, arrays: list[Any]) -> Any:
         """Run the graph on arrays."""

@@ -154,7 +154,7 @@ class Dispatcher:
 
     def _concrete_for(self, given: FlatArguments, wanted: FlatArguments) -> ConcreteFunction:
         """Return the concrete function that fits `wanted`; trace one if there is none."""
-        key: Hashable = wanted.trace_key
+        key: Hashable = wanted.trace_key if stack.replica is None else (wanted.trace_key, stack.replica)
         found = self.cache.get(key) or self.cache.get((key, Identity(current())))
         if found is not None:
             self._watch.found()
@@ -171,7 +171,8 @@ class Dispatcher:
         return found
 
     def _traced(self, arguments: FlatArguments, wanted: FlatArguments) -> ConcreteFunction:
-        if self.signature is None and (earlier := list(self.cache)):
+        earlier = [concrete for concrete in self.cache if concrete.replica == stack.replica]
+        if self.signature is None and earlier:
             from .shape_relaxation import find_covering, relaxed
 
             known = find_covering(earlier, arguments)

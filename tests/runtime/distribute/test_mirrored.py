@@ -356,3 +356,24 @@ def test_models_are_trained_on_distributed_datasets(strategy):
         model.fit(strategy.experimental_distribute_dataset(data), verbose=0)
     (kernel,) = model.get_weights()
     np.testing.assert_allclose(kernel, [[0.6], [0.6]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_functions_that_replicas_call_use_their_components(strategy, is_traced):
+    with strategy.scope():
+        v = tf.Variable([0.0, 0.0])
+
+    @tf.function
+    def inner(x):
+        v.assign_add(x)
+        return v.read_value() * (number() + 1.0)
+
+    step = lambda: strategy.run(lambda: inner(tf.stack([number(), 1.0])))  # noqa: E731
+    run = tf.function(step) if is_traced else step
+    assert parts(strategy, run()) == [[0.0, 1.0], [2.0, 2.0]]
+    run()
+    assert [one.numpy().tolist() for one in v.values] == [[0.0, 2.0], [2.0, 2.0]]
+    with pytest.raises(tf.errors.UnimplementedError, match="traced outside of this replica"):
+        strategy.run(inner.get_concrete_function(tf.ones(2)), args=(tf.ones(2),))
+    inner([1.0, 1.0])  # across replicas: all components
+    assert [one.numpy().tolist() for one in v.values] == [[1.0, 3.0], [3.0, 3.0]]
