@@ -17,6 +17,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...core.type_spec import MeetsCompositeError
 from ...ir import batching
+from ...ir.facts import DeclaredFacts
 from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
 from ...ir.value_types import TensorType
 from ..framework import composite_dispatch, intervals
@@ -162,15 +163,14 @@ def _(input: Array, type: dtypes.DType) -> Array:
 bitcast.no_gradient("the bits of a number are discrete")
 
 
+_UNCHANGED: DeclaredFacts = {
+    "traits": TOTAL | ANY_SHAPE | CHEAP, "scalar": {"biuf": "{0}"}, "interval": intervals.unchanged,
+    "batch": batching.unchanged, "element_operands": 1,
+}  # fmt: skip
+
+
 @export("identity")
-@op(
-    expression="{0}",
-    traits=TOTAL | ANY_SHAPE | CHEAP,
-    scalar={"biuf": "{0}"},
-    interval=intervals.unchanged,
-    batch=batching.unchanged,
-    element_operands=1,
-)
+@op(expression="{0}", **_UNCHANGED)
 def identity(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged.
 
@@ -186,14 +186,7 @@ identity.gradient(lambda dy, y, input: dy)
 
 
 @export("stop_gradient")
-@op(
-    expression="{0}",
-    traits=TOTAL | ANY_SHAPE | CHEAP,
-    scalar={"biuf": "{0}"},
-    interval=intervals.unchanged,
-    batch=batching.unchanged,
-    element_operands=1,
-)
+@op(expression="{0}", **_UNCHANGED)
 def stop_gradient(input: Input, name: Name = None) -> TensorType:
     """Return `input` unchanged; gradients treat the result as a constant.
 

@@ -11,16 +11,17 @@ stream.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
 from ...core.conversion import convert_to_tensor
-from ...core.export import export
+from ...core.export import export, export_member
 from ...ir.traits import DRAWS_RANDOM
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, rejection_samplers, seeds
 from ..framework.attribute_parsers import DType
-from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.op_families import REAL, require_dtype
 from ..framework.static_values import checked_dims, checked_size, dims, size
 
@@ -64,46 +65,23 @@ def stretched(unit: Any, minval: Any, maxval: Any) -> Any:
     return unit * (high - low) + low
 
 
-@export("random.normal")
-def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return numbers from the normal distribution with this mean and standard deviation.
-
-    >>> seeds.set_seed(5)
-    >>> normal([2], dtype=float)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.18030666, -0.95028627], dtype=float32)>
-    """
-    kind = dtypes.as_dtype(dtype)
-    _check_dtype(kind, _FLOATS)
-    drawn = random_normal(shape, kind, *seeds.pair(seed), name)
-    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+def truncated_normals(source: Any, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
+    return distributions.truncated_normal(source, math.prod(sizes), dtype).reshape(sizes)
 
 
-@export("random.truncated_normal")
-def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return numbers from the normal distribution truncated to two standard deviations around the mean.
+def _around(name: str, draw: Callable[..., Any], manual: str) -> Callable[..., Any]:
+    """Declare a function that draws numbers, scales and shifts them."""
 
-    >>> seeds.set_seed(5)
-    >>> truncated_normal([1])
-    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([-0.18030666], dtype=float32)>
-    """
-    kind = dtypes.as_dtype(dtype)
-    _check_dtype(kind, _FLOATS)
-    drawn = random_truncated_normal(shape, kind, *seeds.pair(seed), name)
-    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+    def drawn(
+        shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: int | None = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        kind = dtypes.as_dtype(dtype)
+        _check_dtype(kind, _FLOATS)
+        numbers = draw(shape, kind, *seeds.pair(seed), name)
+        return numbers * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+
+    return export_member(drawn, manual, export=(f"random.{name}",))
 
 
 @export("random.shuffle")
@@ -137,23 +115,56 @@ def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> Non
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
 
 
-@op(stateful=True, traits=DRAWS_RANDOM)
-def random_uniform(
-    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
-) -> TensorType:
-    """Return uniformly distributed numbers in [0, 1).
+def _stream_of(name: str, label: str, draw: Callable[..., Array], manual: str) -> Op:
+    """Declare an operation that draws numbers of a shape and dtype from its stream."""
+
+    def rule(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> TensorType:
+        return TensorType(dtype, dims(shape))
+
+    def kernel(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
+        return draw(seeds.stream(f"{label} {dtype.name}", seed, seed2, stream), checked_dims(shape), dtype)
+
+    rule.__name__ = rule.__qualname__ = name
+    rule.__doc__ = manual
+    operation = Op(rule, stateful=True, traits=DRAWS_RANDOM)
+    operation.kernel(kernel)
+    return operation
+
+
+random_uniform = _stream_of("random_uniform", "uniform", distributions.uniforms, """Return uniform numbers in [0, 1).
 
     >>> seeds.set_seed(None)
     >>> random_uniform([2], float, 7, 1, 0)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.46037483, 0.9285182 ], dtype=float32)>
-    """
-    return TensorType(dtype, dims(shape))
+    """)  # fmt: skip
+random_normal = _stream_of("random_normal", "normal", distributions.normals, """Return standard normal numbers.
 
+    >>> seeds.set_seed(None)
+    >>> random_normal([2], float, 7, 1, 0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
+    """)  # fmt: skip
+random_truncated_normal = _stream_of("random_truncated_normal", "truncated", truncated_normals, """Return numbers.
 
-@random_uniform.kernel
-def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    source = seeds.stream(f"uniform {dtype.name}", seed, seed2, stream)
-    return distributions.uniforms(source, checked_dims(shape), dtype)
+    They are normal, truncated to [-2, 2].
+
+    >>> seeds.set_seed(None)
+    >>> random_truncated_normal([2], float, 7, 1, 0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
+    """)  # fmt: skip
+normal = _around("normal", random_normal, """Return normal numbers with this mean and standard deviation.
+
+    >>> seeds.set_seed(5)
+    >>> normal([2], dtype=float)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.18030666, -0.95028627], dtype=float32)>
+    """)  # fmt: skip
+truncated_normal = _around("truncated_normal", random_truncated_normal, """Return numbers as `normal` does.
+
+    They are truncated to two standard deviations around the mean.
+
+    >>> seeds.set_seed(5)
+    >>> truncated_normal([1])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([-0.18030666], dtype=float32)>
+    """)  # fmt: skip
 
 
 @op(stateful=True, traits=DRAWS_RANDOM)
@@ -180,45 +191,6 @@ def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream:
 
 
 random_integers.no_gradient("the drawn integers are discrete")
-
-
-@op(stateful=True, traits=DRAWS_RANDOM)
-def random_normal(
-    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
-) -> TensorType:
-    """Return numbers from the standard normal distribution.
-
-    >>> seeds.set_seed(None)
-    >>> random_normal([2], float, 7, 1, 0)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
-    """
-    return TensorType(dtype, dims(shape))
-
-
-@random_normal.kernel
-def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    source = seeds.stream(f"normal {dtype.name}", seed, seed2, stream)
-    return distributions.normals(source, checked_dims(shape), dtype)
-
-
-@op(stateful=True, traits=DRAWS_RANDOM)
-def random_truncated_normal(
-    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
-) -> TensorType:
-    """Return numbers from the standard normal distribution, truncated to [-2, 2].
-
-    >>> seeds.set_seed(None)
-    >>> random_truncated_normal([2], float, 7, 1, 0)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
-    """
-    return TensorType(dtype, dims(shape))
-
-
-@random_truncated_normal.kernel
-def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    sizes = checked_dims(shape)
-    source = seeds.stream(f"truncated {dtype.name}", seed, seed2, stream)
-    return distributions.truncated_normal(source, math.prod(sizes), dtype).reshape(sizes)
 
 
 @op(stateful=True, traits=DRAWS_RANDOM)

@@ -6,22 +6,22 @@ stateless_uniform([2], seed=[1, 2])      the seed, scrambled, is the key and cou
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 from ... import dtypes, errors
 from ...core import late_binding
 from ...core.conversion import convert_to_tensor
-from ...core.export import export
+from ...core.export import export, export_member
 from ...ir.traits import TOTAL
 from ...ir.value_types import TensorType
 from ...kernels.random import distributions, seed_hash
 from ...kernels.random.philox import Stream
 from ..framework.attribute_parsers import DType
-from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op import Input, Ints, Name, Op, Same, op
 from ..framework.op_families import wrong
 from ..framework.static_values import checked_dims, dims
-from .stateful import stretched
+from .stateful import stretched, truncated_normals
 
 Array = Any
 
@@ -70,46 +70,19 @@ def stateless_uniform(
     return stretched(stateless_random_uniform(shape, seed, kind, name), minval, maxval)
 
 
-@export("random.stateless_normal")
-def stateless_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-    alg: str = "auto_select",
-) -> Any:
-    """Return numbers from the normal distribution, deterministic in the seed.
+def _around(name: str, draw: Callable[..., Any], manual: str) -> Callable[..., Any]:
+    """Declare a function that draws numbers, scales and shifts them."""
 
-    >>> stateless_normal([1], seed=[1, 2]).shape
-    TensorShape([1])
-    """
-    kind = dtypes.as_dtype(dtype)
-    _check(kind, alg, _FLOATS)
-    drawn = stateless_random_normal(shape, seed_of_two(seed), kind, name)
-    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+    def drawn(
+        shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+        name: str | None = None, alg: str = "auto_select",
+    ) -> Any:  # fmt: skip
+        kind = dtypes.as_dtype(dtype)
+        _check(kind, alg, _FLOATS)
+        numbers = draw(shape, seed_of_two(seed), kind, name)
+        return numbers * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
-
-@export("random.stateless_truncated_normal")
-def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-    alg: str = "auto_select",
-) -> Any:
-    """Return numbers from the normal distribution truncated to two standard deviations, deterministic in the seed.
-
-    >>> stateless_truncated_normal([1], seed=[1, 2]).shape
-    TensorShape([1])
-    """
-    kind = dtypes.as_dtype(dtype)
-    _check(kind, alg, _FLOATS)
-    drawn = stateless_random_truncated_normal(shape, seed_of_two(seed), kind, name)
-    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+    return export_member(drawn, manual, export=(f"random.{name}",))
 
 
 def _check(dtype: dtypes.DType, alg: str, accepted: tuple[dtypes.DType, ...]) -> None:
@@ -157,21 +130,6 @@ def stream_of(seed: Array) -> Stream:
     return seed_hash.stream(*parts)
 
 
-@op(traits=TOTAL)
-def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Return uniformly distributed numbers in [0, 1).
-
-    >>> stateless_random_uniform([2], [7, 1], float)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
-    """
-    return seeded(TensorType(dtype, dims(shape)), seed)
-
-
-@stateless_random_uniform.kernel
-def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    return distributions.uniforms(stream_of(seed), checked_dims(shape), dtype)
-
-
 @op
 def stateless_random_integers(
     shape: Ints, seed: Input, minval: Same, maxval: Same, name: Name = None
@@ -192,34 +150,45 @@ def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
     return distributions.integers(stream_of(seed), checked_dims(shape), low, high, dtypes.of_array(minval))
 
 
-@op(traits=TOTAL)
-def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
-    """Return numbers from the standard normal distribution.
+def _seeded_by(name: str, draw: Callable[..., Array], manual: str) -> Op:
+    """Declare an operation that draws numbers of a shape and dtype from the stream of a seed."""
+
+    def rule(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> TensorType:
+        return seeded(TensorType(dtype, dims(shape)), seed)
+
+    rule.__name__ = rule.__qualname__ = f"stateless_random_{name}"
+    rule.__doc__ = manual
+    operation = Op(rule, traits=TOTAL)
+    operation.kernel(lambda shape, seed, dtype: draw(stream_of(seed), checked_dims(shape), dtype))
+    return operation
+
+
+stateless_random_uniform = _seeded_by("uniform", distributions.uniforms, """Return uniform numbers in [0, 1).
+
+    >>> stateless_random_uniform([2], [7, 1], float)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
+    """)  # fmt: skip
+stateless_random_normal = _seeded_by("normal", distributions.normals, """Return standard normal numbers.
 
     >>> stateless_random_normal([3], [1, 2], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5441101 , 0.20738031, 0.07356432], dtype=float32)>
-    """
-    return seeded(TensorType(dtype, dims(shape)), seed)
+    """)  # fmt: skip
+stateless_random_truncated_normal = _seeded_by("truncated_normal", truncated_normals, """Return normal numbers.
 
-
-@stateless_random_normal.kernel
-def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    return distributions.normals(stream_of(seed), checked_dims(shape), dtype)
-
-
-@op(traits=TOTAL)
-def stateless_random_truncated_normal(
-    shape: Ints, seed: Input, dtype: DType, name: Name = None
-) -> TensorType:
-    """Return numbers from the standard normal distribution, truncated to [-2, 2].
+    They are truncated to [-2, 2].
 
     >>> stateless_random_truncated_normal([3], [5, 6], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.0239844 , -0.53878856,  1.2795534 ], dtype=float32)>
-    """
-    return seeded(TensorType(dtype, dims(shape)), seed)
+    """)  # fmt: skip
+stateless_normal = _around("stateless_normal", stateless_random_normal, """Return normal numbers by the seed alone.
 
+    >>> stateless_normal([1], seed=[1, 2]).shape
+    TensorShape([1])
+    """)  # fmt: skip
+stateless_truncated_normal = _around("stateless_truncated_normal", stateless_random_truncated_normal, """Return numbers.
 
-@stateless_random_truncated_normal.kernel
-def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    sizes = checked_dims(shape)
-    return distributions.truncated_normal(stream_of(seed), math.prod(sizes), dtype).reshape(sizes)
+    They are normal, truncated to two standard deviations around the mean, and determined by the seed alone.
+
+    >>> stateless_truncated_normal([1], seed=[1, 2]).shape
+    TensorShape([1])
+    """)  # fmt: skip
