@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..ir.printer import print_graph
     from ..ir.tensorflow_names import Naming
     from ..ops.arrays import concat_split, creation, gather_ops, ranges, reshape, shape_ops, tile_and_pad
+    from ..ops.arrays.getitem import getitem
     from ..ops.arrays.placeholder import placeholder_of
     from ..ops.arrays.setitem import setitem
     from ..ops.framework import conformance, dynamic_axes
@@ -75,6 +76,7 @@ OBJECTS = {
     "ir.graph_def": "GraphDef NodeDef",
     "ir.printer": "print_graph",
     "ir.tensorflow_names": "Naming",
+    "ops.arrays.getitem": "getitem",
     "ops.arrays.placeholder": "placeholder_of",
     "ops.arrays.setitem": "setitem",
     "ops.math.cast": "cast",
@@ -168,6 +170,7 @@ __all__ = [
     "exported",
     "flame_graph",
     "gather_ops",
+    "getitem",
     "gradient_explanation",
     "is_tensor_like",
     "map_fn",

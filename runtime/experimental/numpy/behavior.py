@@ -57,10 +57,10 @@ def experimental_enable_numpy_behavior(
     Rules.prefer_float32, Rules.mode = prefer_float32, dtype_conversion_mode
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
-    for kind in (Tensor, Variable):
-        kind.__getitem__ = indexing.getitem  # type: ignore[method-assign]
-        if dtype_conversion_mode != "off":
-            _install_operators(kind)
+    Tensor.__getitem__ = indexing.getitem  # type: ignore[method-assign]  # a part of a variable keeps `assign`
+    if dtype_conversion_mode != "off":
+        _install_operators(Tensor)
+        _install_operators(Variable)
 
 
 def _install_operators(kind: type) -> None:

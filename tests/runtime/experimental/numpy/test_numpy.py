@@ -178,6 +178,14 @@ def test_methods(numpy_behavior):
     assert x.data is x
 
 
+def test_variables_keep_the_indexing_of_tensorflow(numpy_behavior):
+    numpy_behavior()
+    variable = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    variable[:, 0].assign([5.0, 6.0])
+    assert variable.numpy().tolist() == [[5.0, 2.0], [6.0, 4.0]]
+    assert (variable[[0, 1]].shape, tf.constant(variable)[[0, 1]].shape) == ([], [2, 2])
+
+
 def test_off_keeps_the_operators(numpy_behavior):
     numpy_behavior(dtype_conversion_mode="off")
     assert tf.constant(X).T.shape == (3, 2)
