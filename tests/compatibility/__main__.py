@@ -54,12 +54,21 @@ def main(arguments: list[str]) -> int:
     done = [suite for suite in SUITES.values() if have_run(suite, (theirs, ours), chosen.cache)]
     comparisons = [compared(suite, theirs, ours, chosen.cache) for suite in done]
     missing = [name for name, suite in SUITES.items() if suite not in done]
+    missing += [
+        f"{count} scripts of {suite.name}" for suite in done if (count := left(suite, theirs, chosen.cache))
+    ]
     DOCUMENT.write_text(report.text(comparisons, versions(theirs), missing), encoding="utf-8")
     return 0
 
 
 def have_run(suite: Suite, sides: tuple[running.Side, ...], cache: Path) -> bool:
     return all(running.outcomes_file(suite.name, side, cache).exists() for side in sides)
+
+
+def left(suite: Suite, side: running.Side, cache: Path) -> int:
+    """Return how many scripts of a suite have no outcome: those that take too long, or a run that was stopped."""
+    found = comparison.read(running.outcomes_file(suite.name, side, cache))
+    return sum(file.name not in found for file in suite.files(cache / suite.root)) if suite.scripts else 0
 
 
 def compared(suite: Suite, theirs: running.Side, ours: running.Side, cache: Path) -> comparison.Comparison:

@@ -31,10 +31,15 @@ KERAS = """
     layers/pooling layers/preprocessing layers/regularization layers/reshaping layers/rnn ops
 """.split()  # noqa: SIM905 - a table of names is read more easily without its commas
 
+TENSORLY = "contrib datasets decomposition metrics random regression solvers tenalg utils".split()  # noqa: SIM905
+
 SOURCES = ("autoray==0.11.0", "deepxde==1.15.0", "opt_einsum==3.4.0")
 """Libraries whose tests or examples are in the source archive only."""
 
 DEEPXDE = {"DDE_BACKEND": "tensorflow"}
+IN_TENSORLY = {"TENSORLY_BACKEND": "tensorflow"}
+ONLY_TENSORFLOW = {"PYTEST_ADDOPTS": "-k tensorflow"}
+"""The tests of libraries for several backends that concern this one."""
 
 SUITES = {
     suite.name: suite
@@ -43,12 +48,16 @@ SUITES = {
         Suite("keras/layers", ("src/layers/*_test.py",), "keras"),
         Suite("keras/backend", ("src/backend/common", "src/backend/tensorflow"), "keras"),
         Suite("einops", ("einops/tests",), environment={"EINOPS_TEST_BACKENDS": "numpy,tensorflow"}),
-        Suite("tensorly", ("tensorly/**/tests",), environment={"TENSORLY_BACKEND": "tensorflow"}),
+        *(
+            Suite(f"tensorly/{name}", (f"tensorly/{name}/**/tests",), environment=IN_TENSORLY)
+            for name in TENSORLY
+        ),
+        Suite("tensorly/tensors", ("tensorly/tests",), environment=IN_TENSORLY),
         Suite("sonnet/library", ("sonnet/src/*_test.py", "sonnet/src/[!c]*/**/*_test.py")),
         Suite("sonnet/conformance", ("sonnet/src/conformance/*_test.py",)),
         Suite("tensornetwork", ("tensornetwork/backends/tensorflow/*_test.py",)),
-        Suite("autoray", ("autoray-0.11.0/tests",), "sources"),
-        Suite("opt_einsum", ("opt_einsum-3.4.0/opt_einsum/tests",), "sources"),
+        Suite("autoray", ("autoray-0.11.0/tests",), "sources", environment=ONLY_TENSORFLOW),
+        Suite("opt_einsum", ("opt_einsum-3.4.0/opt_einsum/tests",), "sources", environment=ONLY_TENSORFLOW),
         Suite("deepxde/forward", ("deepxde-1.15.0/examples/pinn_forward/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/inverse", ("deepxde-1.15.0/examples/pinn_inverse/*.py",), "sources", True, DEEPXDE),
         Suite("deepxde/function", ("deepxde-1.15.0/examples/function/*.py",), "sources", True, DEEPXDE),
