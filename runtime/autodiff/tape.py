@@ -174,7 +174,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record operations on a tensor or variable, or on each of a nest of them, from now on."""
-        for x in nest.flatten(nest.map_structure(_tensor_in, tensor)):
+        for x in nest.flatten(list(map(_tensor_in, nest.flatten(tensor)))):
             if not isinstance(x, (Tensor, Variable)):
                 raise ValueError(
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"

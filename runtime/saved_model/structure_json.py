@@ -3,6 +3,7 @@
     (x, {"n": 3}), x a float32[?]     ==>     {"tuple": [{"tensor": [[null], "float32", "x"]}, {"dict": [["n", 3]]}]}
     a result of the graph             ==>     {"output": 0}
     a composite tensor                ==>     {"spec": ["RaggedTensorSpec", …]}
+    a class of linear operators       ==>     {"operator": "LinearOperatorDiag"}
 
 Python values are written like attributes of operations; objects that exist only at run time cannot be written.
 """
@@ -20,8 +21,13 @@ from ..core.type_spec import TypeSpec
 from ..ir.attribute_json import attribute_data, attribute_from
 from ..tracing.trace import Composite, Output
 
-SPECS = ("TensorSpec", "IndexedSlicesSpec", "RaggedTensorSpec", "SparseTensorSpec")
-"""The specs that files may name; those of user classes need the user's code."""
+SPECS = {
+    **dict.fromkeys(
+        ("TensorSpec", "IndexedSlicesSpec", "RaggedTensorSpec", "SparseTensorSpec"), "agc.runtime"
+    ),
+    "LinearOperatorSpec": "agc.runtime.linear_operator.spec",
+}
+"""The specs that files may name, and their modules; those of user classes need the user's code."""
 
 
 def write(value: Any) -> Any:
@@ -46,7 +52,17 @@ def write(value: Any) -> Any:
         }
     if isinstance(value, Mapping):
         return {"dict": [[attribute_data(key), write(item)] for key, item in value.items()]}
+    if isinstance(value, type) and hasattr(value, "solvevec"):
+        return {"operator": _named_operator(value.__name__, value).__name__}
     return _python(value)
+
+
+def _named_operator(name: str, expected: Any = None) -> Any:
+    """Return the class of linear operators with this name; ValueError for others."""
+    found = getattr(importlib.import_module("agc.runtime.linalg"), name, None)
+    if not name.startswith("LinearOperator") or found is None or expected not in (None, found):
+        raise ValueError(f"values of the kind {name} cannot be saved: pass their tensors instead")
+    return found
 
 
 def _kind(spec: TypeSpec) -> str:
@@ -84,6 +100,8 @@ def read(data: Any) -> Any:
     if kind in ("tuple", "list"):
         items = [read(item) for item in content]
         return tuple(items) if kind == "tuple" else items
+    if kind == "operator":
+        return _named_operator(content)
     if kind != "python":
         raise ValueError(f"{kind!r} is not a kind of structure")
     return attribute_from(content)
@@ -92,4 +110,4 @@ def read(data: Any) -> Any:
 def _class(name: str) -> Any:
     if name not in SPECS:
         raise ValueError(f"{name!r} is not a kind of spec")
-    return getattr(importlib.import_module("agc.runtime"), name)
+    return getattr(importlib.import_module(SPECS[name]), name)

@@ -345,6 +345,29 @@ class TestValues:
         checkpoint.restore(path)
         assert variable.numpy().tolist() == [1.0, 2.0]
 
+    def test_saved_models(self, tmp_path):
+        class Scaled(linalg.LinearOperatorDiag):
+            pass
+
+        class Model(tf.Module):
+            def __init__(self):
+                super().__init__()
+                self.lower = linalg.LinearOperatorLowerTriangular(tf.Variable([[1.0, 0.0], [2.0, 3.0]]))
+
+            @tf.function
+            def __call__(self, operator):
+                return self.lower.matvec(operator.diag_part()), operator @ operator
+
+        model, block = Model(), linalg.LinearOperatorBlockDiag([linalg.LinearOperatorDiag([1.0])] * 2)
+        model(block)
+        tf.saved_model.save(model, tmp_path / "model")
+        vector, square = tf.saved_model.load(tmp_path / "model")(block)
+        assert vector.numpy().tolist() == [1.0, 5.0]
+        assert isinstance(square, linalg.LinearOperatorBlockDiag)
+        model(Scaled([1.0, 1.0]))
+        with pytest.raises(ValueError, match="values of the kind Scaled cannot be saved"):
+            tf.saved_model.save(model, tmp_path / "other")
+
     def test_functions_of_tensors_that_take_no_operators(self):
         operator = linalg.LinearOperatorDiag([1.0])
         assert tf.identity(operator) is operator
