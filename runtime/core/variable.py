@@ -373,7 +373,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
         >>> v[1:].assign([7, 8]).numpy(), v[0].assign_add(9).numpy()
         (array([1, 7, 8], dtype=int32), array([10,  7,  8], dtype=int32))
         """
-        part = late_binding.getitem(self.value(), key)
+        part: Tensor = late_binding.getitem(self.value(), key)
         part._part_of = self, key
         return part
 
