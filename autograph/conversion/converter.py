@@ -176,12 +176,13 @@ class Converter:
 
         if policy.is_convertible(f.__code__.co_filename, f.__globals__.get("__name__")):
             return self._library_function
-        if source.exists(f):
+        found = source.search(f)
+        if isinstance(found, source.Definition):
             return self._load(f).function
         # Code without source, such as the generated methods of a dataclass. Without control flow it has
         # nothing to stage. Otherwise Python may run it, as long as no argument is a backend's value.
         return (
-            functools.partial(guarded, source.missing(f))
+            functools.partial(guarded, ConversionError(found))
             if source.has_control_flow(f.__code__)
             else unchanged
         )

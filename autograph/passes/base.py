@@ -11,6 +11,7 @@ the outermost function."""
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -256,6 +257,18 @@ class FunctionPass(TreePass):
 
     def function(self, node: Any) -> Any:
         raise NotImplementedError
+
+    def walk(self, body: Statements, *facts: Any) -> Statements:
+        """Return the statements that `statement` gives for each statement; the same list if nothing changes."""
+        new = [part for statement in body for part in self.statement(statement, *facts)]
+        return body if len(new) == len(body) and all(map(operator.is_, new, body)) else new
+
+    def statement(self, statement: Any, *facts: Any) -> Statements:
+        """Return the statements in place of one."""
+        raise NotImplementedError
+
+    def with_walked_blocks(self, statement: Any, *facts: Any) -> Any:
+        return with_blocks(statement, [self.walk(part, *facts) for part in blocks(statement)])
 
     def staging(self, function: Any) -> BindingTimes:
         """Return the binding times of the function's blocks."""

@@ -21,7 +21,7 @@ import gast
 from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
-from ..syntax.tree_queries import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
+from ..syntax.tree_queries import LOOPS, Statements, evolve, is_compound
 from .base import FunctionPass
 from .jump_lowering import EMITS, WATCHED, Jumps
 
@@ -48,22 +48,13 @@ class LowerBreak(FunctionPass):
         body = self.walk(node.body, staging)
         return evolve(node, body=body) if body is not node.body else node
 
-    def walk(self, body: Statements, staging: BindingTimes) -> Statements:
-        result: Statements = []
-        changed = False
-        for statement in body:
-            new = self.statement(statement, staging)
-            changed |= new != [statement]
-            result += new
-        return result if changed else body
-
     def statement(self, statement: Any, staging: BindingTimes) -> Statements:
         if not is_compound(statement):
             return [statement]
         looping = statement in staging and not isinstance(statement, gast.If)
         breaks = looping and bool(find_jumps(statement.body, gast.Break))
         flag = self.names.fresh("stop") if breaks else ""
-        new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
+        new = self.with_walked_blocks(statement, staging)
         if not breaks:
             return [evolve(new, orelse=[]), *new.orelse] if looping and new.orelse else [new]
         stops = _Stops(self, find_jumps(new.body, gast.Break), lambda: flag)

@@ -17,7 +17,7 @@ import gast
 from ..analysis.binding_time import BindingTimes
 from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
-from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
+from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, evolve
 from .base import FunctionPass
 from .jump_lowering import EMITS, Jumps
 
@@ -37,20 +37,16 @@ class LowerContinue(FunctionPass):
         body = self.walk(node.body, staging)
         return evolve(node, body=body) if body is not node.body else node
 
-    def walk(self, body: Statements, staging: BindingTimes) -> Statements:
-        new = [self.statement(child, staging) for child in body]
-        return body if new == body else new
-
-    def statement(self, statement: Any, staging: BindingTimes) -> Any:
+    def statement(self, statement: Any, staging: BindingTimes) -> Statements:
         if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
-            return statement
-        new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
+            return [statement]
+        new = self.with_walked_blocks(statement, staging)
         # Inner loops are lowered already, so each remaining `continue` belongs to this loop.
         jumps = find_jumps(new.body, gast.Continue) if isinstance(new, LOOPS) else set()
         if not jumps & staging.crossing:
-            return new
+            return [new]
         skips = _Skips(self, jumps, lambda: self.names.fresh("skip"))
-        return evolve(new, body=skips.lower(new.body) or [at(gast.Pass(), statement)])
+        return [evolve(new, body=skips.lower(new.body) or [at(gast.Pass(), statement)])]
 
 
 class _Skips(Jumps):

@@ -31,7 +31,6 @@ from ..syntax.tree_queries import (
     copied,
     evolve,
     is_compound,
-    with_blocks,
 )
 from .base import FunctionPass
 
@@ -58,14 +57,10 @@ class LowerFinally(FunctionPass):
                 return node
             node = evolve(node, body=body)
 
-    def walk(self, body: Statements, astray: set[int]) -> Statements:
-        new = [part for statement in body for part in self.statement(statement, astray)]
-        return body if new == body else new
-
     def statement(self, statement: Any, astray: set[int]) -> Statements:
         if not is_compound(statement) or isinstance(statement, DEFINITIONS):
             return [statement]
-        new = with_blocks(statement, [self.walk(part, astray) for part in blocks(statement)])
+        new = self.with_walked_blocks(statement, astray)
         is_concerned = isinstance(new, TRIES) and (id(statement) in astray or _depends(new.finalbody))
         return self.split(new) if is_concerned and can_be_split(new) else [new]
 

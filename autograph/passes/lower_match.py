@@ -44,14 +44,12 @@ from ..syntax.tree_queries import (
     SUSPENSIONS,
     Statements,
     at,
-    blocks,
     contains,
     evolve,
     inside,
     is_compound,
     parameters,
     stored_names,
-    with_blocks,
 )
 from .base import FunctionPass, TreePass
 from .pattern_destructuring import RESET, SET, UNLESS, WHEN, Destructuring
@@ -78,13 +76,10 @@ class LowerMatch(FunctionPass):
             return node
         return evolve(node, body=self.walk(node.body, node))
 
-    def walk(self, body: Statements, function: Any) -> Statements:
-        return [new for statement in body for new in self.statement(statement, function)]
-
     def statement(self, statement: Any, function: Any) -> Statements:
         if not is_compound(statement):
             return [statement]
-        new = with_blocks(statement, [self.walk(part, function) for part in blocks(statement)])
+        new = self.with_walked_blocks(statement, function)
         if not isinstance(new, gast.Match) or contains(statement, SUSPENSIONS):
             return [new]
         if not any(map(may_stage, new.cases)):

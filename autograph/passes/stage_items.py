@@ -26,13 +26,11 @@ from ..syntax.tree_queries import (
     SUSPENSIONS,
     Statements,
     at,
-    blocks,
     contains,
     evolve,
     inside,
     is_compound,
     parameters,
-    with_blocks,
 )
 from .base import FunctionPass
 
@@ -73,11 +71,6 @@ class StageItems(FunctionPass):
         body = self.walk(node.body)
         return node if body is node.body else evolve(node, body=body)
 
-    def walk(self, body: Statements) -> Statements:
-        new = [new for statement in body for new in self.statement(statement)]
-        unchanged = len(new) == len(body) and all(map(lambda a, b: a is b, new, body))
-        return body if unchanged else new
-
     def statement(self, statement: Any) -> Statements:
         if isinstance(statement, gast.Assign):
             return self.assignment(statement)
@@ -85,7 +78,7 @@ class StageItems(FunctionPass):
             return self.update(statement)
         if not is_compound(statement):
             return [statement]
-        return [with_blocks(statement, [self.walk(part) for part in blocks(statement)])]
+        return [self.with_walked_blocks(statement)]
 
     def assignment(self, statement: gast.Assign) -> Statements:
         if not any(self.mentions(target) for target in statement.targets):

@@ -63,8 +63,11 @@ def is_memory(value: Any) -> bool:
     cls = type(value)
     if cls.__module__ == "numpy":  # also types such as `array.flat`
         return True
-    if cls in _WITHOUT_MEMORY or backends[cls] is not PYTHON:
-        return False
+    return cls not in _WITHOUT_MEMORY and backends[cls] is PYTHON and has_buffer(value)
+
+
+def has_buffer(value: Any) -> bool:
+    """Return whether a `memoryview` of a value can be made."""
     try:
         memoryview(value)
     except (TypeError, ValueError, BufferError):

@@ -26,6 +26,7 @@ from ..analysis import bytecode_effects
 from ..errors import is_block, is_own_file
 from . import container_snapshots, snapshots
 from .class_traits import ATOMS, ClassTraits, Kinds
+from .custom_setters import has_buffer
 from .iterator_position import IteratorPosition, is_iterator, iterator_parts
 from .pickled_state import ObjectState, has_state
 from .process_state import is_of_process
@@ -125,10 +126,10 @@ class HeapWalker:
             return
         elif isinstance(value, memoryview):
             self.records[number] = ObjectState(value, path)
-            if _has_memory(value):
+            if has_buffer(value):
                 self.push(value.obj, path)
             return
-        elif _has_memory(value):
+        elif has_buffer(value):
             self._buffer(value, path)
         elif not hasattr(cls, "__buffer__"):
             self._without_memory.add(cls)
@@ -336,14 +337,6 @@ class HeapWalker:
                     self.push(part, AccessPath(path, attribute, name))
             else:
                 self._named.append((dict(record.saved), path, None))
-
-
-def _has_memory(value: Any) -> bool:
-    try:
-        memoryview(value)
-    except (TypeError, ValueError, BufferError):
-        return False
-    return True
 
 
 def _is_array(value: Any) -> bool:

@@ -2,11 +2,10 @@
 
     f   ==>   the file of f.__code__   ==>   the definitions that start on its line   ==>   the one that became f
 
-The function's own lines are parsed if they are known (see `function_source.py`); otherwise the whole file
-is, once, and the
-function is looked up in the tree. So lines and columns are those of the file, whatever strings, comments and
-continuations do to the indentation, and it is known which class a method belongs to. Functions typed at a prompt, in
-a notebook cell or in a doctest are found if `linecache` has their text.
+The own lines of the function are parsed if they are known (see `function_source.py`). Otherwise the file is parsed,
+once, and the function is looked up in the tree. So lines and columns are those of the file, whatever strings, comments
+and continuations do to the indentation. Functions typed at a prompt, in a notebook cell or in a doctest are found if
+`linecache` has their text.
 """
 
 from __future__ import annotations
@@ -171,29 +170,22 @@ def unfiled_source(code: CodeType) -> File | None:
 
 def exists(f: FunctionType) -> bool:
     """Return whether `find` would find the source of a function."""
-    return isinstance(_search(f), Definition)
+    return isinstance(search(f), Definition)
 
 
 def find(f: FunctionType) -> Definition:
     """Return the definition that a function was made from, or a ConversionError that says why there is none."""
-    found = _search(f)
+    found = search(f)
     if isinstance(found, Definition):
         return found
     raise ConversionError(found)
 
 
-def missing(f: FunctionType) -> ConversionError:
-    """Why `find` does not find the source of a function."""
-    found = _search(f)
-    if isinstance(found, Definition):
-        raise ValueError(f"the source of {f!r} can be found")
-    return ConversionError(found)
-
-
 _found: CodeMap[Definition] = CodeMap()
 
 
-def _search(f: FunctionType) -> Definition | Diagnostic:
+def search(f: FunctionType) -> Definition | Diagnostic:
+    """Return the definition that a function was made from, or the reason why there is none."""
     code = f.__code__
     text = _text_of(code.co_filename, f.__globals__)
     known = _found.get(code)

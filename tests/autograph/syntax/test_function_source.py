@@ -153,7 +153,7 @@ def test_missing_source_is_reported():
         source.find(f)
     assert error.value.diagnostic.code == "AGC101"
     assert "agc convert" in error.value.diagnostic.fix
-    assert str(source.missing(f)) == str(error.value)
+    assert str(source.search(f)) == str(error.value)
 
 
 def test_a_file_that_has_changed(tmp_path):
