@@ -115,46 +115,30 @@ tensor_scatter_nd_update = _scatter_into(
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
     """,
 )
-tensor_scatter_nd_add = _scatter_into(
-    "tensor_scatter_nd_add",
-    np.add.at,
-    np.add,
+tensor_scatter_nd_add = _scatter_into("tensor_scatter_nd_add", np.add.at, np.add,
     """`tensor` with `updates` added to the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
-    """,
-)
-tensor_scatter_nd_sub = _scatter_into(
-    "tensor_scatter_nd_sub",
-    np.subtract.at,
-    np.subtract,
+    """)  # fmt: skip
+tensor_scatter_nd_sub = _scatter_into("tensor_scatter_nd_sub", np.subtract.at, np.subtract,
     """`tensor` with `updates` subtracted from the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
-    """,
-)
-tensor_scatter_nd_max = _scatter_into(
-    "tensor_scatter_nd_max",
-    np.maximum.at,
-    np.maximum,
+    """)  # fmt: skip
+tensor_scatter_nd_max = _scatter_into("tensor_scatter_nd_max", np.maximum.at, np.maximum,
     """`tensor` with the larger of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
-    """,
-)
-tensor_scatter_nd_min = _scatter_into(
-    "tensor_scatter_nd_min",
-    np.minimum.at,
-    np.minimum,
+    """)  # fmt: skip
+tensor_scatter_nd_min = _scatter_into("tensor_scatter_nd_min", np.minimum.at, np.minimum,
     """`tensor` with the smaller of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
-    """,
-)
+    """)  # fmt: skip
 
 
 @tensor_scatter_nd_update.gradient

@@ -109,50 +109,30 @@ def _sorted(name: str, combine: np.ufunc, start: int, allowed: DTypes, manual: s
     return operation
 
 
-segment_sum = _sorted(
-    "segment_sum",
-    np.add,
-    0,
-    NUMERIC,
+segment_sum = _sorted("segment_sum", np.add, 0, NUMERIC,
     """The sum of the rows of each group; `segment_ids` must be sorted.
 
     >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy().tolist()
     [[4, 6], [5, 6]]
-    """,
-)
-segment_prod = _sorted(
-    "segment_prod",
-    np.multiply,
-    1,
-    NUMERIC,
+    """)  # fmt: skip
+segment_prod = _sorted("segment_prod", np.multiply, 1, NUMERIC,
     """The product of the rows of each group, 1 for an empty one; `segment_ids` must be sorted.
 
     >>> segment_prod([2, 3, 4], [0, 0, 2]).numpy().tolist()
     [6, 1, 4]
-    """,
-)
-segment_max = _sorted(
-    "segment_max",
-    np.maximum,
-    0,
-    REAL,
+    """)  # fmt: skip
+segment_max = _sorted("segment_max", np.maximum, 0, REAL,
     """The largest elements of the rows of each group, 0 for an empty one; `segment_ids` must be sorted.
 
     >>> segment_max([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [3, 0, -4]
-    """,
-)
-segment_min = _sorted(
-    "segment_min",
-    np.minimum,
-    0,
-    REAL,
+    """)  # fmt: skip
+segment_min = _sorted("segment_min", np.minimum, 0, REAL,
     """The smallest elements of the rows of each group, 0 for an empty one; `segment_ids` must be sorted.
 
     >>> segment_min([2, 3, -4], [0, 0, 2]).numpy().tolist()
     [2, 0, -4]
-    """,
-)
+    """)  # fmt: skip
 
 
 @export("math.segment_mean")
@@ -228,50 +208,30 @@ def _check_prefix(data: shapes.Dims, ids: shapes.Dims) -> None:
     )
 
 
-unsorted_segment_sum = _unsorted(
-    "unsorted_segment_sum",
-    np.add,
-    lambda dtype: 0,
-    NUMERIC,
+unsorted_segment_sum = _unsorted("unsorted_segment_sum", np.add, lambda dtype: 0, NUMERIC,
     """The sum of the rows of each of `num_segments` groups; rows with a negative number are left out.
 
     >>> unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 4).numpy().tolist()
     [2, 0, 5, 0]
-    """,
-)
-unsorted_segment_prod = _unsorted(
-    "unsorted_segment_prod",
-    np.multiply,
-    lambda dtype: 1,
-    NUMERIC,
+    """)  # fmt: skip
+unsorted_segment_prod = _unsorted("unsorted_segment_prod", np.multiply, lambda dtype: 1, NUMERIC,
     """The product of the rows of each of `num_segments` groups, 1 for an empty one.
 
     >>> unsorted_segment_prod([2, 3, 4], [2, 0, 2], 4).numpy().tolist()
     [3, 1, 8, 1]
-    """,
-)
-unsorted_segment_max = _unsorted(
-    "unsorted_segment_max",
-    np.maximum,
-    _lowest,
-    REAL,
+    """)  # fmt: skip
+unsorted_segment_max = _unsorted("unsorted_segment_max", np.maximum, _lowest, REAL,
     """The largest elements of the rows of each group, the lowest number of the dtype for an empty one.
 
     >>> unsorted_segment_max([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 4]
-    """,
-)
-unsorted_segment_min = _unsorted(
-    "unsorted_segment_min",
-    np.minimum,
-    _highest,
-    REAL,
+    """)  # fmt: skip
+unsorted_segment_min = _unsorted("unsorted_segment_min", np.minimum, _highest, REAL,
     """The smallest elements of the rows of each group, the highest number of the dtype for an empty one.
 
     >>> unsorted_segment_min([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
     [3, 2]
-    """,
-)
+    """)  # fmt: skip
 
 
 @export("math.unsorted_segment_mean")
