@@ -46,7 +46,8 @@ TAKES_EVERY = {
     "shape": {
         "as_string", "bitcast", "cast", "check_numerics", "const", "decode_base64", "decode_compressed", "decode_raw",
         "elu", "encode_base64", "equal_or_false", "expand_dims", "identity", "leaky_relu", "matching_files", "meshgrid",
-        "not_equal_or_true", "ones_like", "random_shuffle", "rank", "reduce_all", "reduce_euclidean_norm",
+        "not_equal_or_true", "ones_like", "random_shuffle", "rank", "reduce_all", "reduce_any",
+        "reduce_euclidean_norm",
         "reduce_logsumexp", "reduce_prod", "relu", "relu6", "saturate_cast", "selu",
         "serialize_tensor", "shape", "size", "softsign", "stop_gradient", "string_format", "string_length",
         "string_lower", "string_strip", "string_to_number", "string_upper", "to_hash_bucket", "to_hash_bucket_fast",
