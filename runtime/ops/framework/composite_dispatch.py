@@ -25,7 +25,7 @@ DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = [
 
 
 def name_of(operation: Any) -> str:
-    """Return the name of an operation, or of a function composed of operations, in the tables of composites."""
+    """Return the name of an operation, or of a function composed of operations, for `dispatch_for_api`."""
     return str(getattr(operation, "name", None) or operation.__name__)
 
 
@@ -69,7 +69,7 @@ def dispatching_composites(
     """Decorate a function of tensors, known as `name`, so that composite classes can override it.
 
     Args:
-        name: The function's name in the tables of composites.
+        name: The name by which `dispatch_for_api` finds the function and the operation that it calls.
         element_operands: The number of leading arguments whose elements give the elements of the result.
     """
 
