@@ -51,6 +51,8 @@ class Traced(Symbolic):
             with staging.live(), api.converting_reachable(function, arguments), api.checking_may_alias():
                 function_now = api.converted(function)
                 traced = trace(call, _positional, arguments, _name_of(function), creator)
+                if creator.made:  # as in tf.function, the next trace must not create variables again
+                    traced = trace(call, _positional, arguments, _name_of(function), None)
         except BaseException as error:
             api.strip_frames(error)
             raise
