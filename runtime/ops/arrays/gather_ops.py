@@ -131,6 +131,7 @@ def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> 
     result = np.zeros(checked_dims(shape), rows.dtype)
     indices = np.asarray(indices)
     dim, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
+    _check_range(indices, result.shape[dim])  # NumPy would count negative ones from the end
     count = indices.ndim - batch
     if not batch and not dim and count == 1:
         _add_rows(result, indices, np.asarray(rows))
@@ -290,6 +291,7 @@ def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
     if indices.shape != values.shape or indices.ndim != result.ndim:
         raise ValueError(f"put_along: {indices.shape} indices for {values.shape} values in {result.shape}")
     dim = axis % result.ndim
+    _check_range(indices, result.shape[dim])
     index = list(np.indices(indices.shape, sparse=True))
     index[dim] = indices
     np.add.at(result, tuple(index), values)

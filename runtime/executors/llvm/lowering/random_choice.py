@@ -87,14 +87,14 @@ def _weight(e: Emitter, x: Element, most: Element) -> Element:
 
 
 def _place_of(e: Emitter, rows: LazyValue, batch: list[Register], own: Element) -> Register:
-    """Return the insertion index of an element in a sorted row, after equal elements: a binary search, unrolled."""
+    """Return the insertion index of an element in a sorted row, after equal elements and NaN: a binary search."""
     size, found = rows.shape[-1], e.word(0)
     for step in (1 << bit for bit in reversed(range(size.bit_length()))):
         further = e.plus(found, e.word(step))
         is_inside = e.b.icmp_signed("<=", further, e.word(size))
         last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
         other = rows.at(e, Index.of(rows.shape, [*batch, last]))
-        found = e.choose(e.b.and_(is_inside, e.b.fcmp_ordered("<=", other, own)), further, found)
+        found = e.choose(e.b.and_(is_inside, e.b.fcmp_unordered("<=", other, own)), further, found)
     return found
 
 

@@ -183,3 +183,12 @@ def test_unsigned_indices_do_not_wrap():
     for way in ("plan", "interpret"):
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
             tf.function(lambda: gather_ops.take_along(x, indices, 1), experimental_executor=way)()
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**64 - 1])
+def test_the_transposes_of_gather_refuse_indices_out_of_range(index: int) -> None:
+    indices = np.array([0, index], np.uint64 if index > 3 else np.int64)
+    with refuses(rf"indices\[1\] = {index} is not in \[0, 3\)"):
+        gather_ops.put_back([1, 2], indices, [3], 0, 0)
+    with refuses(rf"indices\[0,1\] = {index} is not in \[0, 3\)"):
+        gather_ops.put_along([[1, 2]], indices[None], [1, 3], 1)

@@ -55,7 +55,14 @@ def choices(seed: Any) -> Any:
     return [tf.random.experimental.stateless_shuffle(rows, seed), classes]
 
 
-@pytest.mark.parametrize("program", [uniform, integers, normal, choices])
+def choices_of_no_share(seed: Any) -> Any:
+    """The shares of all classes add up to NaN, or to 0."""
+    return tf.random.stateless_categorical(
+        [[0.0, float("inf"), 1.0], [float("nan")] * 3, [-float("inf")] * 3], 4, seed
+    )
+
+
+@pytest.mark.parametrize("program", [uniform, integers, normal, choices, choices_of_no_share])
 def test_the_same_numbers_to_the_last_bit(program: Any) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(SEEDS[0])).graph
     native = JitFunction(graph)
