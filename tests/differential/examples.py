@@ -25,10 +25,10 @@ from .places import found, paths
 
 NO_COUNTERPART = object()
 OWN = ("agc.runtime.executors.llvm.", "agc.runtime.keras")
-"""What TensorFlow has nothing like and what needs a compiler; Keras, which runs on TensorFlow in this process."""
+"""Modules that TensorFlow lacks or that need a compiler; Keras, which runs on TensorFlow in this process."""
 
 LASTING = "enable_op_determinism"
-"""What TensorFlow cannot undo, and what would change the examples that follow."""
+"""A setting that TensorFlow cannot undo, and that would change the examples that follow."""
 
 
 def compare(tf: Any, part: str = "") -> Iterator[Comparison]:
@@ -100,7 +100,7 @@ def counterpart(value: Any, tf: Any) -> Any:
 
 
 def run(code: CodeType, source: str, names: dict[str, Any]) -> list[Any]:
-    """What running the code shows: values, the text that it prints, the class of an exception."""
+    """Return what a run of the code shows: values, the text that it prints, the class of an exception."""
     values: list[Any] = []
     hook, sys.displayhook = sys.displayhook, values.append
     linecache.cache[code.co_filename] = (len(source), None, source.splitlines(True), code.co_filename)

@@ -1,4 +1,4 @@
-"""What functions change in attributes, out of sight of a staged block: Python's answer or an error."""
+"""Changes of attributes in functions that a staged block calls: Python's answer or an error."""
 
 import dataclasses
 import functools

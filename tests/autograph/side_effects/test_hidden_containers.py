@@ -1,4 +1,4 @@
-"""What functions change in lists, dicts and arrays, out of sight of a staged block: Python's answer or an error."""
+"""Changes of lists, dicts and arrays in functions that a staged block calls: Python's answer or an error."""
 
 import collections
 import itertools
@@ -351,7 +351,7 @@ class TestListsInTuplesInDicts:
 
 
 def test_a_built_in_method_as_a_value():
-    """What it belongs to is not named in the block."""
+    """The block does not name the object that it belongs to."""
 
     def grown(x, log):
         push = log.append

@@ -1,4 +1,4 @@
-"""What functions change by other names and variables, out of sight of a staged block: Python's answer or an error."""
+"""Changes by other names and variables in functions that a staged block calls: Python's answer or an error."""
 
 from support.hidden_changes import Counter, agrees, refused
 

@@ -1,4 +1,4 @@
-"""What traces change out of sight of a staged block: each trace sees the objects as Python would leave them."""
+"""Changes that traces make in functions of a staged block: each trace sees the objects as Python leaves them."""
 
 import functools
 
