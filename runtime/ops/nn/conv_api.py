@@ -1,8 +1,10 @@
 """The convolution functions of `tf.nn`: each calls `conv` or its transpose `conv_backprop_input`.
 
-conv1d, conv2d, conv3d, convolution windows times a filter conv2d_transpose, conv_transpose, … the gradient of
-such a convolution, used as a forward operation depthwise_conv2d a group for each channel separable_conv2d
-that, followed by a pointwise convolution atrous_conv2d dilated windows
+conv1d, conv2d, conv3d, convolution    windows times a filter
+conv2d_transpose, conv_transpose, …    the gradient of such a convolution, used as a forward operation
+depthwise_conv2d                       a group for each channel
+separable_conv2d                       that, followed by a pointwise convolution
+atrous_conv2d                          dilated windows
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def looked_up(x: Any) -> Any:
 
 
 def slow(x: Any) -> Any:
-    """What no machine does in lanes at once, or at all."""
+    """Operations that no machine computes in vectors, or for which LLVM has no vector form."""
     i = tf.cast(x * 10.0, tf.int64)
     small, divisors = tf.cast(i, tf.int8), tf.cast(x * x, tf.int32) + 1
     return (
