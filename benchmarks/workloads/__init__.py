@@ -7,6 +7,7 @@
     by_hand(**size)                       with NumPy: the result that all others must have
     limit(compiled_c, **size)             in C, or the bare calls of BLAS that nothing can do without
     EAGER = False                         too much for a mode without graphs
+    ONLY_EAGER = True                     a program without graphs: no other mode runs it
     UNROLLED = True                       torch has no loops in graphs: what it compiles is too long
     STEPS = 3                             the result of the third run is compared, for runs change what they use
     TOLERANCE = 1e-4, DIFFERENT = 0       of floats, relative to the largest; the share of integers that may differ
