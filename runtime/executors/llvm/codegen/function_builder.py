@@ -113,11 +113,7 @@ class Emitter(Storage):
             self.b.position_at_end(skipped)
         self._groups.pop()
         self.memo = outer_memo
-        if outermost and self._stopped is not None:
-            self.leave_if_stopped()
-        if outermost and skipped is not None:
-            self._look_at_notes()
-        elif outermost:
+        if outermost and skipped is None:
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared, size) if is_shared else None
@@ -127,6 +123,9 @@ class Emitter(Storage):
                 self._wholes += [nest] if not self.is_repeated else []
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
+        if outermost:
+            if self._stopped is not None:  # this block is after the nest, which may have moved to a part
+                self.leave_if_stopped()
             self._look_at_notes()
         if measured is not None and self.meter is not None:
             self.meter.end(measured)

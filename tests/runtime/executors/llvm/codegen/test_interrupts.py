@@ -46,6 +46,22 @@ def test_a_kernel_that_is_called_can_be_interrupted() -> None:
         shares(a, tf.constant(10_000_000))
 
 
+def test_parallel_loops_may_follow_a_product_that_can_be_interrupted() -> None:
+    """Leave the way out of the function after a loop in the function when the loop moves to a part."""
+
+    @tf.function(jit_compile=True)
+    def layers(x: Any, w: Any) -> Any:
+        y = tf.nn.relu(tf.matmul(x, w))
+        return tf.nn.relu(tf.matmul(y, w)), tf.nn.relu(y - 1.0)
+
+    x = np.random.default_rng(0).standard_normal((2048, 512)).astype(np.float32)
+    w = np.random.default_rng(1).standard_normal((512, 512)).astype(np.float32)
+    wanted = np.maximum(x @ w, 0)
+    second, shifted = layers(tf.constant(x), tf.constant(w))
+    np.testing.assert_allclose(second, np.maximum(wanted @ w, 0), rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(shifted, np.maximum(wanted - 1, 0), rtol=1e-4, atol=1e-3)
+
+
 #: Delays of the alarm in seconds. A fast machine may end its run before an alarm; the next ones come sooner.
 DELAYS = [seconds for seconds in (0.005, 0.002, 0.001) for _ in range(5)]
 
