@@ -13,7 +13,7 @@ from ...core.conversion import convert_to_tensor, is_tensor_like
 from ...core.export import export
 from ...core.fp_errors import quietly
 from ...core.tensor import EagerTensor
-from ...ir.traits import CHEAP
+from ...ir.traits import CHEAP, FRESH_RESULT
 from ...ir.value_types import TensorType
 from ..framework.attribute_parsers import Axis, DType
 from ..framework.composite_dispatch import dispatching_composites
@@ -186,7 +186,7 @@ def one_hot(
     return chosen_rows(indices, depth, on, off, -1 if axis is None else axis, name)
 
 
-@op(name="one_hot", traits=CHEAP)
+@op(name="one_hot", traits=CHEAP | FRESH_RESULT)
 def chosen_rows(
     indices: Input, depth: Ints, on_value: Same, off_value: Same, axis: Axis = -1, name: Name = None
 ) -> TensorType:

@@ -17,7 +17,7 @@ from ...core.export import export
 from ...core.tensor import Tensor
 from ...ir import batching
 from ...ir.graph import Operand
-from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, TOTAL
+from ...ir.traits import ANY_SHAPE, CHEAP, ELEMENTWISE, FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.concat_split import join
 from ..arrays.creation import zeros_like
@@ -123,7 +123,7 @@ def with_top_at_zero(logits: Array, axis: int) -> Array:
 
 
 @export("math.softmax", "nn.softmax")
-@op(batch=batching.along_axis)
+@op(traits=FRESH_RESULT, batch=batching.along_axis)
 def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return `exp(x) / sum(exp(x))` along `axis`.
 
@@ -144,7 +144,7 @@ softmax.gradient(lambda dy, y, logits, axis: (dy - reduce_sum(dy * y, axis, True
 
 
 @export("math.log_softmax", "nn.log_softmax")
-@op(batch=batching.along_axis)
+@op(traits=FRESH_RESULT, batch=batching.along_axis)
 def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> TensorType:
     """Return the logarithm of `softmax`.
 
@@ -164,7 +164,7 @@ log_softmax.gradient(lambda dy, y, logits, axis: dy - exp(y) * reduce_sum(dy, ax
 
 
 @export("nn.bias_add")
-@op
+@op(traits=FRESH_RESULT)
 def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> TensorType:
     """Return `value + bias` along the last axis; along the second one if `data_format` is "NC..." (NCHW).
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes
@@ -51,7 +52,7 @@ def _multiplications(result: tuple[int, ...], filter: tuple[int, ...]) -> float:
     return float(math.prod(result) * math.prod(filter[:-1]))
 
 
-@op(multiplications=lambda given, attrs: _multiplications(given[-1], given[1]))
+@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[-1], given[1]))
 def conv(
     input: Same,
     filter: Same,
@@ -92,7 +93,7 @@ def conv(
     return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
-@op(multiplications=lambda given, attrs: _multiplications(given[2], given[1]))
+@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[2], given[1]))
 def conv_backprop_input(
     input_sizes: Ints,
     filter: Same,
@@ -131,7 +132,7 @@ def conv_backprop_input(
     return TensorType(filter.dtype, sizes)
 
 
-@op(multiplications=lambda given, attrs: _multiplications(given[2], given[-1]))
+@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[2], given[-1]))
 def conv_backprop_filter(
     input: Same,
     filter_sizes: Ints,

@@ -16,6 +16,7 @@ from ...core import shapes
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export
 from ...core.tensor import Tensor
+from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ..arrays.creation import ones_like, zeros_like
 from ..arrays.ranges import one_hot
@@ -71,7 +72,7 @@ def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
     return broadcast_to(labels, both), broadcast_to(logits, both)
 
 
-@op
+@op(traits=FRESH_RESULT)
 def softmax_cross_entropy(labels: Same, logits: Same, name: Name = None) -> TensorType:
     """Return `-sum(labels * log_softmax(logits))` along the last axis.
 
@@ -139,7 +140,7 @@ def _check_labels(labels: Tensor, logits: Tensor) -> None:
         )
 
 
-@op
+@op(traits=FRESH_RESULT)
 def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None) -> TensorType:
     """Return `-log_softmax(logits)[label]` for each label.
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
+from ...ir.traits import FRESH_RESULT
 from ...ir.value_types import TensorType
 from ..arrays.creation import zeros_like
 from ..arrays.shape_ops import shape
@@ -67,7 +68,7 @@ def _lowest(dtype: Any) -> Any:
     return -np.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
 
 
-@op
+@op(traits=FRESH_RESULT)
 def max_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
 ) -> TensorType:
@@ -87,7 +88,8 @@ def max_pool(
 @max_pool.kernel
 def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs) -> Array:
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
-    return _along_axes(input, slide, np.maximum, _lowest(input.dtype))
+    found = _along_axes(input, slide, np.maximum, _lowest(input.dtype))
+    return found if found is not input else found.copy()
 
 
 @max_pool.gradient
@@ -95,7 +97,7 @@ def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
     return max_pool_grad(input, y, dy, **setting)
 
 
-@op
+@op(traits=FRESH_RESULT)
 def max_pool_grad(
     orig_input: Same,
     orig_output: Same,
@@ -242,7 +244,7 @@ def _(dy: Any, y: Any, input: Any, output_dtype: Any, include_batch_in_index: bo
     return None if dy[0] is None else max_pool_grad(input, y[0], dy[0], **setting)
 
 
-@op
+@op(traits=FRESH_RESULT)
 def avg_pool(
     input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
 ) -> TensorType:
@@ -260,7 +262,8 @@ def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_padding
     slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
     kind = np.result_type(input.dtype, np.float32)
     sums = _along_axes(input.astype(kind, copy=False), slide, np.add, 0)
-    return _divided(sums, slide).astype(input.dtype, copy=False)
+    found = _divided(sums, slide).astype(input.dtype, copy=False)
+    return found if found is not input else found.copy()
 
 
 def _divided(sums: Array, slide: Sliding) -> Array:
@@ -276,7 +279,7 @@ def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
     return avg_pool_grad(shape(input), dy, **setting)
 
 
-@op
+@op(traits=FRESH_RESULT)
 def avg_pool_grad(
     orig_input_shape: Ints,
     grad: Input,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,6 +55,24 @@ graph f(x: float32[4, 4]) -> float32[4, 4]
         "del a, b",
         "return (c,)",
     ]
+
+
+LAYERS = [
+    lambda x: tf.nn.conv2d(x, tf.ones([1, 1, 4, 4]), 1, "SAME"),
+    lambda x: tf.nn.max_pool2d(x, 2, 1, "SAME"),
+    lambda x: tf.raw_ops.MaxPoolGrad(
+        orig_input=x, orig_output=x, grad=x, ksize=[1] * 4, strides=[1] * 4, padding="SAME"
+    ),
+    lambda x: tf.nn.softmax(x),
+    lambda x: tf.nn.bias_add(x, tf.ones([4])),
+]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_results_of_layers_are_reused(layer: Any) -> None:
+    spec = tf.TensorSpec([2, 8, 8, 4], tf.float32)
+    concrete = tf.function(lambda x: tf.exp(layer(x)), jit_compile=False).get_concrete_function(spec)
+    assert re.search(r"np\.exp\((\w+), out=\1\)", Plan(concrete.graph).source)
 
 
 def test_stacked_rows_own_their_array() -> None:
