@@ -73,6 +73,7 @@ TABLE = {
     "common": Workload("ten_chains", {"kind": "common"}),
     "constant": Workload("ten_chains", {"kind": "constant"}),
     "recurrence": Workload("recurrence"),
+    "RK45": Workload("rk45"),
 }
 """What is measured, in the order of the table."""
 
