@@ -32,6 +32,7 @@ from ..ir.op_def import OpDef
 from ..ir.value_types import VariableType
 from ..ops.framework.op import wrap
 from ..ops.framework.region_ops import CUSTOM
+from ..ops.math.cast import optimization_barrier
 from .graph_vjp import zeros_for
 from .tape import GradientTape
 from .tape_records import Grads, Pullback
@@ -227,16 +228,15 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
-        def computed(*args: Any) -> Any:
-            result = f(*args, **kwargs)
+        def computed(*given: Any) -> Any:
+            result = f(*given, **kwargs)
 
             def grad(*dys: Any, variables: Sequence[Variable] = ()) -> Any:
+                args = nest.map_structure(lambda x: _separate(x, dys), given)
+                sources = [x if isinstance(x, Tensor) else None for x in nest.flatten(args)]
                 with GradientTape() as tape:
-                    tape.watch(
-                        [x for x in nest.flatten(args) if isinstance(x, Tensor) and x.dtype.is_floating]
-                    )
+                    tape.watch([x for x in sources if x is not None and x.dtype.is_floating])
                     recomputed_outputs = nest.flatten(f(*args, **kwargs))
-                    sources = [x if isinstance(x, Tensor) else None for x in nest.flatten(args)]
                 grads = tape.gradient(
                     recomputed_outputs, [x for x in sources if x is not None] + list(variables), list(dys)
                 )
@@ -249,6 +249,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         return _called(computed, args, {}, hidden=True)
 
     return recomputed
+
+
+def _separate(x: Any, dys: Sequence[Any]) -> Any:
+    """Return an argument for computing again in the backward pass: CSE must not merge that with the forward pass."""
+    if not isinstance(x, Tensor) or current() is None:
+        return x
+    return optimization_barrier(x, [dy for dy in dys if dy is not None])
 
 
 @export("autodiff.grad_pass_through", "grad_pass_through")

@@ -23,7 +23,7 @@ from ...ir.value_types import TensorType
 from ..framework import composite_dispatch, intervals
 from ..framework.attribute_parsers import DType
 from ..framework.composite_dispatch import dispatching_composites
-from ..framework.op import Input, Name, Same, op
+from ..framework.op import Input, Name, Same, Tensors, op
 from ..framework.op_errors import PythonTypeError
 from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, require_dtype
 
@@ -199,6 +199,23 @@ def stop_gradient(input: Input, name: Name = None) -> TensorType:
 
 stop_gradient.kernel(lambda input: input)
 stop_gradient.no_gradient("its purpose is to stop gradients")
+
+
+@op(traits=TOTAL | ANY_SHAPE, batch=lambda batch: batch.call(*(each.tensor for each in batch.arguments)))
+def optimization_barrier(input: Input, after: Tensors, name: Name = None) -> TensorType:
+    """Return `input` unchanged; operations on the result are not merged with operations on `input`.
+
+    So they are computed again, after the tensors `after`, and their results need no memory until then.
+
+    >>> optimization_barrier([1., 2.], []).numpy().tolist()
+    [1.0, 2.0]
+    """
+    require_dtype(input, EVERY, "optimization_barrier")
+    return input.spec  # type: ignore[no-any-return]
+
+
+optimization_barrier.kernel(lambda input, after: input)
+optimization_barrier.gradient(lambda dy, y, input, *after: (dy, *[None] * len(after)))
 
 
 @export("complex")

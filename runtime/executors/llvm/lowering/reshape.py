@@ -34,6 +34,11 @@ def _(region: Region, operation: Operation, node: LazyValue, *rest: LazyValue) -
     return regrouped(node, sizes)  # type: ignore[arg-type]
 
 
+@lowers("optimization_barrier", sized=True, moves=True)
+def _(region: Region, operation: Operation, node: LazyValue, *after: LazyValue) -> LazyValue:
+    return node
+
+
 def checked(e: Emitter, own: int, wanted: int | None) -> int:
     """Emit a check that the size `own` equals `wanted`; return the size."""
     if wanted is None or wanted == own:

@@ -27,8 +27,8 @@ from support.outcomes import bits
 TAKES_ANYTHING = {
     "const", "numpy_function", "py_function", "string_format", "serialize_tensor", "stateless_numpy_function",
     "as_string", "boolean_mask", "equal_or_false", "expand_dims", "identity", "meshgrid",
-    "not_equal_or_true", "print", "raise", "random_shuffle", "range", "rank", "reverse_sequence", "roll",
-    "shape", "size", "squeeze", "stop_gradient", "true_indices", "zeros_like",
+    "not_equal_or_true", "optimization_barrier", "print", "raise", "random_shuffle", "range", "rank",
+    "reverse_sequence", "roll", "shape", "size", "squeeze", "stop_gradient", "true_indices", "zeros_like",
 }  # fmt: skip
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
 

@@ -39,14 +39,15 @@ CLASSES = {
 TAKES_EVERY = {
     "dtype": {
         "argsort", "const", "count_nonzero", "depth_to_space", "ensure_shape", "expand_dims", "fingerprint", "getitem",
-        "identity", "matrix_transpose", "placeholder_with_default", "random_shuffle", "rank", "serialize_tensor",
+        "identity", "matrix_transpose", "optimization_barrier", "placeholder_with_default", "random_shuffle", "rank",
+        "serialize_tensor",
         "shape", "size", "sort", "space_to_depth", "split", "squeeze", "stop_gradient", "string_format",
         "true_indices", "unique", "unique_with_counts", "unstack", "zeros_like",
     },
     "shape": {
         "as_string", "bitcast", "cast", "check_numerics", "const", "decode_base64", "decode_compressed", "decode_raw",
         "elu", "encode_base64", "equal_or_false", "expand_dims", "identity", "leaky_relu", "matching_files", "meshgrid",
-        "not_equal_or_true", "ones_like", "random_shuffle", "rank", "reduce_all", "reduce_any",
+        "not_equal_or_true", "ones_like", "optimization_barrier", "random_shuffle", "rank", "reduce_all", "reduce_any",
         "reduce_euclidean_norm",
         "reduce_logsumexp", "reduce_prod", "relu", "relu6", "saturate_cast", "selu",
         "serialize_tensor", "shape", "size", "softsign", "stop_gradient", "string_format", "string_length",
@@ -57,7 +58,8 @@ TAKES_EVERY = {
         "_clip", "add_n", "betainc", "check_keys", "complex", "const", "coordinate_order", "cross", "ctc_collapse",
         "ctc_unique_labels", "det", "distinct_coordinates", "draw_bounding_boxes", "eig", "eigh", "elu",
         "equal_or_false", "expm", "identity", "igamma", "igamma_slope", "igammac", "in_top_k", "inverse_permutation",
-        "matmul", "matrix_transpose", "matvec", "nextafter", "not_equal_or_true", "polygamma", "pooled_violators",
+        "matmul", "matrix_transpose", "matvec", "nextafter", "not_equal_or_true", "optimization_barrier",
+        "polygamma", "pooled_violators",
         "pseudo_inverse", "qr", "rank", "relu", "relu6", "replace_masked", "seeded_shuffle", "selu",
         "serialize_tensor", "slogdet", "softmax_cross_entropy", "softsign", "stop_gradient", "suppress_overlaps",
         "svd", "tridiagonal_solution", "where", "zeta",
