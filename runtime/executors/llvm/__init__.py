@@ -3,6 +3,7 @@
     graph ──specialize──► static shapes ──lower──► LLVM IR ──engine──► native code ──entry──► callable
 
     llvm_engine.py           LLVM itself: target machine, passes, object files, loading; object_cache.py: disk cache
+    module_partition.py      division of large modules, which parallel_codegen.py compiles on several threads
     opt_levels.py            the LLVM passes that a graph is worth
     compile_graph.py         all steps from a graph to LLVM IR; ../../functionalize has the first ones
     value_specialization.py  specialization for the values of integers that shapes depend on

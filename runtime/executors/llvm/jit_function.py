@@ -261,7 +261,7 @@ class JitFunction:
                 return failed(arrays)
             return code(plain)
 
-        loader = Loader(unit, llvm_engine.LinkedCode(llvm_engine.assembled(*unit.code())))
+        loader = Loader(unit, llvm_engine.LinkedCode(*llvm_engine.assembled(*unit.code())))
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()

@@ -1,8 +1,8 @@
 """The interface to LLVM: target machine, pass pipelines, object files and loading.
 
-    IR text ──parse──► module ──passes──► module ──emit──► object file ──load──► addresses
-                                                               │
-                                                           kept on disk (object_cache.py)
+    IR text ──partition──► texts ──parse──► modules ──passes, emit──► object files ──load──► addresses
+                                                                           │
+                                                               kept on disk (object_cache.py)
 
 llvmlite is imported at the first compilation.
 """
@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import object_cache
+from .module_partition import partition
 from .opt_levels import ALL, Level
+from .parallel_codegen import emitted, in_parallel, run_passes
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that installs the compiler."""
@@ -89,8 +91,12 @@ def optimized(text: str, level: Level = ALL) -> str:
         return str(module)
 
 
-def assembled(text: str, level: Level = ALL) -> bytes:
-    """Return the object file of an IR text, from the object cache if possible."""
+def assembled(text: str, level: Level = ALL) -> list[bytes]:
+    """Return the object files of an IR text, from the object cache if possible."""
+    return in_parallel([functools.partial(_assembled, each, level) for each in partition(text)])
+
+
+def _assembled(text: str, level: Level) -> bytes:
     import hashlib
 
     key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
@@ -98,7 +104,7 @@ def assembled(text: str, level: Level = ALL) -> bytes:
     if data is None:
         machine = _machine()
         with _optimized(text, level, machine) as module:
-            data = bytes(machine.emit_object(module))
+            data = emitted(machine, module)
         object_cache.write(key, data)
     return data
 
@@ -116,7 +122,7 @@ def _optimized(text: str, level: Level, machine: Any) -> Iterator[Any]:
         tuning.loop_vectorization = tuning.loop_interleaving = True
         tuning.loop_unrolling = False  # only on request in loop metadata (codegen/function_builder.py)
         passes = binding.create_pass_builder(machine, tuning)
-        passes.getModulePassManager().run(module, passes)
+        run_passes(passes.getModulePassManager(), module, passes)
         # Functions called in vectorized loops (libm/slow_paths.py) are inlined after vectorization.
         after = binding.create_new_module_pass_manager()
         after.add_always_inliner_pass()

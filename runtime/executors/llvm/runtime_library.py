@@ -27,7 +27,7 @@ def _code() -> LinkedCode:
     module = ir().Module("agc library")
     for name in WRITERS:
         written(module, name)
-    code = LinkedCode(assembled(str(module)))
+    code = LinkedCode(*assembled(str(module)))
     for name in WRITERS:
         known_as(name, code.function(name))
     return code
@@ -36,7 +36,7 @@ def _code() -> LinkedCode:
 @functools.cache
 def _threads() -> LinkedCode:
     declare()
-    code = LinkedCode(assembled(thread_pool_ir.text(), opt_levels.NONE))
+    code = LinkedCode(*assembled(thread_pool_ir.text(), opt_levels.NONE))
     worker_threads.begin(code.variable(thread_pool_ir.MEMORY))
     known_as(thread_pool_ir.RUN, code.function(thread_pool_ir.RUN))
     return code

@@ -17,7 +17,7 @@ from .dynamic_sizes import Size, is_sized, typical
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
-from .outlining import OutermostLoopNest, SlotUses
+from .outlining import OutermostLoopNest, SlotUses, is_large, outline
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
@@ -34,11 +34,17 @@ FEW = 64
 Unrolling larger ones would take long to compile.
 """
 
+SEPARABLE = 512
+"""Nests with at least this many iterations may become functions, also in loops: the call takes little time."""
+
 OFTEN = 1 << 20
 """Branch weight of the likely successor of a branch; the other one has weight 1."""
 
 WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
 """Loop metadata that makes LLVM unroll a loop fully after vectorization."""
+
+ALONE = (["llvm.loop.interleave.count", 1],)
+"""Loop metadata that keeps LLVM from interleaving iterations: they are independent, so the processor does."""
 
 
 class Emitter(Storage):
@@ -105,9 +111,9 @@ class Emitter(Storage):
         yield numbers
         rounds = self._rounds.pop()
         is_small = rounds <= FEW and self.is_repeated
-        written_out = WRITTEN_OUT if in_registers or is_small else ()
+        properties = [*(WRITTEN_OUT if in_registers or is_small else ()), *(ALONE if each_once else ())]
         for entry in reversed(opened):
-            self._close(entry, group, written_out)
+            self._close(entry, group, properties)
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)
@@ -120,7 +126,7 @@ class Emitter(Storage):
             self._parts += [run] if run is not None else []
             if opened and run is None:
                 nest = OutermostLoopNest(before, self.function.blocks[first:-1], self.b.block)
-                self._wholes += [nest] if not self.is_repeated else []
+                self._wholes += [nest] if not self.is_repeated or size >= SEPARABLE else []
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
         if outermost:
@@ -300,4 +306,7 @@ class Emitter(Storage):
         self._give_back()
         self.b.ret(code)
         merge_parallel_bodies(self.module, self._parts)
-        merge_identical_nests(self.function, self._wholes, self.users)
+        rest = merge_identical_nests(self.function, self._wholes, self.users)
+        if is_large(self.function):
+            for nest in rest:
+                outline(nest, set(self.users.own_slots(nest)))

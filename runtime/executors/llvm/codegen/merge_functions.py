@@ -18,8 +18,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .liveness import operands_of, targets_of
-from .llvm_types import integer, ir, pointer
-from .outlining import OutermostLoopNest, fill, is_slot, new_part, replace_by
+from .llvm_types import integer, ir
+from .outlining import (
+    OutermostLoopNest,
+    fill,
+    instructions_of,
+    is_slot,
+    name_arguments,
+    never_meet,
+    new_part,
+    replace_by,
+)
 
 _WORTH = 9
 """Minimum number of instructions for which merging pays off: a copy loop has eight."""
@@ -32,13 +41,18 @@ Thing = TypeVar("Thing")
 _NAMED = re.compile(r"(loop|group)\d+")
 
 
-def merge_identical_nests(function: Any, nests: Sequence[OutermostLoopNest], users: Users) -> None:
-    """Merge the equal nests of a function into one function for each group."""
-    similar = [some for some in _alike(nests, _operations) if len(_operations(some[0])) >= _WORTH]
-    for some in similar:
-        forms = [Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
+def merge_identical_nests(
+    function: Any, nests: Sequence[OutermostLoopNest], users: Users
+) -> list[OutermostLoopNest]:
+    """Merge the equal nests of a function into one function for each group; return the other nests."""
+    rest = {id(nest): nest for nest in nests if len(_operations(nest)) >= _WORTH and users.is_apart(nest)}
+    for some in _alike([*rest.values()], _operations):
+        forms = [Form(nest, users.own_slots(nest)) for nest in some]
         for twins in _alike(forms, lambda form: form.key):
             _share(function, twins)
+            for form in twins:
+                del rest[id(form.nest)]
+    return [*rest.values()]
 
 
 def merge_parallel_bodies(module: Any, runs: Sequence[Any]) -> None:
@@ -103,25 +117,21 @@ class Users:
     def own_slots(self, nest: OutermostLoopNest) -> list[Any]:
         """Return the stack slots that only this nest uses."""
         blocks = set(nest.blocks)
-        return [slot for slot, users in self._found.slots.items() if users <= blocks]
+        used = dict.fromkeys(
+            operand
+            for each in instructions_of(nest.blocks)
+            for operand in operands_of(each)
+            if is_slot(operand)
+        )
+        return [slot for slot in used if self._found.slots[slot] <= blocks]
 
     def is_apart(self, nest: OutermostLoopNest) -> bool:
-        """Return whether a nest has no live-out values, shares no slots, and exits only to the block after it."""
+        """Return whether a nest has no live-out values, and exits only to the block after it."""
         blocks = set(nest.blocks)
-        around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
         return all(
-            self._found.blocks[block] <= blocks
-            and {*blocks, nest.after}.issuperset(targets_of(block))
-            and not any(_address(each) in around for each in block.instructions)
+            self._found.blocks[block] <= blocks and {*blocks, nest.after}.issuperset(targets_of(block))
             for block in nest.blocks
         )
-
-
-def _address(instruction: Any) -> Any:
-    """Return the address that a load or store accesses, else None."""
-    return {"load": instruction.operands[:1], "store": instruction.operands[1:]}.get(
-        instruction.opname, [None]
-    )[0]
 
 
 class Form:
@@ -206,11 +216,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
     kinds = [*(value.type for value in first.given), *[integer(64)] * len(sizes)]
     part = new_part(function.module, function.scope, kinds, "twins")
     part.attributes.add("noinline")
-    are_apart = all(_never_meet(form.given) for form in forms)
-    for argument in part.args:
-        argument.name = "given"
-        if argument.type == pointer() and are_apart:
-            argument.add_attribute("noalias")
+    name_arguments(part, all(never_meet(form.given) for form in forms))
     for which, form in enumerate(forms):
         b = replace_by(form.nest.before)
         b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
@@ -241,14 +247,3 @@ def _forget(function: Any, form: Form) -> None:
         function.blocks.remove(block)
     top = function.blocks[0]
     top.instructions = [each for each in top.instructions if each not in form.slots]
-
-
-def _never_meet(given: Any) -> bool:
-    """Return whether all addresses are buffers, so that different addresses never alias."""
-    return all(map(_is_buffer, (value for value in given if value.type == pointer())))
-
-
-def _is_buffer(address: Any) -> bool:
-    if isinstance(address, ir().Argument):
-        return "noalias" in address.attributes
-    return is_slot(address) or (address.opname == "call" and address.callee.name == "agc_take")

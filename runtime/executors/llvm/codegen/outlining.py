@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .liveness import operands_of
-from .llvm_types import ir
+from .llvm_types import ir, pointer
+
+LARGE = 250
+"""Number of instructions from which the nests of a function become functions."""
 
 
 class OutermostLoopNest(NamedTuple):
@@ -87,16 +90,79 @@ def fill(
 ) -> None:
     """Make blocks the body of `part`, together with the slots that only these blocks use.
 
-    `first` emits the code before them, and returns the replacements of live-in values.
+    `first` emits the code before them, and returns the replacements of live-in values. Other slots whose values
+    the blocks change are copied, so that LLVM can keep the copies in registers.
     """
     entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
     move_slots(slots, entry)
-    b = ir().IRBuilder(entry)
+    b, end = ir().IRBuilder(entry), ir().IRBuilder(leave)
     values = first(b)
+    for slot in _variables(whole.blocks, values):
+        copy, address = b.alloca(slot.allocated_type), values[slot]
+        copy.type = pointer()
+        b.store(b.load(address, typ=slot.allocated_type), copy)
+        end.store(end.load(copy, typ=slot.allocated_type), address)
+        values[slot] = copy
     b.branch(whole.blocks[0])
     move_blocks(whole.blocks, part, values, {whole.before: entry, whole.after: leave})
-    ir().IRBuilder(leave).ret_void()
+    end.ret_void()
     part.blocks.append(part.blocks.pop(part.blocks.index(leave)))
+
+
+def _variables(blocks: Sequence[Any], values: Iterable[Any]) -> list[Any]:
+    """Return the slots among `values` that blocks only load and store as a whole."""
+    slots = set(filter(is_slot, values))
+    uses = [
+        (each, operand)
+        for each in instructions_of(blocks)
+        for operand in operands_of(each)
+        if operand in slots
+    ]
+    others = {slot for each, slot in uses if slot is not address_of(each)}
+    return [slot for slot in slots & {slot for _, slot in uses} if slot not in others]
+
+
+def address_of(instruction: Any) -> Any:
+    """Return the address that a load or store accesses, else None."""
+    position = {"load": 0, "store": 1}.get(instruction.opname)
+    return None if position is None else instruction.operands[position]
+
+
+def is_large(function: Any) -> bool:
+    """Return whether nests of a function become functions, so that LLVM compiles them on several threads."""
+    return sum(len(block.instructions) for block in function.blocks) >= LARGE
+
+
+def outline(nest: OutermostLoopNest, slots: set[Any]) -> None:
+    """Move a nest, with the slots that only it uses, to a new function that is called instead."""
+    function = nest.before.parent
+    given = captured(nest.blocks, slots)
+    part = new_part(function.module, function.scope, [value.type for value in given], "nest")
+    part.attributes.add("noinline")
+    name_arguments(part, never_meet(given))
+    b = replace_by(nest.before)
+    b.call(part, given)
+    b.branch(nest.after)
+    fill(part, nest, slots, lambda _: dict(zip(given, part.args, strict=True)))
+
+
+def name_arguments(part: Any, are_apart: bool) -> None:
+    """Name the arguments of a function; with `are_apart`, none of its addresses aliases another one."""
+    for argument in part.args:
+        argument.name = "given"
+        if argument.type == pointer() and are_apart:
+            argument.add_attribute("noalias")
+
+
+def never_meet(given: Iterable[Any]) -> bool:
+    """Return whether all addresses are buffers, so that different addresses never alias."""
+    return all(map(_is_buffer, (value for value in given if value.type == pointer())))
+
+
+def _is_buffer(address: Any) -> bool:
+    if isinstance(address, ir().Argument):
+        return "noalias" in address.attributes
+    return is_slot(address) or (address.opname == "call" and address.callee.name == "agc_take")
 
 
 def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:

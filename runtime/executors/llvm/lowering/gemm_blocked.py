@@ -84,7 +84,7 @@ def _known(name: str, kind: str | int) -> str:
 @functools.cache
 def _code(kind: str | int, tile: Tile) -> llvm_engine.LinkedCode:
     """Return the native code of the GEMM and its packing, or of the packing of a transpose."""
-    return llvm_engine.LinkedCode(llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
+    return llvm_engine.LinkedCode(*llvm_engine.assembled(_text(kind, tile), opt_levels.NONE))
 
 
 def _text(kind: str | int, tile: Tile) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, compile_graph
-from agc.runtime.executors.llvm.codegen import function_builder
+from agc.runtime.executors.llvm.codegen import function_builder, outlining
 
 RANDOM = np.random.default_rng(0)
 
@@ -40,8 +40,8 @@ def other_operations(a: Any, b: Any, c: Any) -> Any:
 #           program           functions of twins for matrices and for vectors of these sizes
 PROGRAMS = [
     (updates, 1, 1),
-    (rows, 2, 0),
-    (with_numbers, 1, 1),
+    (rows, 2, 1),
+    (with_numbers, 2, 2),
     (other_operations, 0, 0),
 ]
 MATRICES = (70, 80), (96, 128), (100, 65)
@@ -83,16 +83,43 @@ def test_elements_of_merged_nests_equal_the_interpreters() -> None:
         np.testing.assert_array_equal(given, wanted)
 
 
-def test_nests_inside_loops_are_not_merged() -> None:
+@pytest.mark.parametrize(("sizes", "are_merged"), [((300, 400), False), ((600, 700), True)])
+def test_nests_in_loops_are_merged_if_they_are_worth_a_call(sizes: tuple[int, int], are_merged: bool) -> None:
     def repeated(a: Any, b: Any, n: Any) -> Any:
         for _ in tf.range(n):
             a, b = 0.9 * a - tf.square(a), 0.9 * b - tf.square(b)
         return a, b
 
-    specs = tf.TensorSpec([300], tf.float64), tf.TensorSpec([400], tf.float64), tf.TensorSpec([], tf.int32)
+    n = np.array(3, np.int32)
+    inputs = [*(RANDOM.standard_normal(size) for size in sizes), n]
+    specs = [*(tf.TensorSpec([size], tf.float64) for size in sizes), tf.TensorSpec([], tf.int32)]
     graph = tf.function(repeated).get_concrete_function(*specs).graph
     unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
-    assert not any(name.startswith("twins") for name in unit.module.globals)
+    assert any(name.startswith("twins") for name in unit.module.globals) == are_merged
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+def test_the_nests_of_a_large_function_become_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also nests that note a failure or a sum in a variable of the function."""
+
+    def different(x: Any, i: Any) -> Any:
+        picked = tf.gather(x, i)
+        return tf.reduce_sum(picked * x), tf.reduce_max(tf.sin(x) - picked, 1), tf.cumsum(x * x)
+
+    inputs = [RANDOM.standard_normal((40, 30)), np.arange(40, dtype=np.int32)[::-1]]
+    graph = tf.function(different).get_concrete_function(*map(tf.constant, inputs)).graph
+    specs = [value.spec for value in graph.inputs]
+    assert "nest" not in compile_graph.lowered(graph, specs).module.globals
+    monkeypatch.setattr(outlining, "LARGE", 1)
+    module = compile_graph.lowered(graph, specs).module
+    assert "nest" in module.globals
+    assert "llvm.loop" not in str(module.globals["kernel"])
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9)
+    assert JitFunction(graph).run([inputs[0], inputs[1] % 7])[0].shape == ()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="40"):
+        JitFunction(graph).run([inputs[0], inputs[1] + 1])
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.2])

@@ -1,0 +1,100 @@
+"""A large module is divided into modules that are compiled separately, and linked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as tf
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import JitFunction, compile_graph, llvm_engine, module_partition
+from agc.runtime.executors.llvm.module_partition import partition
+
+RANDOM = np.random.default_rng(0)
+DEFINED = re.compile(r'^define .*?@"([^"]+)"', re.MULTILINE)
+
+
+def rows(x: Any) -> Any:
+    """Nests that use functions of the math library, with a slow path for large arguments."""
+    y = tf.sin(1e3 * x) + tf.exp(x)
+    return [y - tf.reduce_max(y, 1, keepdims=True), tf.reduce_sum(y * y), tf.cumsum(tf.tanh(y))]
+
+
+def constants(x: Any) -> Any:
+    """Constants in the module, and others in the table of the host."""
+    table = np.arange(x.shape[0] * x.shape[1], dtype=np.float64).reshape(x.shape)
+    return [x + table, tf.gather(x, [3, 1, 2]) * 2.0, tf.reduce_min(x * table)]
+
+
+def checked(x: Any) -> Any:
+    """A nest with a check, whose result the function tests after the nest."""
+    indices = tf.cast(tf.argsort(x[:, 0]), tf.int32)
+    return [tf.gather(x, indices), tf.linalg.matmul(x, x, transpose_b=True) + 1.0]
+
+
+def repeated(x: Any) -> Any:
+    """Nests in a loop, whose memory is taken from buffers by turns."""
+    y = x
+    for _ in tf.range(3):
+        x, y = tf.tanh(y) + 0.5 * x, x - tf.reduce_mean(y, 0)
+    return [x, y]
+
+
+PROGRAMS = rows, constants, checked, repeated
+
+
+def traced(program: Callable[[Any], Any]) -> tuple[Any, list[Any]]:
+    x = RANDOM.standard_normal((40, 30))
+    return tf.function(program).get_concrete_function(tf.constant(x)).graph, [x]
+
+
+def text_of(program: Callable[[Any], Any]) -> str:
+    graph, _ = traced(program)
+    return str(compile_graph.lowered(graph, [value.spec for value in graph.inputs]).text())
+
+
+def test_a_small_module_stays_whole() -> None:
+    text = text_of(lambda x: x + 1.0)
+    assert partition(text) == [text]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_each_function_is_defined_in_one_module(program: Callable[[Any], Any]) -> None:
+    text = text_of(program)
+    texts = partition(text, 60)
+    assert len(texts) > 1
+    for each in texts:
+        llvm.parse_assembly(each).verify()
+    own = [name for each in texts for name in DEFINED.findall(each) if not name.startswith("agc.")]
+    assert sorted(own) == sorted(name for name in DEFINED.findall(text) if not name.startswith("agc."))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_modules_compute_together_what_one_computes(
+    program: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llvm_engine, "partition", lambda text: partition(text, 60))
+    graph, inputs = traced(program)
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_the_modules_have_similar_weights() -> None:
+    heavy = "\n".join(
+        f'define internal void @"f.{i}"() {{\n' + "\n".join(["  fence seq_cst"] * 40) + "\n  ret void\n}"
+        for i in range(30)
+    )
+    texts = partition(heavy, 300)
+    weights = [text.count("\n") for text in texts]
+    assert len(texts) == 5
+    assert max(weights) < 1.2 * min(weights)
+
+
+def test_a_partition_depends_on_nothing_but_the_text() -> None:
+    text = text_of(rows)
+    assert partition(text, 100) == partition(text, 100)
+    assert module_partition.LARGEST > 0
