@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import measuring, picture, report
+from . import measuring, models, picture, report
 from .contestants import REFERENCE
 from .figures import Figures
-from .workloads import GROWTH, LOOPS, TABLE
+from .workloads import GROWTH, LOOPS, MODELS, TABLE
 
 OF_MEMORY = ("chain", "RNN gradient", "MLP", *LOOPS)
 
@@ -42,8 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _measured(figures: Figures, options: argparse.Namespace) -> None:
-    workloads = [name for name in [*TABLE, *GROWTH] if options.only in name]
     pythons = [sys.executable, *options.peer]
+    if not options.models:
+        _measured_programs(figures, options, pythons)
+    for model in (name for name in MODELS if options.only in name):
+        _told(model)
+        models.measure(figures, pythons, options.contestant, model, options.size, options.rounds)
+
+
+def _measured_programs(figures: Figures, options: argparse.Namespace, pythons: Sequence[str]) -> None:
+    workloads = [name for name in [*TABLE, *GROWTH] if options.only in name]
     with measuring.processes(pythons, options.contestant) as asked:
         measurement = measuring.Measurement(figures, asked, options.size)
         for workload in workloads:
@@ -80,6 +88,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=7, help="how many figures of everything (default: 7)")
     parser.add_argument("--first-calls", type=int, default=5, help="… and of first calls (default: 5)")
     parser.add_argument("--only", default="", metavar="TEXT", help="the workloads with this in their names")
+    parser.add_argument("--models", action="store_true", help="only whole models")
     parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")
     parser.add_argument(

@@ -1,9 +1,11 @@
 """Who takes part: a library in one of its modes, wherever an interpreter has it.
 
-agc eager     operations one by one             TF graph        tf.function
-agc plan      jit_compile=False                 TF XLA          jit_compile=True
-agc native    jit_compile=True                  JAX, torch, torch compiled, numba
-NumPy         by hand, the reference            limit           C, or the bare calls of BLAS
+agc eager      operations one by one            TF eager        operations one by one, where nothing else is asked
+agc plan       jit_compile=False                TF graph        tf.function
+agc automatic  jit_compile=None, after half     TF XLA          jit_compile=True
+               a second of calls                JAX, torch, torch compiled, numba
+agc native     jit_compile=True
+NumPy          by hand, the reference           limit           C, or the bare calls of BLAS
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ class Contestant(NamedTuple):
     builder: str  # of the functions in a workload's file
     given: Callable[[ModuleType], tuple[Any, ...]]  # the arguments before the sizes
     is_ours: bool = False
+    is_automatic: bool = False
+    is_eager: bool = False
 
     def run_of(self, module: ModuleType, size: dict[str, Any]) -> Run:
         """A run of a workload, not yet called. Raises AttributeError where the workload has no text for it."""
@@ -32,7 +36,9 @@ class Contestant(NamedTuple):
 
     def takes(self, module: ModuleType) -> bool:
         """Whether a workload is for it."""
-        if self.name == "agc eager" and not getattr(module, "EAGER", True):
+        if getattr(module, "ONLY_EAGER", False):
+            return self.is_eager and hasattr(module, self.builder)
+        if self.name == "TF eager" or (self.name == "agc eager" and not getattr(module, "EAGER", True)):
             return False
         if self.name == "torch compiled" and getattr(module, "UNROLLED", False):
             return False
@@ -44,7 +50,7 @@ class Contestant(NamedTuple):
             return shutil.which("gcc") is not None
         if importlib.util.find_spec(self.library.partition(".")[0]) is None:
             return False
-        if self.name == "agc native":
+        if self.name in ("agc native", "agc automatic"):
             return "native" in importlib.import_module("agc.runtime.executors").EXECUTORS
         return True
 
@@ -66,17 +72,19 @@ def _compiler(numpy: ModuleType) -> tuple[Any, ...]:
 REFERENCE, LIMIT = "NumPy", "limit"
 
 CONTESTANTS = (
-    Contestant("agc eager", "agc.runtime", "tensorflow", _eager, True),
+    Contestant("agc eager", "agc.runtime", "tensorflow", _eager, True, is_eager=True),
     Contestant("agc plan", "agc.runtime", "tensorflow", lambda tf: (tf, False), True),
+    Contestant("agc automatic", "agc.runtime", "tensorflow", lambda tf: (tf, None), True, is_automatic=True),
     Contestant("agc native", "agc.runtime", "tensorflow", lambda tf: (tf, True), True),
+    Contestant("TF eager", "tensorflow", "tensorflow", _eager, is_eager=True),
     Contestant("TF graph", "tensorflow", "tensorflow", lambda tf: (tf, False)),
     Contestant("TF XLA", "tensorflow", "tensorflow", lambda tf: (tf, True)),
     Contestant("JAX", "jax", "jax", _with_doubles),
-    Contestant("torch", "torch", "torch", lambda torch: (torch, False)),
+    Contestant("torch", "torch", "torch", lambda torch: (torch, False), is_eager=True),
     Contestant("torch compiled", "torch", "torch", lambda torch: (torch, True)),
     Contestant("numba", "numba", "numba", lambda numba: (numba,)),
-    Contestant(REFERENCE, "numpy", "by_hand", lambda numpy: ()),
-    Contestant(LIMIT, "numpy", "limit", _compiler),
+    Contestant(REFERENCE, "numpy", "by_hand", lambda numpy: (), is_eager=True),
+    Contestant(LIMIT, "numpy", "limit", _compiler, is_eager=True),
 )
 """In the order of the columns."""
 

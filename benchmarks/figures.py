@@ -3,6 +3,9 @@
 figures.calls["power"]["agc plan"]      microseconds of later calls, one for each round
 figures.firsts["power"]["agc plan"]     milliseconds of the call that traces and compiles
 figures.overheads["power"]["agc plan"]  … of it, what a later call does not take
+figures.colds["CNN"]["agc plan"]        milliseconds of the first call in a new process
+figures.peaks["CNN"]["agc plan"]        megabytes: the most memory of that process, with its libraries
+figures.busy["CNN"]["agc plan"]         microseconds of later calls beside processes that spin
 figures.memory["chain"]["agc plan"]     megabytes that two runs add to the most that the process took
 figures.imports["agc"]                  milliseconds
 figures.missing["power"]["numba"]       why there is no figure
@@ -28,6 +31,9 @@ class Figures:
     calls: Table = dataclasses.field(default_factory=dict)
     firsts: Table = dataclasses.field(default_factory=dict)
     overheads: Table = dataclasses.field(default_factory=dict)
+    colds: Table = dataclasses.field(default_factory=dict)
+    peaks: Table = dataclasses.field(default_factory=dict)
+    busy: Table = dataclasses.field(default_factory=dict)
     memory: Table = dataclasses.field(default_factory=dict)
     imports: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     missing: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)

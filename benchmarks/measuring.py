@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .contestants import BY_NAME, CONTESTANTS, LIMIT, REFERENCE, Contestant
-from .figures import Figures
+from .figures import Figures, Table
 from .processes import ROOT, SILENCE, Process
 from .workloads import GROWTH, LOOPS, WORKLOADS
 
@@ -37,7 +38,7 @@ def processes(pythons: Sequence[str], only: Sequence[str]) -> Iterator[Processes
     """A process for each contestant that one of the interpreters has, in the order of the columns."""
     found: dict[str, str] = {}
     for python in pythons:
-        for name in json.loads(_output([python, "-m", "benchmarks.worker"])):
+        for name in _names(python):
             found.setdefault(name, python)
     with contextlib.ExitStack() as stack:
         yield {
@@ -47,10 +48,12 @@ def processes(pythons: Sequence[str], only: Sequence[str]) -> Iterator[Processes
         }
 
 
-def _output(command: Sequence[str]) -> str:
-    return subprocess.run(command, cwd=ROOT, check=True, text=True, capture_output=True).stdout.splitlines()[
-        -1
-    ]
+@functools.cache
+def _names(python: str) -> list[str]:
+    """Return the names of the contestants that an interpreter can run."""
+    command = [python, "-m", "benchmarks.worker"]
+    done = subprocess.run(command, cwd=ROOT, check=True, text=True, capture_output=True)
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
 
 
 def _process(contestant: Contestant, python: str) -> Process:
@@ -60,18 +63,24 @@ def _process(contestant: Contestant, python: str) -> Process:
 class Measurement:
     """Fills figures by asking the processes."""
 
-    def __init__(self, figures: Figures, asked: Processes, size: str = "full") -> None:
+    def __init__(
+        self, figures: Figures, asked: Processes, size: str = "full", patience: float = LONGEST
+    ) -> None:
         self._figures = figures
         self._processes = asked
         self._size = size
+        self._patience = patience
         self._slow: set[tuple[str, str]] = set()
         self._silences: Counter[str] = Counter()
 
-    def compare(self, workload: str) -> None:
-        """Everybody's first call. Whose result is another than what NumPy gives by hand, is not measured."""
+    def compare(self, workload: str, question: str = "first") -> None:
+        """Everybody's first call. Whose result is another than what NumPy gives by hand, is not measured.
+
+        A `cold` first call has nothing before it in its process.
+        """
         module = WORKLOADS[workload].load()
         self._figures.titles[workload] = WORKLOADS[workload].title(module)
-        answers = {name: self._asked("first", workload, name) for name in self._takers(workload, module)}
+        answers = {name: self.ask(question, workload, name) for name in self.takers(workload)}
         reference = answers.pop(REFERENCE)
         if reference is None:
             raise RuntimeError(f"{workload}: {self._figures.missing[workload][REFERENCE]}")
@@ -80,10 +89,14 @@ class Measurement:
                 continue
             if (text := _difference(name, module, reference["result"], answer["result"])) is not None:
                 self._figures.unequal.setdefault(workload, {})[name] = text
+            elif question == "cold":
+                _noted(self._figures.colds, workload, name, answer["seconds"] * 1e3)
             else:
                 self._note_first(workload, name, answer)
 
-    def _takers(self, workload: str, module: Any) -> list[str]:
+    def takers(self, workload: str) -> list[str]:
+        """Return the names of the contestants that the workload has a text for."""
+        module = WORKLOADS[workload].load()
         peers = not (workload in LOOPS or workload in GROWTH)
         return [
             c.name
@@ -93,14 +106,17 @@ class Measurement:
             and (peers or c.is_ours or c.name in (REFERENCE, "TF graph"))
         ]
 
-    def measure(self, workload: str) -> None:
-        """One more figure of everybody who has given a result."""
-        for name in self._figures.firsts.get(workload, {}).keys() | {REFERENCE}:
+    def measure(self, workload: str, table: Table | None = None) -> None:
+        """One more figure of everybody who has given a result, in the table of calls if no other is given."""
+        firsts = self._figures.colds.get(workload) or self._figures.firsts.get(workload, {})
+        for name in firsts.keys() | {REFERENCE}:
             if (workload, name) in self._slow:
                 continue
-            answer = self._asked("measure", workload, name)
+            answer = self.ask("measure", workload, name)
             if answer is not None:
-                _noted(self._figures.calls, workload, name, answer["seconds"] * 1e6)
+                _noted(
+                    self._figures.calls if table is None else table, workload, name, answer["seconds"] * 1e6
+                )
                 if answer["seconds"] > PATIENCE:
                     self._slow.add((workload, name))
 
@@ -108,7 +124,7 @@ class Measurement:
         """One more first call of everybody who is not slow."""
         for name in [*self._figures.firsts.get(workload, {})]:
             if self._figures.firsts[workload][name][0] < PATIENCE * 1e3:
-                answer = self._asked("first", workload, name)
+                answer = self.ask("first", workload, name)
                 if answer is not None:
                     self._note_first(workload, name, answer)
 
@@ -116,12 +132,13 @@ class Measurement:
         _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
         _noted(self._figures.overheads, workload, name, answer["overhead"] * 1e3)
 
-    def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
+    def ask(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
+        """Return the answer of a contestant. Where there is none, note why."""
         if self._silences[name] >= MOST_SILENCES:
             answer = {"error": "not asked, as it was silent before"}
         else:
             time.sleep(QUIET)
-            answer = _answer(self._processes[name], question, workload, self._size)
+            answer = _answer(self._processes[name], question, workload, self._size, self._patience)
         self._silences[name] += answer.get("error", "").startswith(SILENCE)
         if "error" in answer:
             self._figures.missing.setdefault(workload, {})[name] = answer["error"]
@@ -129,10 +146,12 @@ class Measurement:
         return answer
 
 
-def _answer(process: Process, question: str, workload: str, size: str) -> dict[str, Any]:
+def _answer(
+    process: Process, question: str, workload: str, size: str, patience: float = LONGEST
+) -> dict[str, Any]:
     """With an error, too, where the process does not live to answer."""
     try:
-        return process.ask(question, workload, size, within=LONGEST)
+        return process.ask(question, workload, size, within=patience)
     except RuntimeError as error:
         return {"error": str(error).strip().splitlines()[-1]}
 
@@ -164,7 +183,7 @@ def imports(figures: Figures, asked: Processes, rounds: int) -> None:
                     figures.imports.setdefault(library.partition(".")[0], []).append(milliseconds)
 
 
-def _noted(table: dict[str, dict[str, list[float]]], workload: str, name: str, figure: float) -> None:
+def _noted(table: Table, workload: str, name: str, figure: float) -> None:
     table.setdefault(workload, {}).setdefault(name, []).append(figure)
 
 

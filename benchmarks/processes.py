@@ -24,6 +24,9 @@ ROOT = pathlib.Path(__file__).parents[1]
 SILENCE = "no answer within"
 """So begins the error of who takes too long."""
 
+NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE", "OPENBLAS_", "OMP_", "MKL_")
+"""The beginnings of variables that the processes do not get: BLAS chooses its code for the processor by itself."""
+
 _IMPORT = """
 import time
 import numpy
@@ -62,7 +65,7 @@ class Process:
 
     @functools.cached_property
     def _environment(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(NOT_INHERITED)}
         # Imports find bytecode, but nothing is found that was compiled in another process.
         own = {"AGC_CACHE": "0", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
         return inherited | own | {"TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -6,8 +6,9 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from .contestants import CONTESTANTS
-from .figures import Figures, Table, spread
+from .figures import Figures, Table, ratio, spread
 from .targets import Verdict, verdicts
+from .workloads import MODELS
 
 NAMES = [contestant.name for contestant in CONTESTANTS]
 
@@ -15,19 +16,46 @@ NAMES = [contestant.name for contestant in CONTESTANTS]
 def text(figures: Figures) -> str:
     """All of it."""
     names = figures.contestants(NAMES)
+    programs = {name: row for name, row in figures.calls.items() if name not in MODELS}
     parts = [
-        ("later calls, µs (median ±half the interquartile range)", _rows(figures, figures.calls, names)),
+        ("later calls, µs (median ±half the interquartile range)", _rows(figures, programs, names)),
         ("first calls: conversion, tracing, compilation, one run, ms", _rows(figures, figures.firsts, names)),
         ("first calls over later ones, ms", _rows(figures, figures.overheads, names)),
         ("memory that two runs add to the process, MB", _rows(figures, figures.memory, names)),
+        ("models: later calls, ms", _rows(figures, _in_milliseconds(figures.calls), names)),
+        (
+            "models: later calls beside a busy neighbor, ms",
+            _rows(figures, _in_milliseconds(figures.busy), names),
+        ),
+        ("models: … times as long as alone", _rows(figures, slowdowns(figures), names)),
+        ("models: the first call in a new process, ms", _rows(figures, figures.colds, names)),
+        ("models: the most memory of the process, MB", _rows(figures, figures.peaks, names)),
     ]
-    shown = [f"{title}\n{aligned([['', *names], *rows])}" for title, rows in parts if rows]
+    shown = [
+        f"{title}\n{aligned(_without_empty_columns([['', *names], *rows]))}" for title, rows in parts if rows
+    ]
     imports = [[name, _shown(times)] for name, times in figures.imports.items()]
     shown += [f"import over NumPy's, ms\n{aligned(imports)}"] if imports else []
     for title, reasons in (("other results", figures.unequal), ("no figures", figures.missing)):
         shown += [f"{title}\n{aligned(_reasons(reasons))}"] if reasons else []
     shown += [f"targets\n{aligned(map(_verdict, found))}"] if (found := list(verdicts(figures))) else []
     return "\n\n".join(shown)
+
+
+def _in_milliseconds(table: Table) -> Table:
+    return {
+        name: {contestant: [value / 1e3 for value in values] for contestant, values in row.items()}
+        for name, row in table.items()
+        if name in MODELS
+    }
+
+
+def slowdowns(figures: Figures) -> Table:
+    """Return how many times as long the models take beside a busy neighbor."""
+    return {
+        name: {contestant: [ratio(row[contestant], figures.calls[name][contestant])[0]] for contestant in row}
+        for name, row in figures.busy.items()
+    }
 
 
 def _rows(figures: Figures, table: Table, names: Sequence[str]) -> list[list[str]]:
@@ -47,7 +75,15 @@ def _verdict(verdict: Verdict) -> list[str]:
 
 
 def _shown(times: Sequence[float]) -> str:
-    return f"{number(statistics.median(times))} ±{number(spread(times))}" if times else ""
+    if not times:
+        return ""
+    middle = number(statistics.median(times))
+    return f"{middle} ±{number(spread(times))}" if len(times) > 1 else middle
+
+
+def _without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    columns = [column for column in zip(*rows, strict=True) if not column[0] or any(column[1:])]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:

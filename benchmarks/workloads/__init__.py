@@ -65,21 +65,29 @@ TABLE = {
     "RNN": Workload("rnn"),
     "RNN gradient": Workload("rnn_gradient"),
     "MLP": Workload("mlp"),
-    "fit": Workload("fit", {"what": "fit"}),
-    "evaluate": Workload("fit", {"what": "evaluate"}),
-    "predict": Workload("fit", {"what": "predict"}),
     "chain": Workload("chain"),
     "dead": Workload("ten_chains", {"kind": "dead"}),
     "common": Workload("ten_chains", {"kind": "common"}),
     "constant": Workload("ten_chains", {"kind": "constant"}),
     "recurrence": Workload("recurrence"),
-    "RK45": Workload("rk45"),
 }
 """What is measured, in the order of the table."""
+
+MODELS = {
+    "transformer": Workload("transformer"),
+    "fit": Workload("fit", {"what": "fit"}),
+    "evaluate": Workload("fit", {"what": "evaluate"}),
+    "predict": Workload("fit", {"what": "predict"}),
+    "eager MLP": Workload("eager_mlp"),
+    "eager Mandelbrot": Workload("eager_mandelbrot"),
+    "tf.data": Workload("pipeline"),
+    "RK45": Workload("rk45"),
+}
+"""Whole models, each of which is measured in processes of its own."""
 
 LENGTHS = (100, 1_000, 10_000)
 GROWTH = {f"straight {count}": Workload("straight", {"count": count}) for count in LENGTHS}
 LOOPS = {f"loop {count}": Workload("recurrence", {"count": count}) for count in (10_000, 1_000_000)}
 
-WORKLOADS = TABLE | GROWTH | LOOPS
+WORKLOADS = TABLE | MODELS | GROWTH | LOOPS
 """All that a worker can be asked for."""

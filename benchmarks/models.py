@@ -1,0 +1,56 @@
+"""Measurement of whole models, each in new processes: the first call, later calls, a busy machine, and the memory.
+
+processes of "CNN"   ready ─► first ─► round 1 … round n ─► rounds beside spinning processes ─► peak
+                     import   cold     in turn              in turn                            of all that
+
+Here the first call includes what a library does once in a process. A table of small programs is measured in
+`measuring`: there one process runs all programs, and the first calls are warm.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+from . import measuring
+from .figures import Figures
+
+NEIGHBORS = os.cpu_count() or 1
+"""The spinning processes of the busy machine."""
+
+
+def measure(
+    figures: Figures, pythons: Sequence[str], only: Sequence[str], model: str, size: str, rounds: int
+) -> None:
+    """Fill the tables of `figures` for a model: `rounds` rounds on the quiet machine, half as many on the busy one."""
+    with measuring.processes(pythons, only) as asked:
+        measurement = measuring.Measurement(figures, asked, size, patience=60.0)
+        takers = measurement.takers(model)
+        with concurrent.futures.ThreadPoolExecutor() as pool:  # imports take seconds
+            list(pool.map(lambda name: measurement.ask("ready", model, name), takers))
+        measurement.compare(model, "cold")
+        for _ in range(rounds):
+            measurement.measure(model)
+        with _neighbors():
+            for _ in range((rounds + 1) // 2):
+                measurement.measure(model, figures.busy)
+        for name in figures.calls.get(model, {}):
+            if (answer := measurement.ask("peak", model, name)) is not None:
+                figures.peaks.setdefault(model, {})[name] = [answer["megabytes"]]
+
+
+@contextlib.contextmanager
+def _neighbors() -> Iterator[None]:
+    """Processes that spin, one for each core."""
+    command = [sys.executable, "-c", "while True: pass"]
+    spinning = [subprocess.Popen(command) for _ in range(NEIGHBORS)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
