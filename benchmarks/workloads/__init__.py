@@ -74,7 +74,11 @@ TABLE = {
 """What is measured, in the order of the table."""
 
 MODELS = {
+    "CNN": Workload("cnn"),
+    "bottleneck": Workload("bottleneck", {"what": "forward"}),
+    "bottleneck training": Workload("bottleneck", {"what": "training"}),
     "transformer": Workload("transformer"),
+    "LSTM": Workload("lstm"),
     "fit": Workload("fit", {"what": "fit"}),
     "evaluate": Workload("fit", {"what": "evaluate"}),
     "predict": Workload("fit", {"what": "predict"}),
