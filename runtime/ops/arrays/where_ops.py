@@ -24,6 +24,7 @@ from ..framework.op import Input, Ints, Name, Same, op
 from ..framework.static_values import checked_dims, dims
 from .creation import zeros_like
 from .reshape import fitted
+from .select_kernel import selected
 from .shape_ops import shape as shape_of
 
 Array = Any
@@ -66,7 +67,7 @@ def choose(condition: Input, x: Same, y: Same, name: Name = None) -> TensorType:
     return TensorType(x.dtype, shapes.broadcast(condition.shape, shapes.broadcast(x.shape, y.shape)))
 
 
-choose.kernel(lambda condition, x, y: np.where(condition, x, y))
+choose.kernel(selected)
 
 
 @choose.gradient
