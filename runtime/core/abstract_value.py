@@ -19,13 +19,17 @@ _KINDS: dict[Any, AbstractValue] = {}
 
 
 class AbstractValue:
-    """A dtype and a shape. Equal ones are the same object while they are interned."""
+    """A dtype and a shape. Equal ones are the same object while they are interned.
 
-    __slots__ = ("dtype", "shape")
+    Gradients flow through tensors of a continuous dtype, and through optionals, which may hold any tensor.
+    """
+
+    __slots__ = ("carries_gradient", "dtype", "shape")
 
     def __init__(self, dtype: dtypes.DType, shape: TensorShape) -> None:
         self.dtype = dtype
         self.shape = shape
+        self.carries_gradient = dtype.is_floating or dtype.is_complex or dtype is dtypes.variant
 
     def __repr__(self) -> str:
         return f"Kind({self.dtype.name}, {self.shape})"

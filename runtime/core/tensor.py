@@ -213,9 +213,9 @@ class EagerTensor(Tensor):
 
     __slots__ = ("_array", "_kind")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, kind: AbstractValue | None = None) -> None:
         self._array: np.ndarray[Any, Any] = array
-        self._kind: AbstractValue | None = None  # computed at first use
+        self._kind = kind  # computed at first use
 
     @property
     def dtype(self) -> dtypes.DType:

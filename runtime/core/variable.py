@@ -193,10 +193,12 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
     def value(self) -> Tensor:
         """Return the current value as a tensor."""
-        if stack.plain and self._owner is None and not placement.logged:
-            return EagerTensor(self._array)  # the operation's result; no tape or log records the read
-        tensor: Tensor = late_binding.variable_ops.read_variable(self, name=self.short_name)
-        return tensor
+        if stack.eager and self._owner is None and not placement.logged:
+            tensor = EagerTensor(self._array)  # as the operation does
+            for recorder in stack.recorders:
+                recorder.computed(late_binding.variable_ops.read_variable, (self,), {}, (tensor,))
+            return tensor
+        return late_binding.variable_ops.read_variable(self, name=self.short_name)  # type: ignore[no-any-return]
 
     def read_value(self) -> Tensor:
         return self.value()

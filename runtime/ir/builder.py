@@ -61,7 +61,8 @@ class _Stack(threading.local):
         self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
         self.replica: Hashable = None  # the replica of a strategy that this thread runs
-        self.plain = True  # no graph is being built, and there is no recorder: the first check of eager calls
+        self.eager = True  # no graph is being built: the first check of eager calls
+        self.plain = True  # there is no recorder either
         self.mark = FastPathBlocker()
         self.settle()
 
@@ -74,7 +75,8 @@ class _Stack(threading.local):
         self.settle()
 
     def settle(self) -> None:
-        plain = self.builders[-1] is None and not self.recorders and self.replica is None
+        self.eager = self.builders[-1] is None and self.replica is None
+        plain = self.eager and not self.recorders
         if plain is not self.plain:
             self.plain = plain
             if plain:
@@ -84,7 +86,7 @@ class _Stack(threading.local):
 
 
 stack = _Stack()
-"""The builders and recorders of this thread. Hot paths read `stack.plain` directly."""
+"""The builders and recorders of this thread. Hot paths read `stack.eager` and `stack.plain` directly."""
 
 
 def bottom() -> Builder | None:

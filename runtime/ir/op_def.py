@@ -51,6 +51,7 @@ class OpDef(FactRecord):
         self.stateful = stateful
         self.expression = expression
         self.compute: Callable[..., Any] = self._no_kernel
+        self.special: Callable[..., Any] | None = None
         self.known: Callable[..., Any] | None = None
         self.differentiate: Callable[..., Any] | None = None
         self.has_no_gradient: str | None = None
@@ -62,6 +63,14 @@ class OpDef(FactRecord):
         """Register the NumPy kernel: a function from arrays, in the order of the inputs, and attributes to arrays."""
         self.compute = compute
         return compute
+
+    def specialize(self, special: Callable[..., Any]) -> Callable[..., Any]:
+        """Register the function that returns a faster kernel, of arrays alone, for calls that the rule accepts.
+
+        It takes the types of the inputs, in a list, and the attributes. It returns None where the kernel shall run.
+        """
+        self.special = special
+        return special
 
     def gradient(self, differentiate: Callable[..., Any]) -> Callable[..., Any]:
         """Register the gradient function (VJP): cotangents of the inputs from the cotangent of the result.

@@ -77,7 +77,7 @@ Site = tuple[CodeType, int]
 
 def site() -> Site | None:
     """Return the code object and instruction of `caller()`, at little cost; `origin_at` returns its line."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(2)  # the caller, and its caller, are agc code
     while frame is not None:
         code = frame.f_code
         if _own[code.co_filename] is None:

@@ -8,6 +8,7 @@ A key is written in the graph as in Python. Each `_` denotes a traced index, whi
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -40,7 +41,7 @@ def getitem(tensor: Any, key: Any) -> Any:
     """
     if type(key) is int:
         return select(tensor, (), str(key))
-    if is_mask(key):
+    if type(key) is not tuple and type(key) is not slice and is_mask(key):
         return boolean_mask(tensor, key)
     parts: list[Tensor] = []
     return select(tensor, parts, key_text(key, parts))
@@ -60,17 +61,24 @@ def is_mask(key: Any) -> bool:
 
 
 def _item_text(item: Any, parts: list[Tensor]) -> str:
+    if type(item) is int:
+        return str(item)
     if item is None or item is Ellipsis:
         return "None" if item is None else "..."
     if isinstance(item, slice):
-        texts = ["" if x is None else _integer_text(x, parts) for x in (item.start, item.stop, item.step)]
-        return ":".join(texts if texts[2] else texts[:2])
+        start, stop, step = item.start, item.stop, item.step
+        text = ":" if start is None else f"{_integer_text(start, parts)}:"
+        if stop is not None:
+            text += _integer_text(stop, parts)
+        return text if step is None else f"{text}:{_integer_text(step, parts)}"
     return _integer_text(item, parts)
 
 
 def _integer_text(item: Any, parts: list[Tensor]) -> str:
     """Return the text of an integer; `_` for a traced one, which is appended to `parts`."""
-    if type(item) is int or isinstance(item, (int, np.integer)):
+    if type(item) is int:
+        return str(item)
+    if isinstance(item, (int, np.integer)):
         return str(int(item))
     if conversion.is_tensor_like(item):
         tensor = conversion.convert_to_tensor(item)
@@ -223,12 +231,22 @@ def _(tensor: Array, parts: list[Array], key: str) -> Any:
 
 @select.kernel
 def _(tensor: Array, parts: list[Array], key: str) -> Array:
-    index = filled(key, parts)
+    index = filled(key, parts) if parts else parsed(key)
     try:
         found = tensor[index]
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
-    return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
+    return (
+        found
+        if type(found) is np.ndarray or isinstance(found, np.generic)
+        else np.asarray(found, tensor.dtype)
+    )
+
+
+@select.specialize
+def _(specs: list[TensorType], key: str) -> Any:
+    tensor, *parts = specs
+    return None if parts or not tensor.shape or tensor.dtype.kind == "S" else operator.itemgetter(parsed(key))
 
 
 @select.batching

@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, Unpack, overload
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
@@ -46,11 +46,12 @@ from ...core.fp_errors import quietly
 from ...core.symbolic_tensor import SymbolicArray, SymbolicTensor, weak_origin
 from ...core.tensor import EagerArray, EagerTensor
 from ...core.type_spec import MeetsCompositeError
-from ...ir.builder import Builder, current, recorders
+from ...ir.builder import Builder, current, recorders, stack
 from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand, Value
 from ...ir.value_types import AnySpec, TensorType, VariableType
 from . import composite_dispatch, narrow_floats
+from .eager_calls import MOST, EagerCall, eager_call, have_key
 from .op_errors import OF_COMPUTING, ruled_out, runtime_op_error, throw
 from .signature import Signature
 
@@ -115,6 +116,8 @@ class Op(Signature):
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
+        self._calls: dict[Any, EagerCall | Literal[False] | None] = {}
+        self._takes_variables = any(kind == "Ref" for _, kind in self._inputs)
 
     def __reduce__(self) -> Any:
         """Pickle an operation by its name; a copy is the operation itself."""
@@ -131,34 +134,62 @@ class Op(Signature):
         return quietly(self.compute)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == self._bare and not kwargs and self._are_ready(args):
-            builder = current()
-            if builder is None:
-                return self.run(args, self._usual_attributes)
-            return self._weakened(self.record(builder, args, self._usual_attributes, None), args)
-        values = self._bind(args, kwargs)
-        try:
-            tensors = self._tensors(values)
-            attrs = self._read_attributes(values)
-        except errors.OpError as error:
-            error.op_type = error.op_type or self.name
-            raise
-        except MeetsCompositeError as met:
-            return composite_dispatch.apply(self, values, met)
-        except errors.OperatorNotAllowedInGraphError as error:
-            return self._late(values, error)
-        except TypeError as error:
-            self._adapt([values[i] for i in self._same], error)
-            if self._chosen(values):
-                return self(*values)
-            raise
+        if not stack.eager or placement.observed:
+            return self._converted(args, kwargs)
+        parts: list[Any] = [*kwargs]
+        tensors: list[Any] = []
+        arguments = (*args, *kwargs.values()) if kwargs else args
+        if not have_key(arguments, parts, tensors, self._takes_variables):
+            return self._converted(args, kwargs)
+        key = tuple(parts)
+        call = self._calls.get(key)
+        if not call:
+            return self._converted(args, kwargs, None if call is False else key, len(tensors))
+        return call.run(tensors, stack.recorders)
+
+    def _converted(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], key: Any = None, given: int = 0
+    ) -> Any:
+        """Convert and check all arguments; then run the operation, or add it to the graph.
+
+        A call that ran is kept by its key, unless that is None; `given` is the number of tensors in the arguments.
+        """
+        is_bare = len(args) == self._bare and not kwargs and self._are_ready(args)
+        values = list(args) if is_bare else self._bind(args, kwargs)
+        if is_bare:
+            tensors, attrs = values, self._usual_attributes
+        else:
+            try:
+                tensors = self._tensors(values)
+                attrs = self._read_attributes(values)
+            except errors.OpError as error:
+                error.op_type = error.op_type or self.name
+                raise
+            except MeetsCompositeError as met:
+                return composite_dispatch.apply(self, values, met)
+            except errors.OperatorNotAllowedInGraphError as error:
+                return self._late(values, error)
+            except TypeError as error:
+                self._adapt([values[i] for i in self._same], error)
+                if self._chosen(values):
+                    return self(*values)
+                raise
         builder = current()
         if builder is None:
-            return self.run(tensors, attrs)
-        requested_name = None if self._name_position is None else values[self._name_position]
+            results = self.run(tensors, attrs)
+            if key is not None:
+                self._keep(key, given, kwargs, values, tensors, attrs, results)
+            return results
+        requested_name = None if is_bare or self._name_position is None else values[self._name_position]
         return self._weakened(
             self.record(builder, tensors, attrs, requested_name), values[: len(self._inputs)]
         )
+
+    def _keep(self, key: Any, *call: Any) -> None:
+        """Keep a call that ran for the second time, so that later ones with its key need no checks."""
+        if len(self._calls) >= MOST:
+            self._calls.clear()
+        self._calls[key] = eager_call(self, *call) if key in self._calls else None
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """Return the result for a traced axis; TypeError for any other attribute that is a traced tensor."""
@@ -198,7 +229,7 @@ class Op(Signature):
             throw(runtime_op_error(error, self, arrays, attrs), error)
         if isinstance(specs, tuple):
             outputs = [eager_result(result, spec) for result, spec in zip(results, specs, strict=True)]
-            told = outputs
+            told = outputs.copy()
         else:
             outputs = eager_result(results, specs)
             told = [outputs]

@@ -23,12 +23,14 @@ from ...core.devices import placement
 from ...core.fp_errors import SILENCE, begin, end
 from ...core.symbolic_tensor import SymbolicTensor
 from ...core.tensor import EagerTensor
+from ...core.variable import Variable
 from ...ir.batching import elementwise
 from ...ir.builder import Builder, current, stack
 from ...ir.facts import DeclaredFacts
 from ...ir.graph import Constant, Operand
 from ...ir.traits import ELEMENTWISE, TOTAL, Trait
 from ...ir.value_types import TensorType
+from .eager_calls import KeptAttributes
 from .op import Input, Name, Op, Same
 from .op_errors import OF_COMPUTING
 
@@ -93,8 +95,7 @@ def real_part(dtype: dtypes.DType) -> dtypes.DType:
 class Elementwise(Op):
     """An elementwise operation: its rule checks dtypes and broadcasts shapes.
 
-    A call with eager tensors runs the kernel directly once the rule has accepted their dtype. A call with
-    tensors of the graph that is being built adds the operation directly. All other calls (keywords,
+    A call with tensors of the graph that is being built adds the operation directly. All other calls (keywords,
     conversions, errors) take the slow path, `Op.__call__`.
     """
 
@@ -115,22 +116,10 @@ class Elementwise(Op):
         self.element_operands = len(self._inputs)
         self.kernel(compute)
         self._taken: set[Any] = set()
+        self._kept = KeptAttributes({}, (None,) * len(self._inputs))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and stack.plain and not placement.observed:
-            arrays = _arrays(args)
-            if arrays is not None and arrays[0].dtype in self._taken:
-                if self._is_operator and not arrays[0].ndim and not arrays[1].ndim:
-                    arrays = arrays[0][()], arrays[1][()]
-                before = begin(SILENCE)
-                try:
-                    result = self.compute(*arrays)
-                except (ValueError, errors.OpError):
-                    return super().__call__(*args)  # the slow path raises the full error message
-                finally:
-                    end(before)
-                return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
-        elif (
+        if (
             not kwargs
             and len(args) == self._bare
             and (builder := stack.builders[-1]) is not None
@@ -146,17 +135,65 @@ class Elementwise(Op):
                 return self._weakened(SymbolicTensor(value, builder), args)
         return super().__call__(*args, **kwargs)
 
-    @functools.cached_property
-    def _is_operator(self) -> bool:
-        """Return whether the kernel is a binary operator of Python, which is much faster on NumPy scalars."""
-        return len(self._inputs) == 2 and getattr(self.compute, "__module__", "") == "_operator"
-
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         result = super().run(tensors, attrs)
         plain = tensors[0]._array.dtype not in dtypes.NARROW and tensors[0].dtype is not dtypes.string
         if not attrs and plain:
             self._taken.add(tensors[0]._array.dtype)
         return result
+
+
+class Unary(Elementwise):
+    """An elementwise operation on one tensor: an eager call runs the kernel once the rule has accepted its dtype."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if stack.eager and len(args) == 1 and not kwargs and not placement.observed:
+            (x,) = args
+            if type(x) is EagerTensor and x._array.dtype in self._taken:
+                before = begin(SILENCE)
+                try:
+                    found = self.compute(x._array)
+                except (ValueError, errors.OpError):
+                    return super().__call__(x)  # the slow path raises the full error message
+                finally:
+                    end(before)
+                result = EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+                for recorder in stack.recorders:
+                    recorder.computed(self, args, self._kept, (result,))
+                return result
+        return super().__call__(*args, **kwargs)
+
+
+class Binary(Elementwise):
+    """An elementwise operation on two tensors of one dtype, or on one and a number, which runs as `Unary` does."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if stack.eager and len(args) == 2 and not kwargs and not placement.observed:
+            x, y = args
+            if type(x) is not EagerTensor or type(y) is not EagerTensor:
+                x, y = _eager_pair(x, y)
+            if y is not None:
+                one, other = x._array, y._array
+                if one.dtype in self._taken and other.dtype == one.dtype:
+                    if not one.ndim and not other.ndim and self._is_operator:
+                        one, other = one[()], other[()]
+                    before = begin(SILENCE)
+                    try:
+                        found = self.compute(one, other)
+                    except (ValueError, errors.OpError):
+                        return super().__call__(x, y)  # the slow path raises the full error message
+                    finally:
+                        end(before)
+                    result = EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+                    for recorder in stack.recorders:
+                        recorder.computed(self, (x, y), self._kept, (result,))
+                    return result
+        return super().__call__(*args, **kwargs)
+
+    @functools.cached_property
+    def _is_operator(self) -> bool:
+        """Return whether the kernel is a binary operator of Python, which is much faster on NumPy scalars."""
+        return getattr(self.compute, "__module__", "") == "_operator"
 
 
 def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
@@ -182,23 +219,44 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
     return [x if type(x) is Constant else builder.operand(x) for x in operands]
 
 
-def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return the arrays of one or two eager tensors of one dtype, or of a tensor and a Python number; else None."""
-    x = args[0] if args else None
-    if len(args) == 1:
-        return (x._array,) if type(x) is EagerTensor else None
-    if len(args) != 2:
-        return None
-    y = args[1]
+def _eager_pair(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return two operands as eager tensors: variables with their values, and a Python number next to a tensor.
+
+    The second result is None for other operands.
+    """
+    if type(x) is Variable:
+        x = x.value()
+    if type(y) is Variable:
+        y = y.value()
     if type(x) is EagerTensor:
-        one = x._array
-        other = y._array if type(y) is EagerTensor else _beside(one.dtype, y)
-    elif type(y) is EagerTensor:
-        other = y._array
-        one = _beside(other.dtype, x)
-    else:
+        return x, y if type(y) is EagerTensor else _eager_number(x._array.dtype, y)
+    if type(y) is EagerTensor:
+        x = _eager_number(y._array.dtype, x)
+        return x, None if x is None else y
+    return x, None
+
+
+_NUMBERS: dict[Any, EagerTensor] = {}
+"""Numbers of programs as tensors, by their dtype, class and value."""
+
+_MOST_NUMBERS = 1_024
+
+
+def _eager_number(dtype: np.dtype[Any], value: Any) -> EagerTensor | None:
+    """Return a Python number as a tensor, or None if it may not fit."""
+    kind = type(value)
+    if kind is not float and kind is not int:
         return None
-    return None if one is None or other is None or one.dtype != other.dtype else (one, other)
+    key = dtype, kind, value or str(value)  # 0.0 and -0.0 are equal
+    found = _NUMBERS.get(key)
+    if found is None:
+        array = _beside(dtype, value)
+        if array is None:
+            return None
+        if len(_NUMBERS) >= _MOST_NUMBERS:
+            _NUMBERS.clear()
+        found = _NUMBERS[key] = EagerTensor(array)
+    return found
 
 
 def _beside(dtype: np.dtype[Any], value: Any) -> Any:
@@ -243,7 +301,7 @@ def unary(
         return TensorType(result(x.dtype), x.shape)
 
     _name(rule, parameter)
-    operation = _declared(rule, compute, name, manual, example, gives, expression, **facts)
+    operation = _declared(Unary, rule, compute, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -268,7 +326,7 @@ def binary(
         return TensorType(result(dtype), shapes.broadcast(x.shape, y.shape))
 
     _name(rule, *parameters)
-    operation = _declared(rule, compute, name, manual, example, gives, expression, **facts)
+    operation = _declared(Binary, rule, compute, name, manual, example, gives, expression, **facts)
     return operation
 
 
@@ -281,6 +339,7 @@ def _name(rule: Callable[..., TensorType], *names: str) -> None:
 
 
 def _declared(
+    kind: type[Elementwise],
     rule: Callable[..., TensorType],
     compute: Callable[..., Any],
     name: str,
@@ -293,4 +352,4 @@ def _declared(
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest searches
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
-    return Elementwise(rule, compute, expression, **facts)
+    return kind(rule, compute, expression, **facts)

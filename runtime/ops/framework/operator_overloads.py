@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import dtypes
 from ...core.conversion import convert_to_tensor, is_tensor_like
-from ...core.tensor import Tensor
+from ...core.tensor import EagerTensor, Tensor
 from ..linalg.matmul import matmul_op
 from ..math import arithmetic, cast, comparison, elementwise
 from ..math import bitwise as bits
@@ -36,6 +36,8 @@ def _by_dtype(logical: Binary, bitwise: Binary) -> Binary:
 
 def _equality(strict: Binary, loose: Binary, otherwise: bool) -> Binary:
     def operation(x: Any, y: Any) -> Any:
+        if type(x) is EagerTensor and type(y) is EagerTensor and x._array.shape == y._array.shape:
+            return strict(x, y)
         if x is None or y is None:
             return otherwise
         if type(y) in (int, float, bool):

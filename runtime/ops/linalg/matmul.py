@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import string
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -91,6 +92,8 @@ def matmul(
     """
     if output_type is not None:
         a, b = (_widened(factor, dtypes.as_dtype(output_type)) for factor in (a, b))
+    if not (transpose_a or transpose_b or adjoint_a or adjoint_b or name):
+        return matmul_op(a, b)  # type: ignore[no-any-return]
     return matmul_op(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, name)  # type: ignore[no-any-return]
 
 
@@ -140,6 +143,22 @@ def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
     if transpose_b or adjoint_b:
         b = np.swapaxes(b, -1, -2)
     return (np.conj(a) if adjoint_a else a) @ (np.conj(b) if adjoint_b else b)
+
+
+_PRODUCTS: dict[tuple[bool, bool], Any] = {
+    (False, False): operator.matmul,
+    (False, True): lambda a, b: a @ b.mT,
+    (True, False): lambda a, b: a.mT @ b,
+    (True, True): lambda a, b: a.mT @ b.mT,
+}
+"""Products of real matrices, by whether a factor is transposed."""
+
+
+@matmul_op.specialize
+def _(specs: list[TensorType], transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool) -> Any:
+    if specs[0].dtype.is_complex:
+        return None
+    return _PRODUCTS[transpose_a or adjoint_a, transpose_b or adjoint_b]
 
 
 @matmul_op.gradient

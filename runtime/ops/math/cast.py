@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     >>> cast([0., 2.], bool)
     <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
     """
-    wanted = dtypes.as_dtype(dtype)
+    wanted = dtype if type(dtype) is dtypes.DType else dtypes.as_dtype(dtype)
+    if isinstance(x, Tensor):
+        return x if x.dtype is wanted else cast_op(x, wanted) if name is None else cast_op(x, wanted, name)
     try:
         composite_dispatch.meet_rows(x)
         x = x if is_tensor_like(x) else convert_to_tensor(x)
@@ -68,6 +71,14 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
         # as on x86, which has conversions to 32 and 64 bits only: narrower ones keep the low bits
         x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
     return x.astype(dtype.numpy)
+
+
+@cast_op.specialize
+def _(specs: list[TensorType], dtype: dtypes.DType) -> Any:
+    """Return NumPy's own conversion, if `convert` does nothing else."""
+    own = specs[0].dtype.kind
+    is_special = (own == "c" and dtype.kind not in "cb") or (own == "f" and dtype.kind in "iu")
+    return None if is_special else operator.methodcaller("astype", dtype.numpy)
 
 
 cast_op.gradient(lambda dy, y, x, dtype: cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None)

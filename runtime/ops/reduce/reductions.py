@@ -83,7 +83,7 @@ _ONE_BY_ONE = frozenset("fdbhilqBHILQ")
 def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
     """Return the sum along one or several axes, in the dtype itself."""
     own = input_tensor.dtype
-    if input_tensor.ndim > 1 and own.char in _ONE_BY_ONE and is_short(input_tensor, axis):
+    if is_short(input_tensor, axis) and own.char in _ONE_BY_ONE:
         total = along_short(np.add, input_tensor, keepdims)
         if own.kind == "f":
             total += own.type(0)  # NumPy's initial value: it makes a sum of negative zeros +0.0

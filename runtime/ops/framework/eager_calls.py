@@ -1,0 +1,257 @@
+"""Eager calls that were accepted before: the kernel runs at once, without conversions, attributes and inference.
+
+    reduce_sum(x, axis=1)          x: float32[2, 3]
+        key                        (float32[2, 3], "axis", int, 1)
+        EagerCall                  the kernel, its attributes axis=(1,) and keepdims=False, the result float32[2]
+
+The key has the abstract values of tensors and the values of all other arguments. A call is kept if its inference rule
+read no elements of a tensor: then the rule accepts all calls with this key, and the results have the same types.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.abstract_value import AbstractValue, abstract_value_of
+from ...core.fp_errors import SILENCE, begin, end
+from ...core.tensor import EagerTensor
+from ...core.variable import Variable
+from ...ir.builder import Recorder
+from ...ir.graph import Constant
+from ...ir.value_types import TensorType
+from . import narrow_floats
+from .op_errors import OF_COMPUTING, runtime_op_error, throw
+from .signature import Signature
+
+MOST = 256
+"""The maximum number of keys that an operation keeps."""
+
+_LONGEST = 32
+"""The maximum length of a list in a key."""
+
+_ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat})
+_LISTS = frozenset({list, tuple})
+_OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
+
+
+def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], takes_variables: bool) -> bool:
+    """Append the parts of a key for some arguments, and their tensors; return False if they have no key.
+
+    A variable counts as its value, unless the operation takes variables by reference.
+    """
+    for x in arguments:
+        kind = type(x)
+        if kind is EagerTensor:
+            parts.append(x._kind or abstract_value_of(x))
+            tensors.append(x)
+        elif kind in _ATOMS:
+            parts += (kind, x)
+        elif kind is float:
+            parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
+        elif kind in _LISTS and len(x) <= _LONGEST:
+            parts += (kind, len(x))
+            if x and not have_key(x, parts, tensors, takes_variables):
+                return False
+        elif kind is shapes.TensorShape:
+            parts += (kind, x.dims)
+        elif kind is Variable and x._owner is None:
+            if takes_variables:
+                parts += (kind, x.content_spec.dtype, x.content_spec.shape)
+                tensors.append(x)
+            else:
+                value = x.value()
+                parts.append(abstract_value_of(value))
+                tensors.append(value)
+        else:
+            return False
+    return True
+
+
+class KeptAttributes(dict[str, Any]):
+    """The attributes of a call that runs again and again, and the plans for its gradients by the types of tensors.
+
+    `template` has the inputs that are the same in each call, and None for others.
+    """
+
+    __slots__ = ("plans", "template")
+
+    def __init__(self, attributes: Mapping[str, Any], template: Sequence[EagerTensor | None]) -> None:
+        super().__init__(attributes)
+        self.plans: dict[Any, Any] = {}
+        self.template = template
+
+
+class EagerCall:
+    """A call with everything decided but the elements of its tensors.
+
+    Attributes: `tail` are the kernel's arguments after the arrays. `kinds` are the abstract values of the results, None
+    where they differ from call to call. `positions` are those of the inputs that the template lacks, None if it lacks
+    all, and `variables` those of variables.
+    """
+
+    __slots__ = (
+        "attributes", "compute", "dtype", "dtypes", "kind", "kinds", "op", "positions", "returns_many", "tail",
+        "template", "variables",
+    )  # fmt: skip
+
+    def __init__(
+        self, op: Signature, inputs: Sequence[Any], attributes: Mapping[str, Any], specs: Any, results: Any
+    ) -> None:
+        self.op = op
+        self.template = [EagerTensor(x.value) if type(x) is Constant else None for x in inputs]
+        self.attributes = KeptAttributes(attributes, self.template)
+        positions = [i for i, x in enumerate(self.template) if x is None]
+        self.positions = None if len(positions) == len(inputs) else positions
+        self.variables = [i for i, x in enumerate(inputs) if type(x) is Variable]
+        self.returns_many = isinstance(specs, tuple)
+        specs = specs if self.returns_many else (specs,)
+        self.kinds = [
+            abstract_value_of(result) if shapes.is_static(spec.shape) else None
+            for spec, result in zip(specs, results if self.returns_many else [results], strict=True)
+        ]
+        self.dtypes = [spec.dtype.numpy for spec in specs]
+        self.dtype: Any = self.dtypes[0] if specs else None
+        self.kind: AbstractValue | None = self.kinds[0] if specs else None
+        self.compute, self.tail = _kernel(op, [x.spec for x in inputs], specs, attributes)
+
+    def run(self, tensors: list[Any], recorders: Sequence[Recorder]) -> Any:
+        """Return the results for other tensors with the same key."""
+        if self.positions is not None:
+            given = tensors
+            tensors = [*self.template]
+            for i, x in zip(self.positions, given):  # noqa: B905  (as many, by the key)
+                tensors[i] = x
+        arrays: list[Any] = []
+        for x in tensors:  # a comprehension takes twice as long
+            arrays.append(x._array)
+        if self.variables:
+            for i in self.variables:
+                arrays[i] = tensors[i]
+        arrays += self.tail
+        before = begin(SILENCE)
+        try:
+            found = self.compute(*arrays)
+        except _OF_KERNELS as error:
+            throw(runtime_op_error(error, self.op, arrays[: len(tensors)], self.attributes), error)
+        finally:
+            end(before)
+        if self.returns_many:
+            results: Any = list(map(_result, found, self.dtypes, self.kinds))
+        else:
+            array = found if type(found) is np.ndarray else np.asarray(found, self.dtype)
+            results = EagerTensor(array, self.kind)
+        if recorders:
+            outputs = list(results) if self.returns_many else [results]
+            for recorder in recorders:
+                recorder.computed(self.op, tensors, self.attributes, outputs)
+        return results
+
+
+def _result(found: Any, dtype: Any, kind: Any) -> EagerTensor:
+    return EagerTensor(found if type(found) is np.ndarray else np.asarray(found, dtype), kind)
+
+
+def _kernel(
+    op: Signature, inputs: list[Any], results: Sequence[Any], attributes: Mapping[str, Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return a kernel that takes the arrays one by one, and the arguments that it takes after them."""
+    compute = narrow_floats.kernel(op, inputs, results)
+    if op.special is not None and compute is op.compute:
+        special = op.special(inputs, **attributes)
+        if special is not None:
+            return special, ()
+    tail = _positional(compute, len(op._inputs), attributes)
+    if tail is None:
+        compute, tail = functools.partial(compute, **attributes), ()
+    if op._group is None:
+        return compute, tail
+    size = len(inputs) - len(op._inputs) + 1
+    return _grouping(compute, op._group, op._group + size), tail
+
+
+def _positional(compute: Any, count: int, attributes: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return the attributes in the order of the kernel's parameters after `count` arrays; None if that is unknown."""
+    if not attributes:
+        return ()
+    code = getattr(compute, "__code__", None)
+    names = () if code is None else code.co_varnames[count : code.co_argcount]
+    return tuple(map(attributes.get, names)) if set(names) == set(attributes) else None
+
+
+def _grouping(compute: Callable[..., Any], start: int, end: int) -> Callable[..., Any]:
+    """Return a kernel that takes the arrays of a list one by one."""
+
+    def grouped(*arrays: Any) -> Any:
+        return compute(*arrays[:start], list(arrays[start:end]), *arrays[end:])
+
+    return grouped
+
+
+class _Operand(Constant):
+    """An operand that notices when an inference rule reads its elements."""
+
+    __slots__ = ("_known", "is_read")
+
+    def __init__(self, value: Any) -> None:
+        self._known = value
+        self.captured = None
+        self.is_read = False
+
+    @property
+    def value(self) -> Any:  # type: ignore[override]
+        self.is_read = True
+        return self._known
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return dtypes.of_array(self._known)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._known.shape  # type: ignore[no-any-return]
+
+    @property
+    def spec(self) -> TensorType:
+        return TensorType(dtypes.of_array(self._known), self._known.shape)
+
+
+def _operand(item: Any, tensor: Any) -> Any:
+    """Return the operand for an item of the arguments, which is `tensor` after the conversion."""
+    if type(tensor) is Variable:
+        return tensor
+    return _Operand(tensor._array) if type(item) in (EagerTensor, Variable) else Constant(tensor._array)
+
+
+def eager_call(
+    op: Signature,
+    given: int,
+    names: Iterable[str],
+    values: Sequence[Any],
+    tensors: Sequence[Any],
+    attributes: Mapping[str, Any],
+    results: Any,
+) -> EagerCall | Literal[False]:
+    """Return the EagerCall for a call that ran; False if other elements may give other types of results.
+
+    `given` is the number of tensors in the arguments, `names` are the keywords of the call, `values` the arguments
+    by parameter, and `tensors` the inputs.
+    """
+    numbers = [op.parameters.index(name) for name in names]
+    items: list[Any] = []
+    for i, kind in op._inputs:
+        value = values[i]
+        items.extend(value if kind in ("Inputs", "Tensors") and type(value) in _LISTS else [value])
+    inputs = list(map(_operand, items, tensors))
+    if sum(type(x) is not Constant for x in inputs) != given or numbers != sorted(numbers):
+        return False  # an attribute or a list of numbers has tensors
+    specs = op.infer(inputs, attributes)
+    are_tensors = all(isinstance(x, TensorType) for x in (specs if isinstance(specs, tuple) else (specs,)))
+    if not are_tensors or any(type(x) is _Operand and x.is_read for x in inputs):
+        return False
+    return EagerCall(op, inputs, attributes, specs, results)

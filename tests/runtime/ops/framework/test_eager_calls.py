@@ -1,0 +1,169 @@
+"""Eager calls with a key that ran twice take a short path, and give what the first call gave."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
+from agc.runtime.ops.framework.op import REGISTRY
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "an attribute by position": lambda x, y: tf.reduce_sum(x, 1),
+    "an attribute by name": lambda x, y: tf.reduce_sum(x, axis=0, keepdims=True),
+    "a list of tensors": lambda x, y: tf.stack([x, y], axis=1),
+    "a list with a number in it": lambda x, y: tf.stack([x[0, 0], 1.0]),
+    "a shape": lambda x, y: tf.reshape(x, [3, -1]),
+    "a shape with a size of a tensor": lambda x, y: tf.reshape(x, y.shape),
+    "several results": lambda x, y: tf.concat(tf.split(x, 3, axis=1)[::-1], axis=1),
+    "a constant operand": lambda x, y: tf.where(x > 2.0, x, 0.0),
+    "two orders of names": lambda x, y: tf.subtract(x=x, y=y) + tf.subtract(y=x, x=y) * 2.0,
+    "indices": lambda x, y: x[1] + y[:, ::-1][0] + x[..., tf.newaxis][0, :, 0],
+    "a cast": lambda x, y: tf.cast(x, tf.int32) + tf.cast(y, tf.int32),
+    "a product": lambda x, y: tf.matmul(x, y, transpose_b=True) @ x,
+    "a comparison": lambda x, y: tf.cast(x == y, tf.float32) + tf.cast(x <= 2, tf.float32),
+    "a reduction to one number": lambda x, y: tf.reduce_max(x) + tf.reduce_mean(y),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kept_call_gives_what_the_first_gave(name: str) -> None:
+    call = CALLS[name]
+    first = call(tf.constant(X), tf.constant(2 * X))
+    for factor in (1, 1, 1, 2):
+        found = call(tf.constant(factor * X), tf.constant(2 * factor * X))
+        expected = call(tf.constant(factor * X, tf.float64), tf.constant(2 * factor * X, tf.float64))
+        assert found.dtype is first.dtype and found.shape == first.shape == found.numpy().shape
+        np.testing.assert_allclose(found.numpy(), expected.numpy())
+
+
+def test_the_same_tensor_twice_has_no_key_of_its_own() -> None:
+    x, y = tf.constant([[1.0, 2.0]]), tf.constant([[3.0, 4.0]])
+    for other in (x, x, x, y):
+        assert tf.concat([x, other], 0).numpy().tolist() == [[1.0, 2.0], other.numpy()[0].tolist()]
+
+
+def test_equal_numbers_of_other_classes_have_other_keys() -> None:
+    x = tf.constant([[1.0, 2.0]])
+    for _ in range(3):
+        assert tf.where(x > 1.5, x, 0.0).numpy().tolist() == [[0.0, 2.0]]
+        assert str(tf.where(x > 1.5, x, -0.0).numpy()) == "[[-0.  2.]]"
+        assert str((x * -0.0).numpy()) == "[[-0. -0.]]" and str((x * 0.0).numpy()) == "[[0. 0.]]"
+        assert tf.stack([True, False]).dtype is tf.bool and tf.stack([1, 0]).dtype is tf.int32
+        assert tf.stack([1.0, 0.0]).dtype is tf.float32
+
+
+def test_a_call_whose_type_depends_on_elements_is_not_kept() -> None:
+    x, op = tf.range(6), REGISTRY["reshape"]
+    op._calls.clear()
+    for sizes in ([2, 3], [3, 2], [6, 1], [1, 6]):
+        assert tf.reshape(x, tf.constant(sizes)).shape == sizes
+    assert not any(isinstance(call, EagerCall) for call in op._calls.values())
+
+
+def test_an_operation_keeps_a_limited_number_of_calls() -> None:
+    x = tf.constant(X)
+    for i in range(2 * MOST):
+        for _ in range(2):
+            assert tf.reshape(x, [1] * (i % 16) + [6] + [1] * (i // 16)).shape.rank == i % 16 + 1 + i // 16
+        if len(REGISTRY["reshape"]._calls) > MOST:
+            pytest.fail("too many calls")
+
+
+def test_an_error_of_a_kept_call_names_operation_and_reason() -> None:
+    x = tf.constant([1.0, 2.0])
+    for _ in range(4):
+        assert tf.gather(x, tf.constant([1])).numpy().tolist() == [2.0]
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"indices.* = 7 is not in \[0, 2\) \[op gather\]"
+        ):
+            tf.gather(x, tf.constant([7]))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="expected to be a float32 tensor but is a int32"
+    ):
+        tf.add(x, tf.constant([1, 2]))
+
+
+def test_a_variable_counts_as_its_present_value() -> None:
+    v, x = tf.Variable([1.0, 2.0]), tf.constant([10.0, 20.0])
+    for i in range(5):
+        assert (v + x).numpy().tolist() == [11.0 + i, 22.0 + i]
+        assert tf.reduce_sum(v).numpy() == 3.0 + 2 * i
+        assert tf.stack([v, x])[0].numpy().tolist() == [1.0 + i, 2.0 + i]
+        v.assign_add(tf.ones(2))
+    for _ in range(3):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot update variable with shape"):
+            v.assign_sub(tf.ones(3))
+        v.assign(tf.constant([1.0, 2.0]))
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_a_function_that_is_traced_records_operations_that_eager_calls_kept() -> None:
+    def total(x: Any) -> Any:
+        return tf.reduce_sum(tf.stack([x, x], 1), 1)
+
+    x = tf.constant(X)
+    for _ in range(3):
+        total(x)
+    concrete = tf.function(total).get_concrete_function(tf.TensorSpec([None, 3]))
+    assert [operation.op.name for operation in concrete.graph.operations] == ["stack", "reduce_sum"]
+    assert concrete(tf.constant(X)).numpy().tolist() == total(x).numpy().tolist()
+
+
+def test_check_numerics_sees_results_of_kept_calls() -> None:
+    zero = tf.constant([[0.0]])
+    for _ in range(3):
+        assert np.isinf(tf.reduce_sum(1.0 / zero).numpy())
+    tf.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="reduce_sum"):
+            tf.reduce_sum(tf.constant([[np.inf]]))
+    finally:
+        tf.debugging.disable_check_numerics()
+
+
+def frames_of(call: Callable[[], Any]) -> int:
+    """Return how many Python functions run in a call, itself left out."""
+    count = 0
+
+    def watch(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    for _ in range(3):
+        call()
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return count - 1
+
+
+def test_a_kept_call_runs_few_python_functions() -> None:
+    """The call, the way from the key to the kernel, the kernel, and the result."""
+    x, y, v = tf.constant(X), tf.constant(X), tf.Variable(X)
+    assert frames_of(lambda: tf.add(x, y)) <= 3
+    assert frames_of(lambda: x * y) <= 3
+    assert frames_of(lambda: x * 2.0) <= 5
+    assert frames_of(lambda: x == y) <= 5
+    assert frames_of(lambda: tf.reduce_sum(x, axis=1)) <= 6
+    assert frames_of(lambda: tf.matmul(x, y, transpose_b=True)) <= 6
+    assert frames_of(lambda: x[1]) <= 5
+    assert frames_of(lambda: tf.cast(x, tf.float64)) <= 6
+    assert frames_of(lambda: v.assign_sub(x)) <= 16
+
+
+def test_a_tape_adds_few_python_functions() -> None:
+    x = tf.constant(X)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        assert frames_of(lambda: tf.reduce_sum(x, axis=1)) <= 10
+        assert frames_of(lambda: tf.exp(x)) <= 8
