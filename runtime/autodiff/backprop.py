@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..ops.lists import tensor_array_gradients  # noqa: F401  (registers the gradients of lists)
+from .eager_gradients import planned
 from .sparse_gradients import HANDING_ON, dense, public, total
 from .tape_records import Key, Record, carries_gradient, key_of
 
@@ -64,20 +65,22 @@ def gradients(
         if flags is None:
             continue
         record = records[i]
-        keys = [key_of(output) for output in record.outputs]
         grads = [
-            None if key in stopped else sums.get(key) if key in wanted else sums.pop(key) for key in keys
+            None if key in stopped else sums.get(key) if key in wanted else sums.pop(key)
+            for key in record.output_keys()
         ]
-        if record.op not in HANDING_ON:
-            grads = list(map(dense, grads))
         if all(grad is None for grad in grads):
             continue
-        inputs = record.inputs  # before the VJP of the operation adds inputs to it
-        for x, grad in zip(inputs, record.back(grads, flags), strict=True):
+        keys = record.input_keys()  # before the VJP of the operation adds inputs to it
+        if record.op in HANDING_ON:
+            sums.add(keys[0], grads[0])
+            continue
+        grads = list(map(dense, grads))
+        for key, grad in zip(keys, planned(record, grads, flags) or record.back(grads, flags), strict=True):
             if grad is not None:
-                sums.add(key_of(x), grad)
-    found = [sums.get(key_of(source)) for source in sources]
-    return found if in_parts else list(map(public, found))
+                sums.add(key, grad)
+    result = [sums.get(key_of(source)) for source in sources]
+    return result if in_parts else list(map(public, result))
 
 
 def _depending(
@@ -88,10 +91,10 @@ def _depending(
     found = {}
     for i, record in enumerate(records):
         flags = [
-            (key := key_of(x)) in active and since.get(key, 0) <= i and carries_gradient(x)
-            for x in record.inputs
+            key in active and since.get(key, 0) <= i and carries_gradient(x)
+            for key, x in zip(record.input_keys(), record.inputs, strict=True)
         ]
         if any(flags):
             found[i] = flags
-            active.update({key_of(output) for output in record.outputs} - stops)
+            active.update(set(record.output_keys()) - stops)
     return found

@@ -90,10 +90,10 @@ def total(grads: Sequence[Any]) -> Any:
 
 def dense(grad: Any) -> Any:
     """Return a gradient as one tensor; lists of TensorArrays and None stay unchanged."""
+    if isinstance(grad, Tensor) or not is_in_parts(grad):
+        return grad
     if isinstance(grad, IndexedSlices):
         return put_back(grad.values, grad.indices, grad.dense_shape, 0, 0)
-    if not isinstance(grad, ScatteredGradient):
-        return grad
     if len(grad.parts) == 1:
         ((value, key, indices),) = grad.parts
         return put_back_item(value, grad.shape, indices, key)

@@ -117,9 +117,28 @@ class GradientTape:
     def computed(
         self, op: OpDef, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
     ) -> None:
-        """Record an operation that ran eagerly."""
-        if self._builder is None:
-            self.keep(Record(op, inputs, attrs, outputs))
+        """Record an operation that ran eagerly, if one of its inputs is watched or depends on a watched tensor."""
+        if self._builder is not None:
+            return
+        tracked = self._tracked
+        is_tracked = False
+        for x in inputs:
+            if type(x) is not EagerTensor and id(x) not in tracked:
+                self._accessed((x,))
+            if id(x) in tracked:
+                is_tracked = True
+        if is_tracked:
+            self._records.append(Record(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
+            for y in outputs:
+                if carries_gradient(y):
+                    tracked.add(id(y))
+
+    def _accessed(self, inputs: Sequence[Any]) -> None:
+        """Watch the trainable variables that an operation reads or assigns, unless the tape shall not."""
+        if self._watch_accessed_variables:
+            for x in inputs:
+                if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
+                    self._watch(x)
 
     def added(self, operation: Operation, builder: Builder) -> None:
         """Record an operation that was added to a graph."""
@@ -144,10 +163,7 @@ class GradientTape:
         """Return for each input of an eager operation whether it is watched or depends on a watched tensor."""
         if self._builder is not None:
             return [False] * len(inputs)
-        if self._watch_accessed_variables:
-            for x in inputs:
-                if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
-                    self._watch(x)
+        self._accessed(inputs)
         return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
 
     def tracked(self, keys: Set[Key]) -> Set[Key]:
@@ -156,10 +172,7 @@ class GradientTape:
 
     def keep(self, record: Record) -> None:
         """Record an operation if one of its inputs is watched or depends on a watched tensor."""
-        if self._watch_accessed_variables:
-            for x in record.inputs:
-                if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
-                    self._watch(x)
+        self._accessed(record.inputs)
         if any(key_of(x) in self._tracked and carries_gradient(x) for x in record.inputs):
             assert self._records is not None
             self._records.append(record)
@@ -194,7 +207,7 @@ class GradientTape:
         elif type(x) is EagerTensor and self._builder is not None:
             x = _with_a_value(x, self._builder)
         key = key_of(x)
-        if key not in self._tracked:
+        if key not in self._tracked and carries_gradient(x):
             assert self._records is not None
             self._tracked.add(key)
             self._watched[key] = len(self._records)

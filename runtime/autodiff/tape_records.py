@@ -11,8 +11,9 @@ from typing import Any
 
 from .. import dtypes
 from ..core import late_binding
+from ..core.abstract_value import abstract_value_of
 from ..core.symbolic_tensor import SymbolicArray, SymbolicTensor
-from ..core.tensor import Reference, Tensor
+from ..core.tensor import EagerTensor, Reference, Tensor
 from ..ir.builder import Builder
 from ..ir.captured_tensors import tensor_of
 from ..ir.graph import Constant, Operand, Operation
@@ -33,6 +34,8 @@ def key_of(x: Any) -> Key:
 
 def carries_gradient(x: Any) -> bool:
     """Return whether the elements are of a continuous dtype, or may be: an optional may hold any tensor."""
+    if type(x) is EagerTensor:
+        return (x._kind or abstract_value_of(x)).carries_gradient
     if isinstance(x, Tensor):
         return is_continuous(x.dtype) or x.dtype is dtypes.variant
     return spec_carries_gradient(x.spec)
@@ -54,13 +57,18 @@ class Record:
     __slots__ = ("attrs", "inputs", "op", "outputs", "site")
 
     def __init__(
-        self, op: OpDef | None, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+        self,
+        op: OpDef | None,
+        inputs: Sequence[Any],
+        attrs: Mapping[str, Any],
+        outputs: Sequence[Any],
+        site: Site | Origin | None = None,
     ) -> None:
         self.op = op
-        self.inputs = list(inputs)
+        self.inputs = inputs
         self.attrs = attrs
-        self.outputs = list(outputs)
-        self.site: Site | Origin | None = None
+        self.outputs = outputs
+        self.site = site
 
     @property
     def origin(self) -> Origin | None:
@@ -72,6 +80,12 @@ class Record:
     def name(self) -> str:
         """The operation's name; empty if there is none."""
         return "" if self.op is None else self.op.name
+
+    def input_keys(self) -> list[Key]:
+        return list(map(id, self.inputs))
+
+    def output_keys(self) -> list[Key]:
+        return list(map(id, self.outputs))
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """Return the cotangents of the inputs, given those of the outputs (None if nothing depends on an output)."""
@@ -90,8 +104,14 @@ class Pullback(Record):
         outputs: Sequence[Any],
         function: Callable[[Grads, Sequence[bool]], Grads],
     ) -> None:
-        super().__init__(None, inputs, {}, outputs)
+        super().__init__(None, list(inputs), {}, list(outputs))
         self.function = function
+
+    def input_keys(self) -> list[Key]:
+        return list(map(key_of, self.inputs))
+
+    def output_keys(self) -> list[Key]:
+        return list(map(key_of, self.outputs))
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         return self.function(grads, wanted)
@@ -119,6 +139,12 @@ class GraphRecord(Record):
     @property
     def outputs(self) -> list[Any]:  # type: ignore[override]
         return [wrap(value, self.builder) for value in self.operation.outputs]
+
+    def input_keys(self) -> list[Key]:
+        return list(map(key_of, self.inputs))
+
+    def output_keys(self) -> list[Key]:
+        return list(self.operation.outputs)
 
     @property
     def origin(self) -> Origin | None:

@@ -24,7 +24,8 @@ def _interpreted(graph: Graph) -> Runner:
     return functools.partial(interpret, graph)
 
 
-def _planned(graph: Graph) -> Runner:
+def planned(graph: Graph, limits_threads: bool = True) -> Runner:
+    """Return the plan of a graph; BLAS may use all threads for small products if nothing `limits_threads`."""
     # Imported at first use: importing the runtime needs no optimizer …
     from ..optimize import batch_loop_matmul, fusion, optimize
     from .plan.plan import Plan  # … and no plan generator
@@ -34,7 +35,7 @@ def _planned(graph: Graph) -> Runner:
         from .llvm.native_calls import with_native_calls  # imported for these graphs only
 
         graph = with_native_calls(graph)
-    return Plan(fusion.run(batch_loop_matmul.run(graph))).run
+    return Plan(fusion.run(batch_loop_matmul.run(graph)), limits_threads).run
 
 
 def _native(graph: Graph) -> Runner:
@@ -44,7 +45,7 @@ def _native(graph: Graph) -> Runner:
 
 
 def _automatic(graph: Graph) -> Runner:
-    plan = _planned(graph)
+    plan = planned(graph)
     if os.environ.get("AGC_JIT") == "0":
         return plan
     from .llvm import tiering
@@ -53,7 +54,7 @@ def _automatic(graph: Graph) -> Runner:
 
 
 EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
-    "plan": _planned,
+    "plan": planned,
     "interpret": _interpreted,
     "native": _native,
     "automatic": _automatic,

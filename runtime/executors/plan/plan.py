@@ -54,7 +54,7 @@ class Plan:
     watch: ClassVar[Callable[[Plan], None] | None] = None  # the profiler's callback for new plans
     _numbers = itertools.count(1)
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, limits_threads: bool = True) -> None:
         self.graph = graph
         module = self._written(graph)
         self.source = "\n".join(module.lines) + "\n"
@@ -68,7 +68,7 @@ class Plan:
         exec(code, self._globals)
         module.bind()
         self._function = self._globals[module.main]
-        if wants_one_thread(graph, apart=is_big):
+        if limits_threads and wants_one_thread(graph, apart=is_big):
             self._function = with_one_thread(self._function)
         plans.add(self)
         if Plan.watch is not None:

@@ -1,0 +1,104 @@
+"""Plans for the gradients of eager operations: a gradient function that ran often is traced once for its types.
+
+    y = matmul(a, b)      dy: float32[2, 4], a: float32[2, 3], b: float32[3, 4]
+        ==>               def matmul_gradient(dy, a, b):
+                              return dy @ b.T, a.T @ dy
+
+A plan computes all wanted cotangents of one record from arrays. It runs only while nothing records the backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.abstract_value import abstract_value_of
+from ..core.devices import placement
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
+from ..executors import planned as planner
+from ..ir.builder import Builder, is_plain
+from ..ir.graph import Value
+from ..ir.value_types import TensorType
+from ..ops.framework.eager_calls import KeptAttributes
+from .tape_records import Grads, Record, pulled_back
+
+OFTEN = 32
+"""How many times a gradient function runs before it is traced."""
+
+_MOST = 64
+
+
+def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | None:
+    """Return the cotangents of the inputs of a record; None if there is no plan for them."""
+    kept = record.attrs
+    if type(kept) is not KeptAttributes or not is_plain() or placement.observed:
+        return None
+    parts: list[Any] = [*wanted]
+    for x in (*record.inputs, *grads):
+        if type(x) is EagerTensor:
+            parts.append(x._kind or abstract_value_of(x))
+        elif x is None:
+            parts.append(x)
+        else:
+            return None
+    key = tuple(parts)
+    found = kept.plans.get(key, 0)
+    if type(found) is int:
+        if found < OFTEN:
+            if len(kept.plans) >= _MOST:
+                kept.plans.clear()
+            kept.plans[key] = found + 1
+            return None
+        found = kept.plans[key] = _plan(record, grads, wanted)
+    return None if found is None else found(record, grads)
+
+
+class GradientPlan:
+    """A plan for some cotangents of an operation; `arguments` are the numbers of the tensors that it reads."""
+
+    __slots__ = ("_arguments", "_run", "_wanted")
+
+    def __init__(self, run: Any, arguments: Sequence[int], wanted: Sequence[bool]) -> None:
+        self._run = run
+        self._arguments = arguments
+        self._wanted = wanted
+
+    def __call__(self, record: Record, grads: Grads) -> Grads:
+        tensors = (*grads, *record.outputs, *record.inputs)
+        found = iter(self._run([tensors[i]._array for i in self._arguments]))
+        return [_tensor(next(found)) if want else None for want in self._wanted]
+
+
+def _tensor(found: Any) -> EagerTensor:
+    return EagerTensor(found if type(found) is np.ndarray else np.asarray(found))
+
+
+def _plan(record: Record, grads: Grads, wanted: Sequence[bool]) -> GradientPlan | None:
+    """Trace and plan the gradient function of a record; None if a cotangent is not a tensor."""
+    op, kept = record.op, record.attrs
+    assert op is not None and type(kept) is KeptAttributes
+    constants = [*([None] * (len(grads) + len(record.outputs))), *kept.template]
+    builder = Builder(f"{op.name}_gradient")
+    with builder:
+        tensors = [
+            x if x is None or constant is not None else builder.input_tensor("x", _spec(x))
+            for x, constant in zip((*grads, *record.outputs, *record.inputs), constants, strict=True)
+        ]
+        dys, rest = tensors[: len(grads)], tensors[len(grads) :]
+        ys, xs = rest[: len(record.outputs)], rest[len(record.outputs) :]
+        found = pulled_back(op, record.attrs, xs, ys, dys, wanted)
+        if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
+            return None
+        outputs = [builder.operand(x) for x in found if x is not None]
+    read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
+    arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
+    inputs: list[Value] = [tensors[i]._value for i in arguments]
+    run = planner(builder.finish(outputs, inputs), limits_threads=False)
+    return GradientPlan(run, arguments, [x is not None for x in found])
+
+
+def _spec(x: EagerTensor) -> TensorType:
+    return TensorType(x.dtype, x._array.shape)
