@@ -75,7 +75,7 @@ TABLE = {
 
 MODELS = {
     "CNN": Workload("cnn"),
-    "bottleneck": Workload("bottleneck", {"what": "forward"}),
+    "bottleneck forward": Workload("bottleneck", {"what": "forward"}),
     "bottleneck training": Workload("bottleneck", {"what": "training"}),
     "transformer": Workload("transformer"),
     "LSTM": Workload("lstm"),

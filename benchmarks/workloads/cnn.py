@@ -11,6 +11,8 @@ FULL = {"batch": 64, "size": 28, "widths": (32, 64), "hidden": 128, "classes": 1
 TINY = {"batch": 3, "size": 8, "widths": (3, 4), "hidden": 6, "classes": 5}
 RATE, MOMENTUM = 0.01, 0.9
 STEPS = 3
+TOLERANCE = 5e-3
+"""Where two pixels of a pool are almost equal, rounding decides which of them gets the gradient."""
 EAGER = False
 
 
