@@ -23,8 +23,10 @@ from agc import autograph
 from agc.runtime.ir.parser import parse
 from agc.runtime.ir.verifier import verify
 from support import programs
+from support.versions import converted_version
 
 Case = tuple[str, int]  # a program and the number of one of its inputs
+Version = Callable[[Callable[..., Any]], Callable[..., Any]]
 Listen = pytest.CaptureFixture[str]
 
 EXECUTORS = ("interpret", "plan")
@@ -55,19 +57,21 @@ def test_eager(case: Case, capfd: Listen) -> None:
     expect(case, lambda: program.entry(*arguments), capfd, types=True)
 
 
+@pytest.mark.parametrize("version", [autograph.convert, converted_version])
 @pytest.mark.parametrize("case", programs.cases(), ids="{0[0]}-{0[1]}".format)
-def test_converted_with_eager_tensors(case: Case, capfd: Listen) -> None:
+def test_converted_with_eager_tensors(case: Case, version: Version, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.tensor_arguments(case[1], tf.constant)
-    expect(case, lambda: autograph.convert(program.entry)(*arguments), capfd, types=True)
+    expect(case, lambda: version(program.entry)(*arguments), capfd, types=True)
 
 
+@pytest.mark.parametrize("version", [autograph.convert, converted_version])
 @pytest.mark.parametrize("case", programs.cases("python"), ids="{0[0]}-{0[1]}".format)
-def test_converted_with_python_values(case: Case, capfd: Listen) -> None:
+def test_converted_with_python_values(case: Case, version: Version, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.python_arguments(case[1])
-    expect(case, lambda: autograph.convert(program.entry)(*arguments), capfd, types=False)
-    original, converted = program.entry(*arguments), autograph.convert(program.entry)(*arguments)
+    expect(case, lambda: version(program.entry)(*arguments), capfd, types=False)
+    original, converted = program.entry(*arguments), version(program.entry)(*arguments)
     assert (type(converted), converted) == (type(original), original)
 
 

@@ -32,6 +32,7 @@ from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
 from ..staging import PYTHON, backends, overloaded
 from .code_patching import CodePatcher
 from .conversion_log import LISTING
+from .plain_callees import PlainCallees, is_leaf
 from .reducing_builtins import GATHERING, gathering
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Converter:
         self._printed: ModuleType = operators if usual is None else usual._printed
         # function → its converted form, and the code and defaults for which that is valid
         self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
+        self._plain = PlainCallees()
+        self.callee = self._plain.operator(self.converted, operators)
 
     @property
     def stages_print(self) -> bool:
@@ -113,7 +116,7 @@ class Converter:
 
     def forget(self) -> None:
         """Discard all decisions, because the set of converted packages has changed."""
-        for known in (self._loaded, self._verdicts, self._permanent):
+        for known in (self._loaded, self._verdicts, self._permanent, self._plain):
             known.clear()
 
     # The handlers, by type of callable.
@@ -129,6 +132,8 @@ class Converter:
         if handler is None:
             handler = untraced(self._verdict, own)
             self._verdicts[own.__code__] = handler
+            if handler is unchanged or is_leaf(own.__code__):
+                self._plain.note(own, _is_permanent(own))
         result = handler(f)
         if handler != self._library_function and _is_permanent(f):
             if len(self._permanent) > 10_000:
@@ -220,13 +225,15 @@ class Converter:
     def _load(self, f: FunctionType) -> ConvertedCode:
         code = f.__code__
         loaded = self._loaded.get(code)
-        if loaded is None:
+        is_plain = not self._operators.building
+        if loaded is None or (is_plain and not loaded.has_original):
             with self._lock:
                 loaded = self._loaded.get(code)
-                if loaded is None:
+                if loaded is None or (is_plain and not loaded.has_original):
                     from . import loader
 
-                    loaded = loader.load(f, self._operators, self.options.features)
+                    # What is converted for a trace seldom runs without one, and loads sooner with one version.
+                    loaded = loader.load(f, self._operators, self.options.features, has_original=is_plain)
                     log(CONVERSIONS, f"converted {place(code)}")
                     LISTING.note(code, "converted")
                     self.adopt(loaded.code)

@@ -36,6 +36,7 @@ from ..syntax.gast_bridge import Translation
 from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
+from .multiversioning import BUILDING, with_both_versions
 from .operator_constants import with_operators, without_name
 
 FACTORY = "__factory__"
@@ -47,8 +48,9 @@ _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_featu
 class ConvertedCode:
     """The converted code of one code object, from which functions can be made."""
 
-    def __init__(self, code: CodeType, original: CodeType) -> None:
+    def __init__(self, code: CodeType, original: CodeType, has_original: bool = False) -> None:
         self.code = code
+        self.has_original = has_original  # whether it runs the user's own code while nothing is staged
         # For each cell of the new function, its index among those of the original.
         self._cells = [original.co_freevars.index(name) for name in code.co_freevars]
 
@@ -73,16 +75,22 @@ def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
         twin.__type_params__ = f.__type_params__
 
 
-def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> ConvertedCode:
-    """Convert the code of `f`."""
-    code = converted_code(f, features=features)
-    return ConvertedCode(with_operators(code, operators), f.__code__)
+def load(
+    f: FunctionType,
+    operators: ModuleType,
+    features: frozenset[Feature] = NO_FEATURES,
+    has_original: bool = False,
+) -> ConvertedCode:
+    """Convert the code of `f`; with `has_original` the result has both versions."""
+    code = converted_code(f, features=features, has_original=has_original)
+    return ConvertedCode(with_operators(code, operators), f.__code__, has_original)
 
 
 def converted_code(
     f: FunctionType,
     finish: Callable[[ast.Module], None] = lambda tree: None,
     features: frozenset[Feature] = NO_FEATURES,
+    has_original: bool = False,
 ) -> CodeType:
     """Return the converted code of `f`, with a string constant in place of the operators.
 
@@ -94,6 +102,9 @@ def converted_code(
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([without_decorators(definition)], []))
         after = pipeline.run(translation.tree, context)
+        if has_original:
+            own = pipeline.run_plain(translation.tree, context)
+            after = with_both_versions(translation, after, context.ag, own, BUILDING)
         tree, generated, lambdas = settled(translation, after, context)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")

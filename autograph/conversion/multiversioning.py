@@ -9,9 +9,11 @@
                                                    x = step(x)
                                                return x
 
-This is for modules that are converted as a whole, when they are imported or run. Their code runs far more often
-with plain values than while a graph is built. Then its speed, its stack depth and its lines for tools are the
-same as before. Only compiled code has both versions; printed code has the converted version.
+Code runs far more often with plain values than while a graph is built. Then its speed, its stack depth and its
+lines for tools are the same as before. Only compiled code has both versions; printed code has the converted version.
+
+A module that is converted as a whole reads `ag__.live`. A function of `convert` reads `ag__.building`, because it is
+staged in graphs of `tf.function(f, autograph=False)`, too. Its own version converts callees: `ag__.callee(step)(x)`.
 """
 
 from __future__ import annotations
@@ -27,9 +29,12 @@ from ..syntax.template import Template
 from ..syntax.tree_queries import (
     FUNCTIONS,
     INNER,
+    SUSPENSIONS,
+    WITHS,
     Statements,
     at,
     blocks,
+    contains,
     docstring_end,
     evolve,
     is_compound,
@@ -39,19 +44,37 @@ from ..syntax.tree_queries import (
 Key = tuple[type, str, int, int]
 
 DECLARATIONS = (gast.Global, gast.Nonlocal)
-LIVE = Template("$ag.live")
+LIVE, BUILDING = Template("$ag.live"), Template("$ag.building")
 
 
-def with_both_versions(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
-    """Return the tree before a conversion, with both versions in the functions that the conversion changed."""
-    before: gast.Module = translation.tree
+def with_both_versions(
+    translation: Translation,
+    after: gast.Module,
+    ag: str,
+    own: gast.Module | None = None,
+    test: Template = LIVE,
+) -> gast.Module:
+    """Return the tree before a conversion, with both versions in the functions that the conversion changed.
+
+    `own` is the tree with the user's version, by default as it is.
+    """
+    before: gast.Module = own or translation.tree
     functions = (node for node in translation.made(after) if isinstance(node, FUNCTIONS))
     # A node without a position was generated.
     changed = {_key(function): function for function in functions if "lineno" in function.__dict__}
     if not changed:
         return before
-    module: gast.Module = _Join(changed, ag).visit(before)
+    module: gast.Module = _Join(changed, ag, test).visit(before)
     return module
+
+
+def may_begin_graph(function: gast.AST) -> bool:
+    """Return whether a graph may begin while the function runs: in a `with` block, or while it is suspended.
+
+    Such a function of `convert` has the converted version only.
+    """
+    body = function.body
+    return contains(body, (*WITHS, *SUSPENSIONS, gast.AsyncFor))
 
 
 def _key(function: Any) -> Key:
@@ -62,8 +85,9 @@ def _key(function: Any) -> Key:
 class _Join:
     """Traverses the user's tree down to the functions that the conversion changed."""
 
-    def __init__(self, converted: dict[Key, Any], ag: str) -> None:
+    def __init__(self, converted: dict[Key, Any], ag: str, test: Template) -> None:
         self.converted = converted
+        self.condition = test
         self.starts = sorted({line for _, _, line, _ in converted})
         self.ag = ag
 
@@ -104,6 +128,8 @@ class _Join:
 
         `own` is the user's version, in which the nested functions have both versions already.
         """
+        if self.condition is BUILDING and may_begin_graph(own):
+            return evolve(own, body=converted.body)
         if isinstance(own, gast.Lambda):
             choice = gast.IfExp(self.test(own.body), converted.body, own.body)
             return evolve(own, body=at(choice, own.body))
@@ -120,9 +146,9 @@ class _Join:
         return evolve(own, body=[*head, *declared, at(choice, first)])
 
     def test(self, first: Any) -> Any:
-        """Return `ag__.live`, on the first line of the function's own code: no tool sees an additional line."""
+        """Return the test, on the first line of the function's own code: no tool sees an additional line."""
         start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
-        return LIVE.expression(start, ag=self.ag)
+        return self.condition.expression(start, ag=self.ag)
 
 
 def _declarations(body: Statements) -> Statements:

@@ -25,9 +25,9 @@ from .pattern_matching import has_length, is_
 from .variables import attr, cell, item, items, ld_cell, own_list
 
 __all__ = [
-    "f_back", "leveled", "live",
+    "f_back", "leveled", "live", "building",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
+    "converted", "callee", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "own_list",
     "listed", "gone_through", "selected", "joined", "only", "part", "known", "decided",
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
@@ -36,6 +36,9 @@ __all__ = [
 # `converted(f)` returns `f` or its converted version: see conversion.py.
 converter = Converter(sys.modules[__name__])
 converted = converter.converted
+# `callee(f)` does the same for a call at once, while no backend owns values.
+callee = converter.callee
 
 live: int  # whether some backend owns values now
+building: int  # the same, or a graph is being built by code that is not converted
 show_liveness(sys.modules[__name__])

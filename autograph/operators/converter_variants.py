@@ -14,6 +14,7 @@ from types import ModuleType
 from .. import operators
 from ..conversion.converter import Converter
 from ..options.features import ConversionOptions
+from ..staging import show_liveness
 
 _lock = threading.Lock()
 _converters: dict[ConversionOptions, Converter] = {ConversionOptions(): operators.converter}
@@ -31,6 +32,7 @@ def converter_for(options: ConversionOptions) -> Converter:
 def _made(options: ConversionOptions) -> Converter:
     variant = ModuleType(operators.__name__, operators.__doc__)
     vars(variant).update(vars(operators))
+    show_liveness(variant)
     converter = Converter(variant, options, operators.converter)
-    vars(variant).update(converter=converter, converted=converter.converted)
+    vars(variant).update(converter=converter, converted=converter.converted, callee=converter.callee)
     return converter

@@ -4,7 +4,8 @@
            → lower_continue → lower_walrus → stage_items → stage_blocks → stage_within → stage_comprehensions
            → stage_asserts → stage_logic → stage_calls
 
-The tree after each pass is runnable Python with the same meaning.
+The tree after each pass is runnable Python with the same meaning. `PLAIN` is a shorter pipeline, for the version of a
+function that runs while nothing is staged.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .reject import Reject
 from .stage_asserts import StageAsserts
 from .stage_attribute_items import StageWithin
 from .stage_blocks import StageBlocks
-from .stage_calls import StageCalls
+from .stage_calls import StageCalls, StagePlainCalls
 from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
 from .stage_items import StageItems
@@ -50,6 +51,7 @@ PIPELINE: tuple[type[TreePass], ...] = (
     StageLogic,
     StageCalls,
 )
+PLAIN: tuple[type[TreePass], ...] = (StageItems, StageWithin, StagePlainCalls)
 
 
 class StageLogicAndCalls(StageLogic, StageCalls):
@@ -71,10 +73,21 @@ def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.M
     """Return the tree after all passes, or after the pass named `after`. The given tree is not mutated."""
     if after is not None and after not in (names := [step.name for step in PIPELINE]):
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
+    steps = _together(PIPELINE)
+    if after is not None:
+        steps = PIPELINE[: 1 + [step.name for step in PIPELINE].index(after)]
+    return _after(steps, tree, context)
+
+
+def run_plain(tree: gast.Module, context: Context) -> gast.Module:
+    """Return the tree for plain values: control flow stays, but callees are converted, and eager tensors have
+    items that can be assigned."""
+    return _after(PLAIN, tree, context)
+
+
+def _after(steps: tuple[type[TreePass], ...], tree: gast.Module, context: Context) -> gast.Module:
     registry = Registry()
     with deep_trees(context.filename):
-        for step in _together(PIPELINE) if after is None else PIPELINE:
+        for step in steps:
             tree = step(context, registry).run(tree)
-            if step.name == after:
-                break
     return tree

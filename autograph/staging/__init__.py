@@ -40,12 +40,12 @@ from .backend import PYTHON, Backend, MutableValue, PythonBackend, State, Unesca
 from .exceptions import Surroundings, raised_by_user, running, surroundings
 from .opaque_leaves import is_opaque_leaf, untracked_attributes
 from .recursion import deciding
-from .registry import backend_of, backends, live, overloaded, register, show_liveness
+from .registry import backend_of, backends, building, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 
 __all__ = [
     "Backend", "MutableValue", "UnescapedList", "PythonBackend", "PYTHON", "State", "rotated",
-    "register", "live", "show_liveness", "backend_of", "backends", "overloaded", "is_opaque_leaf",
+    "register", "live", "building", "show_liveness", "backend_of", "backends", "overloaded", "is_opaque_leaf",
     "untracked_attributes",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",

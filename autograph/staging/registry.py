@@ -37,8 +37,8 @@ backends = _Backends()
 def register(backend: Backend, *types: type, always: bool = True) -> None:
     """Make `backend` the owner of the values of these types and of their subclasses.
 
-    With `always=False` it owns values only while it says so with `live`; at all other times, modules that were
-    converted on import run the user's own code.
+    With `always=False` it owns values only while it says so with `live` or `building`; at all other times,
+    converted functions run the user's own code.
     """
     for kind in types:
         if not isinstance(kind, type):
@@ -47,28 +47,36 @@ def register(backend: Backend, *types: type, always: bool = True) -> None:
     backends.clear()
     overloaded.update(backend.builtins)
     if always and types:
-        _liveness.change(+1)
+        _liveness.change(live=+1, building=+1)
 
 
 class Liveness:
-    """The number of backends that own values now. Converted code reads it as `live` of its operators."""
+    """Counts of the backends that own values now. Converted code reads them as attributes of its operators.
+
+    live        code that is converted as a whole module runs its converted version
+    building    so do the functions that the user names to `convert`; never less than `live`
+    """
 
     def __init__(self) -> None:
-        self.count = 0
+        self.live = self.building = 0
         self._lock = threading.Lock()
         self._readers: list[ModuleType] = []
 
-    def change(self, by: int) -> None:
+    def change(self, *, live: int = 0, building: int = 0) -> None:
         with self._lock:
-            self.count += by
+            self.live += live
+            self.building += building
             for reader in self._readers:
-                reader.live = self.count  # type: ignore[attr-defined]
+                self._tell(reader)
 
     def show(self, reader: ModuleType) -> None:
-        """Register `reader`, so that `reader.live` is kept up to date."""
+        """Register `reader`, so that its attributes `live` and `building` are kept up to date."""
         with self._lock:
             self._readers.append(reader)
-            reader.live = self.count  # type: ignore[attr-defined]
+            self._tell(reader)
+
+    def _tell(self, reader: ModuleType) -> None:
+        vars(reader).update(live=self.live, building=self.building)
 
 
 _liveness = Liveness()
@@ -77,18 +85,23 @@ show_liveness = _liveness.show
 
 @contextmanager
 def live() -> Iterator[None]:
-    """Make converted modules run converted code while a backend owns values, such as during a trace.
+    """Make all converted code run its converted version while a backend owns values, such as during a trace.
 
     >>> from agc.autograph import operators as ag__
     >>> with live():
-    ...     bool(ag__.live)
-    True
+    ...     bool(ag__.live), bool(ag__.building)
+    (True, True)
     """
-    _liveness.change(+1)
+    _liveness.change(live=+1, building=+1)
     try:
         yield
     finally:
-        _liveness.change(-1)
+        _liveness.change(live=-1, building=-1)
+
+
+def building(is_begun: bool) -> None:
+    """Record that a graph is begun or ended for which only functions of `convert` are to be staged."""
+    _liveness.change(building=+1 if is_begun else -1)
 
 
 # The built-in functions that some backend overloads.

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import itertools
 import pathlib
 import runpy
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from . import tracing
@@ -43,10 +45,24 @@ class Case(NamedTuple):
 
 def load(tf: Any, text: str = PROGRAMS) -> SimpleNamespace:
     """A copy of a module, with `tf` as given, whose code is equal to no other's: it begins further down."""
+    path = _copy(text)
+    return SimpleNamespace(**runpy.run_path(str(path), {"tf": tf}, path.stem))
+
+
+def module(text: str) -> ModuleType:
+    """A copy of a module without `tf`, which stays imported as a user's module does."""
+    path = _copy(text)
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
+    made = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def _copy(text: str) -> pathlib.Path:
     number = next(_copies)
     path = pathlib.Path(_folder.name, f"copy_{number}.py")
     path.write_text("\n" * number + text)
-    return SimpleNamespace(**runpy.run_path(str(path), {"tf": tf}, path.stem))
+    return path
 
 
 def functions(module: SimpleNamespace) -> list[FunctionType]:

@@ -1,7 +1,8 @@
 """What conversion costs a program that meets no tensor: its time over that of the program as it was written.
 
 imported     the module is converted as a whole, and runs its own code as long as nothing is staged
-converted    `tf.autograph.to_graph(f)`: operators ask for the type of every value that decides
+converted    `tf.autograph.to_graph(f)`: as long as nothing is staged, its own control flow, and calls of
+             converted functions
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 PROGRAM = """
@@ -77,9 +78,9 @@ TARGET = 3.0
 LASTING = 0.01
 
 
-def ratio(tf: Any, load: Callable[[Any, str], SimpleNamespace], name: str, way: str) -> float:
+def ratio(tf: Any, load: Callable[[str], ModuleType], name: str, way: str) -> float:
     """The time of a converted program over that of the plain one, measured in turn."""
-    module, argument = load(tf, PROGRAM), ARGUMENTS[name]
+    module, argument = load(PROGRAM), ARGUMENTS[name]
     plain = vars(module)[name]
     new = imported(name) if way == "imported" else tf.autograph.to_graph(plain)
     if new(argument) != plain(argument):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import overhead
-from .cases import CASES, Run, load, size_ratio
+from .cases import CASES, Run, load, module, size_ratio
 
 LASTING = 0.03
 _CASES = {case.name: case for case in CASES}
@@ -60,7 +60,7 @@ def answer(library: str, request: list[str]) -> dict[str, Any]:
     if request[0] == "size":
         return {"ratio": size_ratio(importlib.import_module(library))}
     if request[0] == "overhead":
-        return {"ratio": overhead.ratio(importlib.import_module(library), load, *request[1:])}
+        return {"ratio": overhead.ratio(importlib.import_module(library), module, *request[1:])}
     return measure(library, request[1])
 
 

@@ -20,6 +20,8 @@ from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agc.autograph import staging
+
 from .. import errors
 from ..core.devices import wanted
 from ..core.fast_path_guard import FastPathBlocker, block_fast_path, busy
@@ -63,6 +65,7 @@ class _Stack(threading.local):
         self.replica: Hashable = None  # the replica of a strategy that this thread runs
         self.eager = True  # no graph is being built: the first check of eager calls
         self.plain = True  # there is no recorder either
+        self.building = False  # whether a graph is being built
         self.mark = FastPathBlocker()
         self.settle()
 
@@ -75,7 +78,11 @@ class _Stack(threading.local):
         self.settle()
 
     def settle(self) -> None:
-        self.eager = self.builders[-1] is None and self.replica is None
+        building = self.builders[-1] is not None
+        if building is not self.building:
+            self.building = building
+            staging.building(building)
+        self.eager = not building and self.replica is None
         plain = self.eager and not self.recorders
         if plain is not self.plain:
             self.plain = plain

@@ -4,7 +4,7 @@ original               the program as Python runs it
 after <pass>           its tree after each prefix of the pipeline
 printed                the text that `convert_source` gives
 at rest, live          a converted module, in both of its halves
-converted              `convert(program)` of a live function
+converted              `convert(program)` of a live function, in both of its versions
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def ways(text: str, prefixes: list[str]) -> Iterator[tuple[str, Callable[[], Mod
     yield "printed", lambda: _of_tree(gast.parse(convert_source(text)), "<printed>"), 1
     for name, live in (("at rest", 0), ("live", 1)):
         yield name, lambda: _executed(compile_source(text, f"<module {next(_numbers)}>")), live
-    yield "converted", lambda: _converted(text), 1
+    for name, live in (("converted, at rest", 0), ("converted", 1)):
+        yield name, lambda: _converted(text), live
 
 
 def _of_tree(tree: gast.Module, name: str) -> Module:
@@ -96,7 +97,8 @@ def behavior(module: Module, script: list[int], live: int) -> Shown:
     prelude().update(names)
     module.update(names)
     out = io.StringIO()
-    before, operators.live = operators.live, live
+    before = operators.live, operators.building
+    operators.live = operators.building = live
     end: Any
     try:
         with contextlib.redirect_stdout(out), warnings.catch_warnings():
@@ -107,7 +109,7 @@ def behavior(module: Module, script: list[int], live: int) -> Shown:
     except Exception as error:
         end = "raised", *exception(error)
     finally:
-        operators.live = before
+        operators.live, operators.building = before
     return {"end": end, "trace": names["TRACE"], "printed": out.getvalue(), "g": shown(module.get("g"))}
 
 
@@ -138,11 +140,12 @@ def differences(program: str, prefixes: list[str] = PREFIXES) -> Iterator[str]:
         module = original(text)
         expected = [behavior(module, script, 1) for script in SCRIPTS]
         for name, make, live in ways(text, prefixes):
-            operators.live, before = live, operators.live
+            before = operators.live, operators.building
+            operators.live = operators.building = live
             try:
                 module = make()
             finally:
-                operators.live = before
+                operators.live, operators.building = before
             for script, first in zip(SCRIPTS, expected, strict=True):
                 seen = behavior(module, script, live)
                 for aspect, value in first.items():

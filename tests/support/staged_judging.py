@@ -20,6 +20,7 @@ import agc.runtime as tf
 import numpy as np
 from agc.autograph import StagingError, convert
 from support.staged_programs import load
+from support.versions import converted_version
 
 ARGUMENTS = [
     (3, 5, 1.5, [1, 4, 2], [0, 3]),
@@ -147,14 +148,15 @@ def verdicts(text: str, mode: int) -> list[str]:
         traced = load(text, {"log": graph_log, "total": variable})
     kept = PYTHON_NUMBERS[mode % len(PYTHON_NUMBERS)]
     signature = WHATEVER_ROWS if not kept and mode % 2 else None
-    runs: dict[str, Callable[..., Any]] = {"eager": convert(traced)}
+    runs: dict[str, Callable[..., Any]] = {"eager": convert(traced), "converted": converted_version(traced)}
     for executor in ("plan", "interpret"):
         runs[executor] = tf.function(traced, input_signature=signature, experimental_executor=executor)
     found = []
     for args in ARGUMENTS:
         expected = outcome(program, copy.deepcopy(args), total)
-        plain = outcome(convert(program), copy.deepcopy(args), total)
-        assert same(expected, plain), f"converted: {args}\n{expected}\n{plain}\n{text}"
+        for version in (convert, converted_version):
+            plain = outcome(version(program), copy.deepcopy(args), total)
+            assert same(expected, plain), f"{version.__name__}: {args}\n{expected}\n{plain}\n{text}"
         if not same_in_single_precision(program, copy.deepcopy(args), expected):
             continue
         for name, run in runs.items():

@@ -1,13 +1,14 @@
-"""Converted modules keep the user's own code and run it while nothing is staged."""
+"""Converted code keeps the user's own code and runs it while nothing is staged."""
 
 import ast
 import sys
 import traceback
+import warnings
 
 import pytest
 from agc.autograph import operators as ag__
 from agc.autograph import staging
-from agc.autograph.api import compile_source, strip_frames
+from agc.autograph.api import compile_source, convert, strip_frames
 from agc.autograph.conversion.multiversioning import with_both_versions
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
@@ -19,6 +20,7 @@ from agc.autograph.syntax.unparse import unparse
 def at_rest(monkeypatch):
     """No backend owns values, whichever ones other tests have registered."""
     monkeypatch.setattr(ag__, "live", 0)
+    monkeypatch.setattr(ag__, "building", 0)
 
 
 def both_halves(text):
@@ -145,7 +147,102 @@ def test_generators_classes_and_coroutines(at_rest, live):
 
 
 def test_live_counts():
-    before = ag__.live
+    before = ag__.live, ag__.building
     with staging.live(), staging.live():
-        assert ag__.live == before + 2
-    assert ag__.live == before
+        assert (ag__.live, ag__.building) == (before[0] + 2, before[1] + 2)
+    assert (ag__.live, ag__.building) == before
+
+
+def test_in_a_graph_of_unconverted_code_only_functions_of_convert_are_staged():
+    before = ag__.live, ag__.building
+    staging.building(True)
+    try:
+        assert (ag__.live, ag__.building) == (before[0], before[1] + 1)
+    finally:
+        staging.building(False)
+    assert (ag__.live, ag__.building) == before
+
+
+def frames_of(f, *arguments):
+    """The qualified names of the functions of this file that a call of `f` enters."""
+    names = []
+    hook = sys.getprofile()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename == __file__:
+            names.append(frame.f_code.co_qualname)
+
+    sys.setprofile(note)
+    try:
+        f(*arguments)
+    finally:
+        sys.setprofile(hook)
+    return names
+
+
+def doubled(x):
+    return helper(x) if x > 0 else x
+
+
+def helper(x):
+    for _ in range(2):
+        x = x + 0
+    return x * 2
+
+
+def in_with_block(x):
+    with warnings.catch_warnings():
+        if x > 0:
+            x = helper(x)
+    return x
+
+
+def numbers(n):
+    for i in range(n):
+        if i > 0:
+            yield doubled(i)
+
+
+def test_a_function_of_convert_runs_its_own_control_flow_at_rest(at_rest):
+    assert frames_of(convert(doubled), 3) == ["doubled", "helper"]
+
+
+def test_a_function_of_convert_runs_its_converted_version_while_a_graph_is_made():
+    with staging.live():
+        assert "helper.<locals>.loop_body" in frames_of(convert(doubled), 3)
+
+
+def test_a_function_converted_for_a_trace_is_converted_again_for_plain_values(at_rest):
+    def f(x):
+        if x > 0:
+            x = -x
+        return x
+
+    ag__.building = 1
+    convert(f)
+    ag__.building = 0
+    assert frames_of(convert(f), 3) == [f.__qualname__]
+
+
+def test_a_with_block_may_begin_a_graph(at_rest):
+    assert "in_with_block.<locals>.if_true" in frames_of(convert(in_with_block), 3)
+
+
+@pytest.mark.parametrize("live", [0, 1])
+def test_a_graph_may_begin_while_a_generator_is_suspended(at_rest, live):
+    ag__.building = live
+    waiting = convert(numbers)(4)
+    assert next(waiting) == 2
+    ag__.building = 1 - live
+    assert list(waiting) == [4, 6]
+
+
+def test_a_function_that_plain_values_need_not_have_converted_is_called_itself(at_rest):
+    def leaf(x):
+        return x if x > 0 else -x
+
+    assert ag__.callee(leaf)(-3) == 3
+    assert ag__.callee(leaf) is leaf
+    assert ag__.converted(leaf) is not leaf
+    ag__.building = 1
+    assert ag__.callee(leaf) is not leaf

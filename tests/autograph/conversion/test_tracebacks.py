@@ -8,7 +8,7 @@ import traceback
 import warnings
 
 import pytest
-from agc.autograph import convert
+from agc.autograph import convert, staging
 from agc.autograph import operators as ag__
 from agc.autograph.errors import strip_frames
 
@@ -101,6 +101,13 @@ def lines(error):
 @pytest.fixture(autouse=True)
 def stripped(monkeypatch):
     monkeypatch.delenv("AGC_FULL_TRACEBACK", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def live():
+    """Converted functions run their converted version."""
+    with staging.live():
+        yield
 
 
 def test_the_last_traceback_entry_is_pythons():
@@ -212,7 +219,7 @@ def test_a_tracer_sees_the_lines_that_run(n):
 
 
 PROGRAM = """\
-from agc.autograph import convert
+from agc.autograph import convert, staging
 
 
 def f(xs):
@@ -223,7 +230,8 @@ def f(xs):
     return total
 
 
-print(convert(f)([1, 2, 3]))
+with staging.live():
+    print(convert(f)([1, 2, 3]))
 """
 
 
@@ -254,7 +262,7 @@ def test_a_printed_traceback(tmp_path):
     lines = [line.strip().replace(str(program), "program.py") for line in done.stderr.splitlines()]
     assert [line for line in lines if line.strip("^~")] == [
         "Traceback (most recent call last):",
-        'File "program.py", line 12, in <module>',
+        'File "program.py", line 13, in <module>',
         "print(convert(f)([1, 'two']))",
         'File "program.py", line 6, in f',
         "for x in xs:",

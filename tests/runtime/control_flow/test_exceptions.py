@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from agc import autograph
 from agc.runtime.ir.parser import parse
+from support.versions import converted_version
 
 
 class RejectedError(Exception):
@@ -35,6 +36,7 @@ def agrees(f, *inputs):
         args = args if isinstance(args, tuple) else (args,)
         expected = outcome(f, *args)
         assert outcome(autograph.convert(f), *args) == expected
+        assert outcome(converted_version(f), *args) == expected
         for executor in ("plan", "interpret"):
             graph = tf.function(f, experimental_executor=executor)
             assert outcome(graph, *map(tf.constant, args)) == expected, (executor, args)

@@ -6,6 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc import autograph
+from support.versions import converted_version
 
 # ruff: noqa: SIM108  (programs as people write them)
 
@@ -216,10 +217,10 @@ def outcome(f, argument):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_exit_behaves_as_in_python(program):
-    converted = autograph.convert(program)
+    own, converted = autograph.convert(program), converted_version(program)
     graphs = [tf.function(program, experimental_executor=executor) for executor in ("plan", "interpret")]
     for argument in (-7, 0, 1, 2, 3, 4, 5, 6, 7, 9, 20):
         expected = outcome(program, argument)
-        assert outcome(converted, argument) == expected
+        assert outcome(own, argument) == outcome(converted, argument) == expected
         for graph in graphs:
             assert outcome(graph, tf.constant(argument)) == expected, argument

@@ -6,6 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc import autograph
+from support.versions import converted_version
 
 ARRAY = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 KEYS = [
@@ -19,7 +20,8 @@ def agrees(f: Any, *inputs: Any) -> None:
     """Run `f` on NumPy arrays unconverted, and converted on tensors, eagerly and in graphs."""
     for args in inputs:
         expected = f(*map(np.array, args))
-        for run in (autograph.convert(f), tf.function(f), tf.function(f, experimental_executor="interpret")):
+        graphs = tf.function(f), tf.function(f, experimental_executor="interpret")
+        for run in (autograph.convert(f), converted_version(f), *graphs):
             found = run(*map(tf.constant, args))
             tf.nest.map_structure(lambda e, g: np.testing.assert_allclose(np.asarray(g), e), expected, found)
 
@@ -36,6 +38,7 @@ def test_assignment_with_a_key_behaves_as_in_numpy(key: Any) -> None:
     unknown = [tf.TensorSpec(None, tf.int32)]
     for run in (
         autograph.convert(lambda x: assign(x, key, -1)),
+        converted_version(lambda x: assign(x, key, -1)),
         tf.function(lambda x: assign(x, key, -1)),
         tf.function(lambda x: assign(x, key, -1), input_signature=unknown),
     ):
@@ -218,7 +221,7 @@ REFUSED = [
 @pytest.mark.parametrize(("f", "message"), REFUSED)
 def test_a_mismatched_value_is_refused_in_graphs_and_eagerly(f: Any, message: str) -> None:
     x = tf.constant([[1, 2, 3], [4, 5, 6]])
-    for run in (autograph.convert(f), tf.function(f)):
+    for run in (autograph.convert(f), converted_version(f), tf.function(f)):
         with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError), match=message):
             run(x)
 

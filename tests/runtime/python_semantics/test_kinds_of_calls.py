@@ -11,6 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc import autograph
+from support.versions import converted_version
 
 
 def case_closure_loopvar(x):
@@ -635,6 +636,7 @@ def case_init_subclass(x):
 
 RUNS = {
     "python": autograph.convert,
+    "converted": converted_version,
     "eager": lambda f: lambda x: f(tf.constant(x)),
     "plan": lambda f: lambda x: tf.function(f)(tf.constant(x)),
     "interpret": lambda f: lambda x: tf.function(f, experimental_executor="interpret")(tf.constant(x)),

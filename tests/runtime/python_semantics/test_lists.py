@@ -6,6 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc import autograph
+from support.versions import converted_version
 
 
 def plainly(value: Any) -> Any:
@@ -17,9 +18,9 @@ def agrees(f: Any, *inputs: Any) -> None:
     for args in inputs:
         args = args if isinstance(args, tuple) else (args,)
         expected = f(*args)
-        converted = autograph.convert(f)
-        assert converted(*args) == expected
-        for run in (converted, tf.function(f), tf.function(f, experimental_executor="interpret")):
+        own, converted = autograph.convert(f), converted_version(f)
+        assert own(*args) == converted(*args) == expected
+        for run in (own, converted, tf.function(f), tf.function(f, experimental_executor="interpret")):
             assert plainly(run(*map(tf.constant, args))) == plainly(expected)
 
 

@@ -412,3 +412,17 @@ def test_sparse_placeholders_are_fed(shape):
         assert tf.compat.v1.sparse_placeholder(tf.int64).shape.rank is None
     with pytest.raises(RuntimeError, match="not compatible with eager"):
         tf.compat.v1.sparse_placeholder(tf.float32)
+
+
+def test_a_converted_function_may_call_one_that_begins_a_graph():
+    def absolute(x):
+        return x if x > 0.0 else -x
+
+    def run(value):
+        with tf.Graph().as_default():
+            x = v1.placeholder(tf.float32, [])
+            result = absolute(x)
+            with v1.Session() as session:
+                return float(session.run(result, {x: value}))
+
+    assert tf.autograph.to_graph(lambda value: run(value))(-2.5) == 2.5
