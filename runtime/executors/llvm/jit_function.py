@@ -20,7 +20,6 @@ from ...functionalize.random import with_streams
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.state.compare_and_swap import exchange
-from ..plan.blas_threads import wants_one_thread, with_one_thread
 from . import llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import Fence, prepared, refused
@@ -265,8 +264,6 @@ class JitFunction:
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()
-        if wants_one_thread(unit.graph):
-            return with_one_thread(code)
         if native_call.is_available():
             self._kernels[key] = kernel
         return code

@@ -13,6 +13,7 @@ import functools
 import itertools
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -69,34 +70,77 @@ def _multiplications(operation: Operation) -> float:
 
 
 class _Limit:
-    """A limit of one OpenBLAS thread while functions run; the last one restores the previous number."""
+    """A limit of one OpenBLAS thread while functions run; the last one restores the previous number.
+
+    The state is in memory that native code shares (llvm/lowering/blas_parts_ir.py): a spin lock, the number of
+    users, and the number of threads before the first one. Native code holds the spin lock without the GIL. So once
+    there is native code, its two functions change the state, each in one call.
+    """
 
     def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * 3)()
+        self.begin()
+        self.native: tuple[Callable[[], None], Callable[[], None]] | None = None
+
+    def begin(self) -> None:
+        """Reset the state: no users."""
         self.lock = threading.Lock()
-        self.users = 0
-        self.before = 1
+        self.memory[:] = [0, 0, 0]
+
+    @property
+    def users(self) -> int:
+        return self.memory[1]
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function while OpenBLAS uses one thread."""
         switch = _switch()
         if switch is None:
             return function(*arguments)
-        get, put = switch
-        with self.lock:
-            if not self.users:
-                self.before = get()
-                put(1)
-            self.users += 1
+        self._enter(*switch)
         try:
             return function(*arguments)
         finally:
-            with self.lock:
-                self.users -= 1
-                if not self.users:
-                    put(self.before)
+            self._leave(switch[1])
+
+    def _enter(self, get: Callable[[], int], put: Callable[[int], None]) -> None:
+        with self.lock:
+            if self.native is not None:
+                self.native[0]()
+                return
+            if not self.users:
+                self.memory[2] = get()
+                put(1)
+            self.memory[1] += 1
+
+    def _leave(self, put: Callable[[int], None]) -> None:
+        with self.lock:
+            if self.native is not None:
+                self.native[1]()
+                return
+            self.memory[1] -= 1
+            if not self.users:
+                put(self.memory[2])
 
 
 _limit = _Limit()
+
+
+def can_limit() -> bool:
+    """Return whether native code can limit the number of threads of BLAS."""
+    return _switch() is not None and sys.platform != "win32"
+
+
+def addresses() -> tuple[int, int, int]:
+    """Return the addresses of the functions that get and set the number of threads, and of the state of the limit."""
+    get, put = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _switch() or ())
+    return get, put, ctypes.addressof(_limit.memory)
+
+
+def share(begin: int, end: int) -> None:
+    """Change the state by the functions of native code at these addresses from now on."""
+    with _limit.lock:
+        kind = ctypes.PYFUNCTYPE(None)  # called with the GIL
+        _limit.native = kind(begin), kind(end)
 
 
 def in_parts(left: Any, right: Any, out: Any = None) -> Any:
@@ -127,12 +171,10 @@ def with_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _forget() -> None:
-    global _limit
-    if _limit.users:
-        switch = _switch()
-        if switch is not None:
-            switch[1](_limit.before)
-    _limit = _Limit()
+    switch = _switch()
+    if _limit.users and switch is not None:
+        switch[1](_limit.memory[2])
+    _limit.begin()
 
 
 if hasattr(os, "register_at_fork"):

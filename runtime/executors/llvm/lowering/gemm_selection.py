@@ -1,36 +1,38 @@
 """Select the implementation of a matrix product, and emit the call.
 
 small               a function specialized for the sizes (gemm_small.py)
-large               one function for all sizes (gemm_blocked.py), multithreaded if that pays off
-very large          BLAS (blas.py), which also computes complex products, matrix-vector products,
-                    and floats with dynamic sizes
+medium              one function for all sizes (gemm_blocked.py), multithreaded if that pays off
+large               BLAS, in parts that threads share (blas_parts_ir.py); also batches, complex products, products
+                    with vectors, and floats with dynamic sizes
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from .... import dtypes
+from ...plan import blas_threads
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
 from ..codegen.lazy_values import Buffer, LazyValue
-from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, memory_type, null
+from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, null
 from ..codegen.parallel_loops import count as count_of_threads
 from ..codegen.parallel_loops import runner
 from ..codegen.rule_registry import RefusedError
-from ..codegen.scalar_builder import is_known
-from . import blas, gemm_blocked, gemm_kernel_ir, gemm_packing
+from . import blas, blas_parts_ir, gemm_blocked, gemm_kernel_ir, gemm_packing
+from .blas_parts_ir import SHARED, UNPACKED, WAKES
 from .casts import converted
 from .gemm_small import ProductShape, product
 from .reduction_kinds import get, new_slot, put
 
 LARGE = 1 << 14
-"""The number of multiplications from which on the function for all sizes is as fast as a specialized one."""
+"""The number of multiplications from which on general functions are as fast as one specialized for the sizes."""
 
-SHARED = 1 << 18
-"""The number of multiplications from which on spinning threads share the work."""
-
-WAKES = 1 << 21
-"""The number of multiplications from which on sleeping threads are woken too. Inside a loop they always are."""
+VERY_LARGE = 1 << 27
+"""The number of multiplications from which on BLAS is used if available, for its tuned kernels."""
 
 TILES = 8
 """The tiles per unit of rows. Each unit packs the strips again."""
@@ -39,16 +41,13 @@ PACKING = 1
 """The cost of packing a strip, in tiles."""
 
 _ROWS = 512
-"""The fewest rows of a BLAS call, since each call packs the second matrix again."""
+"""The fewest rows of a BLAS call that Ctrl-C waits for, since each call packs the second matrix again."""
 
 _MOST_CALLS = 64
-"""The most BLAS calls per product, since each call adds code to compile."""
+"""The most such calls per product, since each call adds code to compile."""
 
 _PIECE = 1 << 34
-"""The approximate number of multiplications per BLAS call, which take some tenths of a second."""
-
-VERY_LARGE = 1 << 27
-"""The number of multiplications from which on BLAS is used if available, for its threads and its tuned kernels."""
+"""The approximate number of multiplications of such a call, which take some tenths of a second."""
 
 
 class Factor:
@@ -76,11 +75,27 @@ class Factor:
         return self.node.shape[-2 if self.turned else -1]
 
 
-class Product:
-    """One matrix product."""
+class ProductBatch(NamedTuple):
+    """The products of one call: `count`, in groups of `inner`, and the distances of groups and of products.
 
-    def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:
+    The distances of the factors `a` and `b` and of the results `c` are in elements.
+    """
+
+    count: int = 1
+    inner: int = 1
+    a: tuple[int, int] = (0, 0)
+    b: tuple[int, int] = (0, 0)
+    c: tuple[int, int] = (0, 0)
+
+
+class Product:
+    """One matrix product, or a batch of them."""
+
+    def __init__(
+        self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int, batch: ProductBatch | None = None
+    ) -> None:
         self.e, self.a, self.b, self.dtype = e, a, b, dtype
+        self.batch = batch or ProductBatch()
         self.m, self.n, self.k = m, b.columns, a.columns
         self.gemm = blas.find(dtype)
         if dtype.kind == "c" and self.gemm is None:
@@ -91,17 +106,37 @@ class Product:
     def write(self, a: Register, b: Register, c: Register) -> None:
         """Emit the product of the matrices at `a` and `b`, stored at `c`."""
         is_open = is_sized((self.m, self.n, self.k))
-        size = self.m * self.n * self.k
-        if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
+        if self.gemm is not None and (self.is_for_blas or self.batch.count != 1):
             self._by_blas(self.gemm, a, b, c)
         elif is_open and self.dtype is dtypes.float16:
             self._by_elements(a, b, c)
         elif is_open:
             self._of_any_size(a, b, c)
-        elif size < LARGE or self.dtype is dtypes.float16:
+        elif self.size < LARGE or self.dtype is dtypes.float16:
             self._in_registers(a, b, c)
         else:
             self._by_strips(a, b, c)
+
+    @property
+    def size(self) -> int:
+        """The number of multiplications."""
+        return math.prod((self.m, self.n, self.k))
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether a function specialized for the sizes computes the product."""
+        return not (self.gemm is not None and self.is_for_blas) and self.size < LARGE
+
+    @property
+    def is_for_blas(self) -> bool:
+        """Return whether BLAS, if there is one, is faster than the functions here, or the only one.
+
+        Up to `UNPACKED` multiplications it packs nothing, unless the second matrix is transposed.
+        """
+        if self.dtype.kind == "c" or is_sized((self.m, self.n, self.k)) or self.size >= VERY_LARGE:
+            return True
+        is_vector = self.n == 1 or (self.m == 1 and self.size >= LARGE)
+        return is_vector or (LARGE <= self.size <= UNPACKED and not self.b.turned)
 
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
@@ -198,9 +233,11 @@ class Product:
         return copy.address
 
     def _by_blas(self, gemm: blas.Gemm, a: Register, b: Register, c: Register) -> None:
-        """Emit one BLAS call, or several calls of some rows each, so that Ctrl-C can end the run between them."""
-        e = self.e
-        work = 1 if is_sized((self.m, self.n, self.k)) else self.m * self.n * self.k
+        """Emit one call, or several calls of some rows each, so that Ctrl-C can end the run between them."""
+        if self.m == 1 != self.n and self.b.turned and self.dtype.kind == "f":
+            self._as_column()._by_blas(gemm, b, a, c)
+            return
+        work = 1 if is_sized((self.m, self.n, self.k)) else self.size
         if work < PATIENCE:
             self._call(gemm, self.m, a, b, c)
             return
@@ -208,8 +245,14 @@ class Product:
         for first in range(0, self.m, rows):
             down = 1 if self.a.turned else self.k
             here = self._beyond(a, first * down), b, self._beyond(c, first * self.n)
-            with unless_interrupted(e, work):
+            with unless_interrupted(self.e, work):
                 self._call(gemm, min(rows, self.m - first), *here)
+
+    def _as_column(self) -> Product:
+        """Return the transpose of a product of one row: one column, for which BLAS reads the matrix in order."""
+        batch = self.batch._replace(a=self.batch.b, b=self.batch.a)
+        matrix, column = Factor(self.b.node), Factor(self.a.node, not self.a.turned)
+        return Product(self.e, matrix, column, self.dtype, self.n, batch)
 
     def _beyond(self, address: Register, elements: int) -> Register:
         offset = self.e.word(elements * self.dtype.size)
@@ -217,34 +260,30 @@ class Product:
             self.e.b.gep(address, [offset], inbounds=True, source_etype=integer(8)) if elements else address
         )
 
-    def _call(self, gemm: blas.Gemm, m: int, a: Register, b: Register, c: Register) -> None:
-        flag = integer(32)
+    def _call(self, gemm: blas.Gemm, m: int, *addresses: Register) -> None:
+        """Emit the call of the function of blas_parts_ir.py."""
+        e, a, b, batch = self.e, self.a, self.b, self.batch
+        threads = count_of_threads() if blas_threads.can_limit() else 0
+        sizes = blas_parts_ir.PartSizes(
+            a.flag, b.flag, m, self.n, self.k,
+            self.m if a.turned else self.k, self.k if b.turned else self.n, self.n,
+            1 if a.turned else self.k, self.k if b.turned else 1,
+            batch.count, batch.inner, *batch.a, *batch.b, *batch.c, threads, int(e.is_repeated),
+        )  # fmt: skip
+        run = runner(e) if threads > 1 else null()
+        function = blas_parts_ir.symbol(self.dtype, gemm)
+        e.call(function, ir().VoidType(), run, *addresses, self._table(sizes))
 
-        def whole(size: int) -> Register:
-            kind, found = integer(gemm.bits), self.e.word(size)
-            return (
-                found if gemm.bits == 64 else kind(size) if is_known(found) else self.e.b.trunc(found, kind)
-            )
-
-        arguments = [
-            *(flag(value) for value in (blas.ROWS_FIRST, self.a.flag, self.b.flag)),
-            *(whole(size) for size in (m, self.n, self.k)),
-            self._factor(1), a, whole(self.m if self.a.turned else self.k),
-            b, whole(self.k if self.b.turned else self.n),
-            self._factor(0), c, whole(self.n),
-        ]  # fmt: skip
-        import llvmlite.binding
-
-        llvmlite.binding.add_symbol(gemm.symbol, gemm.address)
-        self.e.call(gemm.symbol, ir().VoidType(), *arguments)
-
-    def _factor(self, number: int) -> Register:
-        """Return 0 or 1 in the form BLAS takes: complex numbers are passed by address."""
-        if self.dtype.kind != "c":
-            return constant(self.dtype, number)
-        part = memory_type(self.dtype)
-        value = ir().Constant(ir().ArrayType(part, 2), [part(number), part(0)])
-        return constant_at(self.e.module, f"factor_{self.dtype.name}_{number}", value)
+    def _table(self, sizes: Sequence[int]) -> Register:
+        """Return the address of a table of sizes: a constant, or a stack slot if a size is dynamic."""
+        e = self.e
+        if not is_sized(tuple(sizes)):
+            value = ir().Constant(ir().ArrayType(integer(64), len(sizes)), list(sizes))
+            return constant_at(e.module, f"product.{'.'.join(map(str, sizes))}", value)
+        table = e.slot(integer(64), len(sizes))
+        for position, size in enumerate(sizes):
+            e.b.store(e.word(size), e.b.gep(table, [e.word(position)], source_etype=integer(64)))
+        return table
 
 
 def _evenly(tiles: int, threads: int) -> tuple[int, int]:

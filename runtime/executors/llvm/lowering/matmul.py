@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ....core import shapes
 from ....ir.graph import Operation
@@ -21,7 +22,7 @@ from ..codegen.llvm_types import Register, memory_type
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import lowers
 from .fill import uniform
-from .gemm_selection import Factor, Product
+from .gemm_selection import Factor, Product, ProductBatch
 from .reshape import checked, moved
 
 
@@ -113,21 +114,77 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
     if count == 1 or (math.prod(b.batch) == 1 and not a.turned):
         Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
         return result
-    one = Product(e, a, b, dtype, a.rows)
-    with e.nest(list(shape[:-2]), parallel=False) as numbers:
-        index = Index.of(shape[:-2], numbers)
-        first, second = (
-            beyond(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
-            for factor, buffer in ((a, left), (b, right))
-        )
-        here = index.flat(e)
-        work = math.prod(map(typical, (a.rows, b.columns, a.columns)))
-        if work * typical(count) < PATIENCE:
-            one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
-        else:
-            with unless_interrupted(e, work, here):
-                one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
+    _write_batches(region, a, b, left, right, result)
     return result
+
+
+class _Axis(NamedTuple):
+    """A batch axis: its size, and its distances in the factors and the result, in elements."""
+
+    size: int
+    a: int
+    b: int
+    c: int
+
+
+def _write_batches(region: Region, a: Factor, b: Factor, left: Buffer, right: Buffer, result: Buffer) -> None:
+    """Emit one call for all products of two batch axes, in loops over the other ones."""
+    e, dtype, batch = region.e, result.dtype, result.shape[:-2]
+    work = math.prod(map(typical, (a.rows, b.columns, a.columns)))
+    is_long = work * math.prod(map(typical, batch)) >= PATIENCE
+    one = Product(e, a, b, dtype, a.rows)
+    axes = _merged(_axes(batch, a, b, a.rows * b.columns))
+    inner = 0 if one.is_small or one.gemm is None or is_long else min(len(axes), 2)
+    outer, rest = axes[: len(axes) - inner], [_Axis(1, 0, 0, 0)] * (2 - inner) + axes[len(axes) - inner :]
+    if inner:
+        first, second = rest
+        distances = ((first[i], second[i]) for i in (1, 2, 3))
+        together = ProductBatch(first.size * second.size, second.size, *distances)
+        one = Product(e, a, b, dtype, a.rows, together)
+    is_parallel = one.is_small and not b.turned
+    with e.nest([axis.size for axis in outer], parallel=is_parallel, inner=work) as numbers:
+        places = []
+        for buffer, name in ((left, "a"), (right, "b"), (result, "c")):
+            place = e.word(0)
+            for axis, number in zip(outer, numbers, strict=True):
+                place = e.plus(place, e.times(number, getattr(axis, name)))
+            places.append(beyond(e, buffer, place))
+        if not is_long:
+            one.write(*places)
+        else:
+            number = Index.of(tuple(axis.size for axis in outer), numbers).flat(e)
+            with unless_interrupted(e, work, number):
+                one.write(*places)
+
+
+def _axes(batch: Shape, a: Factor, b: Factor, size: int) -> list[_Axis]:
+    """Return the batch axes of a product. A factor has the distance 0 along axes that it is broadcast along."""
+    found: list[_Axis] = []
+    strides = [a.rows * a.columns, b.rows * b.columns, size]
+    for axis in range(1, len(batch) + 1):
+        distances = []
+        for i, shape in enumerate((a.batch, b.batch, batch)):
+            own = shape[-axis] if axis <= len(shape) else 1
+            distances.append(strides[i] if own == batch[-axis] else 0)
+            strides[i] = strides[i] * own
+        found.insert(0, _Axis(batch[-axis], *distances))
+    return found
+
+
+def _merged(axes: Sequence[_Axis]) -> list[_Axis]:
+    """Return the axes without those of size 1. Axes that are consecutive in memory become one.
+
+    >>> _merged([_Axis(2, 60, 0, 60), _Axis(3, 20, 0, 20)])
+    [_Axis(size=6, a=20, b=0, c=20)]
+    """
+    found: list[_Axis] = []
+    for axis in axes:
+        if axis.size == 1:
+            continue
+        if found and all(far == near * axis.size for far, near in zip(found[-1][1:], axis[1:], strict=True)):
+            axis = axis._replace(size=found.pop().size * axis.size)
+        found.append(axis)
+    return found
 
 
 def _batch_shape(e: Emitter, *batches: Shape) -> Shape:

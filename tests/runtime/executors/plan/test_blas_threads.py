@@ -98,10 +98,16 @@ def test_every_product_uses_blas() -> None:
     } == {each.op.name for graph in graphs for each in graph.walk() if each.op.multiplications is not None}
 
 
+def record(monkeypatch: pytest.MonkeyPatch, threads: list[int]) -> None:
+    """Append each number of threads to the list instead of setting it."""
+    monkeypatch.setattr(blas_threads, "_limit", blas_threads._Limit())  # one that native code does not share
+    monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: threads[-1], threads.append))
+
+
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Restore the setting when the last user of the limit ends, even with an exception."""
     threads = [4]
-    monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: threads[-1], threads.append))
+    record(monkeypatch, threads)
 
     def fails() -> None:
         assert threads == [4, 1]
@@ -128,7 +134,7 @@ def test_a_large_product_in_a_small_plan_is_split(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     threads = [4]
-    monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: threads[-1], threads.append))
+    record(monkeypatch, threads)
     plan = Plan(parse(TWO))
     assert plan.source.splitlines()[1:4] == [
         "    a = op_matmul_in_parts(x, y)",
@@ -172,7 +178,7 @@ def test_numpys_openblas_is_found() -> None:
 def test_threads_that_overlap_in_any_order_share_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first to come sets it, the last to go takes it back, though another one came first."""
     numbers = [4]
-    monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: numbers[-1], numbers.append))
+    record(monkeypatch, numbers)
     inside, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
 
     def wait(number: int) -> None:

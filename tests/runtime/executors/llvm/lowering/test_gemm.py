@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import itertools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import agc.runtime as tf
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, llvm_engine
-from agc.runtime.executors.llvm.lowering import blas, gemm_selection, gemm_small
+from agc.runtime.executors.llvm.lowering import blas, gemm_selection, gemm_small, matmul
+from agc.runtime.executors.plan import blas_threads
 
 DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",
@@ -68,6 +70,7 @@ def test_all_sizes_and_layouts(dtype: str) -> None:
 def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strips that are whole, narrow, and cut at the edge; few rows and many; and more of them than the cache has."""
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
     sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
 
@@ -77,23 +80,72 @@ def test_strips_of_other_machines(vector: int, monkeypatch: pytest.MonkeyPatch) 
     """Each has tiles as large as its registers; what this one has not, LLVM makes of what it has."""
     monkeypatch.setattr(llvm_engine, "vector_bytes", lambda: vector)
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
     check_sizes("float32", [(13, 25, 17)] * 4 + [(40, 70, 600)] * 4, TURNED * 2)
 
 
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are fewer tiles of rows than threads."""
     monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "UNPACKED", 0)
     monkeypatch.setattr(gemm_selection, "SHARED", 1)
     monkeypatch.setattr(gemm_selection, "count_of_threads", lambda: 3)
     check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
 
 
-@pytest.mark.parametrize(("first", "second"), TURNED)
-@pytest.mark.parametrize("dtype", ["float32", "complex128"])
-def test_large_products_use_blas(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_blas_multiplies_all_sizes_and_layouts(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows and few columns, in one part and in several, with edges that parts do not divide."""
     monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
-    a, b = numbers(dtype, *((7, 9) if first else (9, 7))), numbers(dtype, *((5, 7) if second else (7, 5)))
-    check(lambda a, b: tf.matmul(a, b, adjoint_a=first, transpose_b=second), a, b)
+    sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100), (150, 170, 110), (20, 700, 90))
+    check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("first", "second"), TURNED)
+def test_results_do_not_depend_on_the_number_of_threads(
+    dtype: str, first: bool, second: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts are fixed, of one matrix and of a batch."""
+    pairs = [
+        (numbers(dtype, *((k, m) if first else (m, k))), numbers(dtype, *((n, k) if second else (k, n))))
+        for m, n, k in ((300, 310, 320), (32, 512, 128))
+    ]
+    batch = numbers(dtype, 9, 70, 70)
+
+    def products(*given: Any) -> list[Any]:
+        ways = {"transpose_a": first, "transpose_b": second}
+        return [tf.matmul(a, b, **ways) for a, b in zip(given[:-1:2], given[1:-1:2], strict=True)] + [
+            tf.matmul(given[-1], given[-1], **ways)
+        ]
+
+    found = []
+    monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    for threads in (1, 2, 3):
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        try:
+            found.append(tf.function(products, jit_compile=True)(*itertools.chain(*pairs), batch))
+        finally:
+            tf.config.threading.set_intra_op_parallelism_threads(0)
+    for results in zip(*found, strict=True):
+        for other in results[1:]:
+            np.testing.assert_array_equal(results[0], other)
+
+
+def test_products_leave_the_number_of_threads_of_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code limits BLAS, next to plans that do so too, and the last one restores the number."""
+    switch = blas_threads._switch()
+    before = None if switch is None else switch[0]()
+    monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    x = numbers("float32", 200, 200)
+    square = tf.function(lambda x: tf.matmul(x, x), jit_compile=True)
+    limited = blas_threads.with_one_thread(lambda: square(x).numpy())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: limited() if i % 2 else square(x).numpy(), range(40)))
+    for each in found:
+        np.testing.assert_array_equal(each, found[0])
+    assert blas_threads._limit.users == 0
+    assert switch is None or switch[0]() == before
 
 
 @pytest.mark.parametrize(("first", "second"), TURNED)
@@ -103,10 +155,14 @@ def test_without_blas_products_use_the_micro_kernel(first: bool, second: bool, m
     check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "float64", "float16"])
-def test_products_of_dynamic_size(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "with_blas"),
+    [("int32", False), ("float64", False), ("float16", False), ("float64", True), ("float32", True)],
+)
+def test_products_of_dynamic_size(dtype: str, with_blas: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many rows as pass a test: all, which are more than a strip has, some, and none."""
-    monkeypatch.setattr(blas, "find", lambda dtype: None)
+    if not with_blas:
+        monkeypatch.setattr(blas, "find", lambda dtype: None)
     a = numbers(dtype, 600, 9)
 
     def products(a: Any, limit: Any) -> Any:
@@ -134,6 +190,17 @@ def test_numpys_blas_is_found() -> None:
 PROGRAMS = {
     "batches": (lambda a, b: tf.matmul(a, b), (3, 1, 4, 5), (2, 5, 6)),
     "batches of the first": (lambda a, b: tf.matmul(a, b), (3, 2, 4, 5), (5, 6)),
+    "batches of blas": (lambda a, b: tf.matmul(a, b), (3, 1, 40, 50), (2, 50, 60)),
+    "batches of blas, broadcast in turn": (
+        lambda a, b: tf.matmul(a, b, transpose_b=True),
+        (2, 1, 3, 1, 30, 50),
+        (4, 1, 2, 60, 50),
+    ),
+    "batches of blas, one matrix turned": (
+        lambda a, b: tf.matmul(a, b, transpose_a=True),
+        (50, 40),
+        (3, 50, 60),
+    ),
     "batches turned": (
         lambda a, b: tf.matmul(a, b, transpose_a=True, transpose_b=True),
         (3, 5, 4),
@@ -157,4 +224,4 @@ def test_kinds_of_products(name: str, dtype: str) -> None:
 
 
 def test_examples() -> None:
-    assert doctest.testmod(gemm_small).failed == 0
+    assert doctest.testmod(gemm_small).failed == doctest.testmod(matmul).failed == 0
