@@ -84,7 +84,7 @@ def symbol(dtype: dtypes.DType, gemm: blas.Gemm) -> str:
 @functools.cache
 def _code(letter: str, gemm: blas.Gemm) -> llvm_engine.LinkedCode:
     llvm_engine.known_as(gemm.symbol, gemm.address)
-    code = llvm_engine.LinkedCode(llvm_engine.assembled(text(letter, gemm), opt_levels.FEWEST))
+    code = llvm_engine.LinkedCode(*llvm_engine.assembled(text(letter, gemm), opt_levels.FEWEST))
     if blas_threads.can_limit():
         for name, address in zip(("get", "put", "limit"), blas_threads.addresses(), strict=True):
             ctypes.c_void_p.from_address(code.variable(name)).value = address
