@@ -21,12 +21,14 @@ from agc.autograph import api
 
 from . import autograph, config, dtypes, errors, ir, nest
 from ._top_level_names import MEMBERS
+from .core.freed_memory import keep_freed_memory as _keep_freed_memory
 from .core.missing_names import missing_name
 from .core.tensor import Tensor
 from .core.variable import Variable
 from .ops.arrays.getitem import install as _install_getitem
 from .ops.framework.operator_overloads import install as _install_operators
 
+_keep_freed_memory()
 _install_operators(Tensor)
 _install_operators(Variable)
 _install_getitem()
