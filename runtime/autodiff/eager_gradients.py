@@ -18,15 +18,15 @@ from ..core.abstract_value import abstract_value_of
 from ..core.devices import placement
 from ..core.symbolic_tensor import SymbolicTensor
 from ..core.tensor import EagerTensor
+from ..executors import Runner
 from ..executors import planned as planner
 from ..ir.builder import Builder, is_plain
-from ..ir.graph import Value
 from ..ir.value_types import TensorType
 from ..ops.framework.eager_calls import KeptAttributes
 from .tape_records import Grads, Record, pulled_back
 
-OFTEN = 32
-"""How many times a gradient function runs before it is traced."""
+OFTEN = 128
+"""How many times a gradient function runs before it is traced. A whole tape of few records is traced before that."""
 
 _MOST = 64
 
@@ -53,23 +53,22 @@ def planned(record: Record, grads: Grads, wanted: Sequence[bool]) -> Grads | Non
             kept.plans[key] = found + 1
             return None
         found = kept.plans[key] = _plan(record, grads, wanted)
-    return None if found is None else found(record, grads)
+    return None if found is None else found((*grads, *record.outputs, *record.inputs))
 
 
 class GradientPlan:
-    """A plan for some cotangents of an operation; `arguments` are the numbers of the tensors that it reads."""
+    """A plan of gradients, of which some do not exist; `arguments` are the numbers of the tensors that it reads."""
 
-    __slots__ = ("_arguments", "_run", "_wanted")
+    __slots__ = ("_arguments", "_run", "exist")
 
-    def __init__(self, run: Any, arguments: Sequence[int], wanted: Sequence[bool]) -> None:
+    def __init__(self, run: Runner, arguments: Sequence[int], exist: Sequence[bool]) -> None:
         self._run = run
         self._arguments = arguments
-        self._wanted = wanted
+        self.exist = exist
 
-    def __call__(self, record: Record, grads: Grads) -> Grads:
-        tensors = (*grads, *record.outputs, *record.inputs)
+    def __call__(self, tensors: Sequence[Any]) -> list[Any]:
         found = iter(self._run([tensors[i]._array for i in self._arguments]))
-        return [_tensor(next(found)) if want else None for want in self._wanted]
+        return [_tensor(next(found)) if exists else None for exists in self.exist]
 
 
 def _tensor(found: Any) -> EagerTensor:
@@ -84,7 +83,7 @@ def _plan(record: Record, grads: Grads, wanted: Sequence[bool]) -> GradientPlan 
     builder = Builder(f"{op.name}_gradient")
     with builder:
         tensors = [
-            x if x is None or constant is not None else builder.input_tensor("x", _spec(x))
+            x if x is None or constant is not None else input_for(x, builder)
             for x, constant in zip((*grads, *record.outputs, *record.inputs), constants, strict=True)
         ]
         dys, rest = tensors[: len(grads)], tensors[len(grads) :]
@@ -92,13 +91,18 @@ def _plan(record: Record, grads: Grads, wanted: Sequence[bool]) -> GradientPlan 
         found = pulled_back(op, record.attrs, xs, ys, dys, wanted)
         if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
             return None
-        outputs = [builder.operand(x) for x in found if x is not None]
+        return finished(builder, tensors, found)
+
+
+def input_for(x: EagerTensor, builder: Builder) -> SymbolicTensor:
+    """Return an input of the graph that is being built, of the type of a tensor."""
+    return builder.input_tensor("x", TensorType(x.dtype, x._array.shape))
+
+
+def finished(builder: Builder, tensors: Sequence[Any], found: Sequence[Any]) -> GradientPlan:
+    """Return the plan of a graph of gradients. Its inputs are those of the symbolic `tensors` that it reads."""
+    outputs = [builder.operand(x) for x in found if x is not None]
     read = {*outputs, *(operand for operation in builder.operations for operand in operation.inputs)}
     arguments = [i for i, x in enumerate(tensors) if isinstance(x, SymbolicTensor) and x._value in read]
-    inputs: list[Value] = [tensors[i]._value for i in arguments]
-    run = planner(builder.finish(outputs, inputs), limits_threads=False)
-    return GradientPlan(run, arguments, [x is not None for x in found])
-
-
-def _spec(x: EagerTensor) -> TensorType:
-    return TensorType(x.dtype, x._array.shape)
+    graph = builder.finish(outputs, [tensors[i]._value for i in arguments])
+    return GradientPlan(planner(graph, limits_threads=False), arguments, [x is not None for x in found])

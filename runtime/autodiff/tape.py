@@ -34,7 +34,9 @@ from ..ops.math.cast import identity
 from .backprop import gradients
 from .jacobian import batch_jacobian, jacobian
 from .sparse_gradients import dense
+from .tape_plans import planned_gradients
 from .tape_records import (
+    EagerRecord,
     GraphRecord,
     Key,
     Record,
@@ -128,7 +130,7 @@ class GradientTape:
             if id(x) in tracked:
                 is_tracked = True
         if is_tracked:
-            self._records.append(Record(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
+            self._records.append(EagerRecord(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
             for y in outputs:
                 if carries_gradient(y):
                     tracked.add(id(y))
@@ -268,7 +270,10 @@ class GradientTape:
         flat = [_differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
         seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
-        found = gradients(records, seeds, [self._sought(source) for source in flat], self._watched)
+        sought = [self._sought(source) for source in flat]
+        found = planned_gradients(records, seeds, sought, self._watched)
+        if found is None:
+            found = gradients(records, seeds, sought, self._watched)
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))

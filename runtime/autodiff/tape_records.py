@@ -82,15 +82,27 @@ class Record:
         return "" if self.op is None else self.op.name
 
     def input_keys(self) -> list[Key]:
-        return list(map(id, self.inputs))
+        return list(map(key_of, self.inputs))
 
     def output_keys(self) -> list[Key]:
-        return list(map(id, self.outputs))
+        return list(map(key_of, self.outputs))
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """Return the cotangents of the inputs, given those of the outputs (None if nothing depends on an output)."""
         assert self.op is not None
         return pulled_back(self.op, self.attrs, self.inputs, self.outputs, grads, wanted)
+
+
+class EagerRecord(Record):
+    """An operation that ran eagerly, on eager tensors and variables."""
+
+    __slots__ = ()
+
+    def input_keys(self) -> list[Key]:
+        return list(map(id, self.inputs))
+
+    def output_keys(self) -> list[Key]:
+        return list(map(id, self.outputs))
 
 
 class Pullback(Record):
@@ -106,12 +118,6 @@ class Pullback(Record):
     ) -> None:
         super().__init__(None, list(inputs), {}, list(outputs))
         self.function = function
-
-    def input_keys(self) -> list[Key]:
-        return list(map(key_of, self.inputs))
-
-    def output_keys(self) -> list[Key]:
-        return list(map(key_of, self.outputs))
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         return self.function(grads, wanted)
@@ -139,9 +145,6 @@ class GraphRecord(Record):
     @property
     def outputs(self) -> list[Any]:  # type: ignore[override]
         return [wrap(value, self.builder) for value in self.operation.outputs]
-
-    def input_keys(self) -> list[Key]:
-        return list(map(key_of, self.inputs))
 
     def output_keys(self) -> list[Key]:
         return list(self.operation.outputs)

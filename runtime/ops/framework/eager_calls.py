@@ -76,6 +76,8 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
 class KeptAttributes(dict[str, Any]):
     """The attributes of a call that runs again and again, and the plans for its gradients by the types of tensors.
 
+    They are compared by identity.
+
     `template` has the inputs that are the same in each call, and None for others.
     """
 
@@ -85,6 +87,11 @@ class KeptAttributes(dict[str, Any]):
         super().__init__(attributes)
         self.plans: dict[Any, Any] = {}
         self.template = template
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 class EagerCall:

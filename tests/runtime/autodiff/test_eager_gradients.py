@@ -1,4 +1,4 @@
-"""Gradients of eager operations that ran often are plans, and give what the gradient functions give."""
+"""Gradients of operations, and backward passes of tapes, that ran often are plans with the same results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.autodiff import eager_gradients
-from agc.runtime.autodiff.eager_gradients import OFTEN, GradientPlan
+from agc.runtime.autodiff import eager_gradients, tape_plans
+from agc.runtime.autodiff.eager_gradients import GradientPlan
 
 X = np.linspace(-1.0, 2.0, 12, dtype=np.float32).reshape(3, 4)
 W = np.linspace(0.5, -0.7, 8, dtype=np.float32).reshape(4, 2)
@@ -35,9 +35,9 @@ def slopes(program: Callable[[Any, Any], Any], x: Any, w: Any) -> list[np.ndarra
     return [tf.convert_to_tensor(grad).numpy() for grad in tape.gradient(y, [x, w])]
 
 
-@pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[GradientPlan]:
-    """Plan at the second use, and list the plans that run."""
+@pytest.fixture(params=["operations", "tapes"])
+def plans(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[GradientPlan]:
+    """Plan operations at the second use, or tapes at the first, and list the plans that run."""
     ran: list[GradientPlan] = []
     original = GradientPlan.__call__
 
@@ -45,7 +45,11 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[GradientPlan]:
         ran.append(self)
         return original(self, *arguments)
 
-    monkeypatch.setattr(eager_gradients, "OFTEN", 2)
+    if request.param == "operations":
+        monkeypatch.setattr(eager_gradients, "OFTEN", 2)
+    else:
+        monkeypatch.setattr(tape_plans, "OFTEN", -1_000)
+        monkeypatch.setattr(tape_plans, "_plans", {})
     monkeypatch.setattr(GradientPlan, "__call__", call)
     return ran
 
@@ -74,14 +78,63 @@ def test_a_gradient_that_no_source_needs_is_not_computed(plans: list[GradientPla
         with tf.GradientTape() as tape:
             y = tf.matmul(x, w)
         grad = tape.gradient(y, w)
-    assert {tuple(plan._wanted) for plan in plans} == {(False, True)}
+    assert {tuple(plan.exist) for plan in plans} <= {(False, True), (True,)}
+    assert {len(plan._arguments) for plan in plans} == {2}  # x and dy
     np.testing.assert_allclose(grad.numpy(), X.T @ np.ones((3, 2), np.float32), rtol=1e-6)
 
 
-def test_a_rare_gradient_is_not_planned() -> None:
+def test_tapes_with_another_flow_have_another_plan(plans: list[GradientPlan]) -> None:
+    x, y = tf.constant([1.0, 2.0]), tf.constant([3.0, 5.0])
+    for _ in range(8):
+        for z, dx, dy in ((x, [4.0, 6.0], [1.0, 2.0]), (y, [3.0, 5.0], [2.0, 3.0])):
+            with tf.GradientTape() as tape:
+                tape.watch([x, y])
+                w = x * y + z
+            found = tape.gradient(w, [x, y])
+            assert [grad.numpy().tolist() for grad in found] == [dx, dy]
+
+
+def test_a_tensor_counts_from_where_it_is_watched(plans: list[GradientPlan]) -> None:
+    x, y = tf.constant([1.0, 2.0]), tf.constant([3.0, 5.0])
+    for early in (True, False) * 6:
+        with tf.GradientTape() as tape:
+            tape.watch([x, y] if early else [x])
+            product = x * y
+            tape.watch(y)
+            z = product + y * y
+        assert tape.gradient(z, y).numpy().tolist() == ([7.0, 12.0] if early else [6.0, 10.0])
+
+
+def test_targets_cotangents_and_sources_without_a_gradient(plans: list[GradientPlan]) -> None:
+    v, unused = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    for i in range(8):
+        with tf.GradientTape(persistent=True) as tape:
+            y, z = v * v, tf.exp(v - v)
+        seeds = [tf.constant([float(i), 1.0]), None]
+        assert tape.gradient([y, z], [unused, v], seeds)[0] is None
+        assert tape.gradient([y, z], [v, unused], seeds)[0].numpy().tolist() == [2.0 * i, 4.0]
+        assert tape.gradient(y, [v, v])[1].numpy().tolist() == [2.0, 4.0]
+        assert tape.gradient(v, v).numpy().tolist() == [1.0, 1.0]
+        assert tape.gradient(y, unused, unconnected_gradients="zero").numpy() == 0.0
+
+
+def test_tapes_of_loops_of_several_lengths(plans: list[GradientPlan]) -> None:
+    x = tf.constant(2.0)
+    for length in (1, 3, 2, 3, 1, 3) * 2:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(length):
+                y = y * x
+        assert tape.gradient(y, x).numpy() == (length + 1) * 2.0**length
+
+
+def test_rare_backward_passes_have_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tape_plans, "_plans", {})
     x, w = tf.constant(X[:2]), tf.constant(W)
-    op_plans = [slopes(lambda x, w: tf.matmul(x, w) - 1.0, x, w) for _ in range(OFTEN - 4)]
-    assert all(np.array_equal(op_plans[0][0], each[0]) for each in op_plans)
+    found = [slopes(lambda x, w: tf.matmul(x, w) - 1.0, x, w) for _ in range(tape_plans.OFTEN)]
+    assert {type(plan) for plan in tape_plans._plans.values()} == {int}
+    assert all(np.array_equal(found[0][0], each[0]) for each in found)
 
 
 def test_an_outer_tape_records_the_operations_of_gradients(plans: list[GradientPlan]) -> None:

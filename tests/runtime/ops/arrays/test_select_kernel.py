@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from agc.runtime.ops.arrays.select_kernel import selected
 
 SHAPE = (60, 100)

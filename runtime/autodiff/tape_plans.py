@@ -1,0 +1,136 @@
+"""Plans for the backward passes of eager tapes: a tape that often records the same operations is traced once.
+
+    records            h = matmul(x, w),  y = relu(h)                  def gradient(x, h, dy):
+    targets, sources   y with dy,  w                           ==>         dh = np.where(h > 0, dy, 0)
+                                                                           return (x.T @ dh,)
+
+Two tapes are the same if they have the same kept calls, tensors of the same types, and the same flow of tensors from
+record to record. A tape with other records, such as calls of functions, has no plan.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core.abstract_value import abstract_value_of
+from ..core.devices import placement
+from ..core.symbolic_tensor import SymbolicTensor
+from ..core.tensor import EagerTensor
+from ..core.variable import Variable
+from ..ir.builder import Builder, is_plain
+from ..ops.framework.eager_calls import KeptAttributes
+from .backprop import gradients
+from .eager_gradients import GradientPlan, finished, input_for
+from .sparse_gradients import HANDING_ON
+from .tape_records import Key, Record, key_of
+
+OFTEN = 32
+"""How many times a backward pass runs before it is traced, and once more for each record."""
+
+_MOST_RECORDS = 512
+_MOST = 64
+
+_plans: dict[Any, GradientPlan | int | None] = {}
+
+Targets = Sequence[tuple[Any, Any]]
+
+
+def planned_gradients(
+    records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
+) -> list[Any] | None:
+    """Return the gradients of sources as `backprop.gradients` does; None if there is no plan for them."""
+    if len(records) > _MOST_RECORDS or not is_plain() or placement.observed:
+        return None
+    flow = TapeFlow()
+    if not flow.has_key(records, targets, sources, since):
+        return None
+    key = tuple(flow.parts)
+    found = _plans.get(key, 0)
+    if type(found) is int:
+        if found < OFTEN + len(records):
+            if len(_plans) >= _MOST and key not in _plans:
+                _plans.clear()
+            _plans[key] = found + 1
+            return None
+        found = _plans[key] = _plan(flow, records, targets, sources, since)
+    return None if found is None else found(flow.tensors)  # type: ignore[operator]
+
+
+class TapeFlow:
+    """The tensors and variables of a tape in the order of their first use, and the parts of its key."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self.tensors: list[Any] = []
+        self.parts: list[Any] = []
+
+    def has_key(
+        self, records: Sequence[Record], targets: Targets, sources: Sequence[Any], since: Mapping[Key, int]
+    ) -> bool:
+        """Collect the parts of a key; return False if there is none."""
+        parts, numbers = self.parts, self.numbers
+        for record in records:
+            kept: Any = record.attrs if type(record.attrs) is KeptAttributes else record.op
+            if kept is record.op and kept not in HANDING_ON:
+                return False
+            parts.append(kept)
+            if not (self._have_types(record.inputs) and self._have_types(record.outputs)):
+                return False
+        parts.append(len(targets))
+        are_known = [type(x) is not EagerTensor or x._array is not None for x in sources]
+        known = list(itertools.compress(sources, are_known))
+        parts += are_known
+        if not (all(map(self._have_types, targets)) and self._have_types(known)):
+            return False
+        parts += [(numbers[key], i) for key, i in since.items() if i and key in numbers]
+        return True
+
+    def _have_types(self, tensors: Sequence[Any]) -> bool:
+        for x in tensors:
+            number = self.numbers.get(id(x))
+            if number is not None:
+                self.parts.append(number)
+                continue
+            self.numbers[id(x)] = len(self.tensors)
+            self.tensors.append(x)
+            if type(x) is EagerTensor:
+                self.parts.append(x._kind or abstract_value_of(x))
+            elif type(x) is Variable:
+                self.parts += (Variable, x.content_spec.dtype, x.content_spec.shape)
+            else:
+                return False
+        return True
+
+
+def _plan(
+    flow: TapeFlow,
+    records: Sequence[Record],
+    targets: Targets,
+    sources: Sequence[Any],
+    since: Mapping[Key, int],
+) -> GradientPlan | None:
+    """Trace and plan the backward pass; None if a gradient is not a tensor."""
+    constants = {
+        id(x) for record in records if type(record.attrs) is KeptAttributes for x in record.attrs.template
+    }
+    builder = Builder("gradient")
+    with builder:
+        stand_ins = {
+            id(x): x if id(x) in constants or type(x) is Variable else input_for(x, builder)
+            for x in flow.tensors
+        }
+
+        def traced(tensors: Sequence[Any]) -> list[Any]:
+            return [stand_ins.get(id(x), x) for x in tensors]
+
+        found = gradients(
+            [Record(each.op, traced(each.inputs), each.attrs, traced(each.outputs)) for each in records],
+            [tuple(traced(target)) for target in targets],
+            traced(sources),
+            {key_of(stand_ins[key]): i for key, i in since.items() if key in stand_ins},
+        )
+        if not all(x is None or isinstance(x, (SymbolicTensor, EagerTensor)) for x in found):
+            return None
+        return finished(builder, list(stand_ins.values()), found)
