@@ -165,12 +165,17 @@ class Storage(Measuring):
         return self.choose(self.b.icmp_signed("==", noted, self.word(0)), self.word(FIRST), noted)
 
     def host(self, name: str) -> Register:
-        """Load the address of a host object from the table that is filled when the code is loaded."""
+        """Load the address of a host object from the table that is filled when the code is loaded.
+
+        LLVM may move the load out of loops that write to memory, which it could not vectorize otherwise.
+        """
         table = self.module.host
         address = self.b.gep(
             table.variable, [integer(32)(0), integer(32)(table.number(name))], source_etype=table.kind
         )
-        return self.b.load(address, typ=pointer())
+        found = self.b.load(address, typ=pointer())
+        found.set_metadata("invariant.load", self.module.add_metadata([]))
+        return found
 
     def load(self, dtype: dtypes.DType, address: Register, index: Register) -> Element:
         """Load the element at `index`."""

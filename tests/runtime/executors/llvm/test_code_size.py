@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 from agc.runtime.executors.llvm import compile_graph
 from agc.runtime.executors.llvm.compile_graph import lowered, prepared
@@ -96,6 +97,15 @@ def test_products_of_a_sequence_are_batched_before_the_loop() -> None:
     sizes = r"(?:\d+\.){5}(\d+)\.384\.96\.|\d+\.\d+\.(\d+)\.96\.96\."  # of either function for products
     rows = re.findall(rf'call void @"agc_product_\w+"\(.*@"product\.(?:{sizes})', written)
     assert sorted(int(one or other) for one, other in rows) == [64, 7 * 64]
+
+
+def test_a_loop_that_reads_a_constant_and_writes_is_vectorized() -> None:
+    """The address of the constant is loaded before the loop."""
+    mask = np.where(np.tri(128), 0, -1e9).astype(np.float32)
+    masked = tf.function(lambda x: tf.nn.softmax(x + mask))
+    found = compile_graph.text(masked.get_concrete_function(tf.TensorSpec([4, 128, 128])).graph)
+    assert "call <" in found
+    assert "call float @llvm.fma" not in found  # of the exponential of one element
 
 
 def test_zeros_need_no_loop() -> None:
