@@ -25,7 +25,7 @@ from ...ir.batching import Batch
 from ...ir.traits import FRESH_RESULT, TOTAL
 from ...ir.value_types import TensorType
 from ..arrays.creation import identity_matrix, ones
-from ..arrays.reshape import expand_dims, fitted
+from ..arrays.reshape import expand_dims, fitted, reshape
 from ..arrays.shape_ops import shape as shape_of
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Inputs, Ints, Name, Same, op
@@ -180,12 +180,23 @@ def _(
         return fitted(conj(grad) if transpose_a else grad, a)
 
     def to_b() -> Any:
+        if _are_rows(dy, a, b) and not turned_a:
+            rows, changes = (reshape(each, [-1, each.shape[-1]]) for each in (own_a, dy))
+            pair = (changes, rows) if turned_b else (rows, changes)
+            grad = _product(*pair, adjoint_a=True)
+            return conj(grad) if transpose_b else grad
         if not turned_b:
             return fitted(_product(own_a, dy, adjoint_a=not turned_a), b)
         grad = _product(dy, own_a, adjoint_a=True, adjoint_b=turned_a)
         return fitted(conj(grad) if transpose_b else grad, b)
 
     return to_a, to_b
+
+
+def _are_rows(dy: Any, a: Any, b: Any) -> bool:
+    """Return whether all matrices of `a` are multiplied by one `b`, as if their rows were those of one matrix."""
+    is_one = b.shape.rank == 2 and a.shape.rank is not None and a.shape.rank > 2
+    return is_one and all(each.shape[-1] not in (None, 0) for each in (a, dy))
 
 
 @matmul_op.batching
