@@ -180,3 +180,15 @@ def test_results_of_the_compiler_must_be_equal(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("while: counting: the results differ:\n1000\n999")
+
+
+def test_the_stages_of_graphs_of_several_sizes_are_reported():
+    command = [sys.executable, "-m", "benchmarks.scale", "--only", "cells", "--sizes", "40", "80"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+    title, header, *rows = done.stdout.splitlines()
+    assert title.startswith("cells: An unrolled recurrent network")
+    assert header.split()[-2:] == ["40", "80"]
+    assert {"plan: trace", "plan: write", "native: lower", "native: LLVM"} <= {
+        row[2:36].strip() for row in rows
+    }

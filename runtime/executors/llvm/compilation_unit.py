@@ -25,11 +25,15 @@ from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
 from .codegen.llvm_types import Register, constant_at, integer, ir, pointer, word
+from .codegen.outlining import instructions_of, is_slot, move_slots, redirect
 from .codegen.region_lowering import Region
 from .codegen.value_names import ValueNames
 from .kernel_callbacks import Callback, Sizes
 from .list_abi import description, export_list, import_list, sizes_described, tensors_handed_over
 from .opt_levels import Level, level
+
+_MANY = 64
+"""The number of arguments from which the kernel loads them from memory."""
 
 _EMBEDDED = 1024
 """Maximum size in bytes of a constant that is embedded in the module."""
@@ -103,7 +107,6 @@ class CompilationUnit:
             argument.add_attribute("noalias")
             argument.add_attribute("nonnull")
         self.kernel.attributes.add("noinline")  # facts about its arguments are expensive to keep
-        self._define_run()
         e = Emitter(self.module, self.kernel)
         self.meter = e.meter = Instrumentation(e) if is_measured else None
         self._write(e)
@@ -112,14 +115,15 @@ class CompilationUnit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
+        self._define_run(loads=arguments > _MANY)
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
-        arguments = list(self.kernel.args)
-        inputs: list[LazyValue] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
-        targets = [_target(value.spec, arguments.pop(0)) for value in self.graph.outputs]
+        arguments = iter(self.kernel.args)
+        inputs: list[LazyValue] = [_argument(e, value.spec, next(arguments)) for value in self.graph.inputs]
+        targets = [_target(value.spec, next(arguments)) for value in self.graph.outputs]
         region = Region(e, self.graph, inputs)
         specs = [value.spec for value in self.graph.outputs]
         are_lists = [isinstance(spec, ListType) for spec in specs]
@@ -137,11 +141,18 @@ class CompilationUnit:
         self.lists = export_list(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
         tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
-    def _define_run(self) -> None:
-        """Define the function that the entry calls: it unpacks the addresses of inputs and outputs for the kernel."""
+    def _define_run(self, loads: bool) -> None:
+        """Define the function that the entry calls: it unpacks the addresses of inputs and outputs for the kernel.
+
+        With `loads`, the kernel does that itself.
+        """
         function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         addresses, slot = function.args
+        if loads:
+            _load_arguments(self.kernel)
+            b.ret(b.call(self.kernel, function.args))
+            return
         places = [
             b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(len(self.kernel.args) - 1)
         ]
@@ -167,6 +178,29 @@ class CompilationUnit:
         self.module.globals.clear()
         self.module.metadata.clear()
         self.module._metadatacache.clear()
+
+
+def _load_arguments(kernel: Any) -> None:
+    """Let a function load its arguments from memory, in several blocks.
+
+    LLVM's time grows with the square of the arguments of a call, and of the loads in a block.
+    """
+    kind = ir().FunctionType(integer(32), [pointer()] * 2)
+    old, kernel.args = kernel.args, tuple(ir().Argument(kernel, pointer()) for _ in range(2))
+    kernel.ftype, kernel.type = kind, kind.as_pointer()
+    addresses, slot = kernel.args
+    entry = kernel.blocks[0]
+    blocks = [ir().Block(kernel, "arguments") for _ in range(0, len(old), _MANY)]
+    move_slots([each for each in entry.instructions if is_slot(each)], blocks[0])
+    b, new = ir().IRBuilder(), []
+    for number, block in enumerate(blocks):
+        b.position_at_end(block)
+        for i in range(number * _MANY, min((number + 1) * _MANY, len(old) - 1)):
+            new.append(b.load(b.gep(addresses, [word(i)], source_etype=pointer()), typ=pointer()))
+        b.branch([*blocks, entry][number + 1])
+    entry.instructions = [each for each in entry.instructions if each.parent is entry]
+    kernel.blocks[:0] = blocks
+    redirect(instructions_of(kernel.blocks), dict(zip(old, [*new, slot], strict=True)))
 
 
 def _emptied(function: Any) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from . import object_cache
 from .module_partition import partition
-from .opt_levels import ALL, Level
+from .opt_levels import ALL, COLD, Level
 from .parallel_codegen import emitted, in_parallel, run_passes
 
 INSTALL = "pip install 'agc-autograph[jit]'"
@@ -66,13 +66,14 @@ def vector_bytes() -> int:
     return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
 
 
-_HOW = {"opt": 3, "reloc": "default", "codemodel": "jitdefault", "jit": True}
+_HOW = {"reloc": "default", "codemodel": "jitdefault", "jit": True}
 """Options of code generation. Relocations are resolved at load time, also between files that are loaded together."""
 
 
-def _machine() -> Any:
+def _machine(codegen: int = ALL.codegen) -> Any:
     cpu, features = _processor()
-    return _binding().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_HOW)
+    target = _binding().Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=codegen, **_HOW)
 
 
 @functools.cache
@@ -93,7 +94,12 @@ def optimized(text: str, level: Level = ALL) -> str:
 
 def assembled(text: str, level: Level = ALL) -> list[bytes]:
     """Return the object files of an IR text, from the object cache if possible."""
-    return in_parallel([functools.partial(_assembled, each, level) for each in partition(text)])
+    return in_parallel(
+        [
+            functools.partial(_assembled, part.text, COLD if part.is_cold else level)
+            for part in partition(text)
+        ]
+    )
 
 
 def _assembled(text: str, level: Level) -> bytes:
@@ -102,7 +108,7 @@ def _assembled(text: str, level: Level) -> bytes:
     key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
     data = object_cache.read(key)
     if data is None:
-        machine = _machine()
+        machine = _machine(level.codegen)
         with _optimized(text, level, machine) as module:
             data = emitted(machine, module)
         object_cache.write(key, data)

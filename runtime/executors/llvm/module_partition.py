@@ -4,14 +4,17 @@
     define internal @nest: call @exp   ==>    declare hidden @nest              define internal @exp
     define internal @exp
 
-Each module has its own copy of constants and of the functions `agc.…`, which are inlined. The partition depends
-only on the text, so that the object cache has the same modules on all machines.
+Each module has its own copy of constants and of the functions `agc.…`, which are inlined. Functions whose
+instructions run once, such as a long sequence of calls, are in a module of their own, which LLVM does not
+optimize. The partition depends only on the text, so that the object cache has the same modules on all machines.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 LARGEST = 1200
 """The weight above which a module is divided, in instructions."""
@@ -24,15 +27,37 @@ _NODE = re.compile(r"!\d+\b")
 _DEFINED = re.compile(r"define (internal )?")
 
 
-def partition(text: str, largest: int = LARGEST) -> list[str]:
-    """Return the LLVM IR of modules that together define the functions of a module; their weights are similar."""
+LONG = 2000
+"""The number of instructions without a loop from which optimizing them takes longer than they ever run."""
+
+HUGE = 20_000
+"""The number of instructions from which no function is optimized: LLVM's time grows faster than their number."""
+
+_CALLS = 40
+"""A function without a loop is not optimized if one of so many instructions calls a function of the module."""
+
+
+class ModulePart(NamedTuple):
+    """A module, and whether its instructions run so rarely that they are not worth optimizing."""
+
+    text: str
+    is_cold: bool = False
+
+
+def partition(text: str, largest: int = LARGEST) -> list[ModulePart]:
+    """Return the modules that together define the functions of a module; their weights are similar."""
     if _weight(text) <= largest:
-        return [text]
+        return [ModulePart(text)]
     module = _Module(text)
-    groups = module.groups(largest)
-    if len(groups) < 2:
-        return [text]
-    return [module.written(group, is_first=group is groups[0]) for group in groups]
+    cold = {name for name in module.functions if module.is_cold(name)}
+    groups = module.groups(largest, cold)
+    if len(groups) < 2 and not cold:
+        return [ModulePart(text)]
+    return [
+        ModulePart(module.written(group, is_first=i == 0), is_cold=group is cold)
+        for i, group in enumerate([cold, *groups])
+        if group
+    ]
 
 
 def _weight(text: str) -> int:
@@ -59,9 +84,20 @@ class _Module:
                 self.header.append(line)
         self.used = {name: _symbols(text) for name, text in self.functions.items()}
 
-    def groups(self, largest: int) -> list[set[str]]:
-        """Divide the functions that are not copied: the heaviest first, each to the lightest group."""
-        weights = {name: self._weight(name) for name in self.functions if not _is_copied(name)}
+    def is_cold(self, name: str) -> bool:
+        """Return whether a function is not worth optimizing."""
+        text = self.functions[name]
+        size = text.count("\n")
+        if _is_copied(name) or size >= HUGE:
+            return not _is_copied(name)
+        calls = sum(count for used, count in self.used[name].items() if used in self.functions)
+        is_glue = name == "run" or size >= LONG or size <= _CALLS * calls
+        return is_glue and not _has_loop(text)
+
+    def groups(self, largest: int, cold: set[str]) -> list[set[str]]:
+        """Divide the functions that are neither copied nor cold: the heaviest first, each to the lightest group."""
+        others = [name for name in self.functions if name not in cold and not _is_copied(name)]
+        weights = {name: self._weight(name) for name in others}
         count = min(-(-sum(weights.values()) // largest), len(weights))
         found: list[set[str]] = [set() for _ in range(count)]
         loads = [0] * count
@@ -126,9 +162,31 @@ def _body(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-def _symbols(text: str) -> list[str]:
-    """Return the symbols in a text, without duplicates."""
-    return list(dict.fromkeys(first or second for first, second in _USED.findall(text)))
+_LABEL = re.compile(r'^([^\s:"]+|"[^"]+"):$|label %"([^"]+)"', re.MULTILINE)
+
+
+def _has_loop(text: str) -> bool:
+    """Return whether the basic blocks of a function form a cycle."""
+    targets: dict[str, set[str]] = {}
+    block: set[str] = set()
+    for label, target in _LABEL.findall(text):
+        if label:
+            block = targets[label.strip('"')] = set()
+        else:
+            block.add(target)
+    waiting = Counter(target for found in targets.values() for target in found)
+    ready = [name for name in targets if not waiting[name]]
+    for name in ready:
+        for target in targets[name]:
+            waiting[target] -= 1
+            if not waiting[target]:
+                ready.append(target)
+    return len(ready) < len(targets)
+
+
+def _symbols(text: str) -> Counter[str]:
+    """Return how often a text uses each symbol."""
+    return Counter(first or second for first, second in _USED.findall(text))
 
 
 def _external(line: str) -> str:

@@ -21,16 +21,18 @@ from ...ir.structured import is_cond, is_loop
 
 
 class Level(NamedTuple):
-    """LLVM's speed level, and whether the SLP vectorizer runs."""
+    """LLVM's speed level, whether the SLP vectorizer runs, and the level of code generation."""
 
     speed: int
     packs: bool
+    codegen: int = 3
 
 
 ALL = Level(3, True)
 FEW = Level(1, True)
 FEWEST = Level(1, False)
 NONE = Level(0, False)
+COLD = Level(0, False, codegen=0)
 
 
 def level(graph: Graph) -> Level:

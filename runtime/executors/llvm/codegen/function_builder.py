@@ -17,7 +17,7 @@ from .dynamic_sizes import Size, is_sized, typical
 from .llvm_types import Register, integer, ir
 from .memory_builder import Storage
 from .merge_functions import Users, merge_identical_nests, merge_parallel_bodies
-from .outlining import OutermostLoopNest, SlotUses, is_large, outline
+from .outlining import OutermostLoopNest, SlotUses, is_large, outline, without_moved
 from .parallel_loops import WAKES, WORTH, taken_apart
 from .parallel_loops import count as count_of_threads
 from .scalar_builder import WORD, is_known
@@ -65,7 +65,7 @@ class Emitter(Storage):
         self._nests: list[ElementwiseNest] = []
         self._wholes: list[OutermostLoopNest] = []
         self.users = Users(function)  # users of values in the finished function
-        self.slot_uses = SlotUses()
+        self.slot_uses = SlotUses(function)
         self._parts: list[Any] = []  # calls that run parts in the thread pool
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
         self.work = 0  # total number of elements of all nests emitted so far
@@ -103,7 +103,7 @@ class Emitter(Storage):
         is_measured = outermost and any(count > 1 for count in counts)
         measured = self.computing(each_once) if is_measured else None
         before, first = self.b.block, len(self.function.blocks)
-        shared = list(self._on_stack)  # memory allocated before a loop is shared by its threads
+        shared = len(self._on_stack)  # memory allocated before a loop is shared by its threads
         opened: list[Any] = []
         skipped = self._unless_empty(counts)
         numbers = [self._open(count, opened) for count in counts]
@@ -155,11 +155,13 @@ class Emitter(Storage):
         self.b.position_at_end(inside)
         return skipped
 
-    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any], size: int) -> Any:
+    def _share(self, before: Any, first: int, outermost: Any, shared: int, size: int) -> Any:
         number, rounds, *_ = outermost
         if 1 < count_of_threads() <= rounds:
             wakes = size >= WAKES or self.is_repeated
-            return taken_apart(self, before, first, number, rounds, self.b.block, shared, wakes)
+            return taken_apart(
+                self, before, first, number, rounds, self.b.block, self._on_stack[:shared], wakes
+            )
         return None
 
     def _open(self, count: int, opened: list[Any]) -> Register:
@@ -284,6 +286,7 @@ class Emitter(Storage):
 
     def finish(self) -> None:
         """Complete the function; the current block ends with success."""
+        without_moved(self.function)
         self._ends.append((self.b.block, 0))
         if self._promises or self._takes:
             self._settle(self.function.blocks, self._start, self._nests)
@@ -309,4 +312,5 @@ class Emitter(Storage):
         rest = merge_identical_nests(self.function, self._wholes, self.users)
         if is_large(self.function):
             for nest in rest:
-                outline(nest, set(self.users.own_slots(nest)))
+                outline(nest, self.users.own_slots(nest))
+        without_moved(self.function)

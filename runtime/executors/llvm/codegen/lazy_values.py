@@ -114,7 +114,8 @@ class LazyValue:
     moved = 0  # number of the last change of any node's storage
     # cache of use_lists.py: (`moved` when filled, addresses)
     memory: tuple[int, frozenset[Register]] = (-1, frozenset())
-    cost = 0
+    cost = 0  # of all operations that compute it, counted as often as they are read
+    own_cost = 0
     fails = False
     depth = 0
     operands: Sequence[LazyValue] = ()
@@ -254,6 +255,7 @@ class LazyElementwise(LazyValue):
         self.site = site
         self.operands = operands
         lazy = [operand for operand in operands if operand.is_lazy]
+        self.own_cost = cost
         self.cost = cost + sum(operand.cost for operand in lazy)
         self.fails = site.may_fail or any(operand.fails for operand in lazy)
         self.depth = 1 + max((operand.depth for operand in lazy), default=0)
@@ -278,6 +280,20 @@ class LazyElementwise(LazyValue):
     @property
     def is_lazy(self) -> bool:
         return self.storage is None
+
+
+def is_heavier(node: LazyValue, most: int) -> bool:
+    """Return whether the operations that compute a lazy value cost more than `most` together."""
+    if node.cost <= most:
+        return False
+    total, pending, seen = 0, [node], {node}
+    while pending and total <= most:
+        each = pending.pop()
+        total += each.own_cost
+        new = {operand for operand in each.operands if operand.is_lazy} - seen
+        seen |= new
+        pending += new
+    return total > most
 
 
 def _cuts(node: LazyValue) -> Cuts:
@@ -323,6 +339,7 @@ class IndexMap(LazyValue):
         self.operands = operands
         self.find = find
         lazy = [operand for operand in operands if operand.is_lazy]
+        self.own_cost = cost
         self.cost = cost + sum(operand.cost for operand in lazy)
         self.once = once
         self.fails = fails or any(operand.fails for operand in lazy)

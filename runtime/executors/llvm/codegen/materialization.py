@@ -20,6 +20,7 @@ from ....ir.graph import Graph
 from .function_builder import UNROLLED, Emitter
 from .lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyElementwise, LazyValue, Scalar, cuts_of
 from .llvm_types import Element, Register
+from .output_groups import output_groups
 from .parallel_loops import WAKES
 from .use_lists import UseLists
 
@@ -28,6 +29,9 @@ CHEAP = 2
 
 DEEPEST = 200
 """Expressions deeper than this are materialized, to bound recursion in Python and LLVM."""
+
+HEAVIEST = 256
+"""Expressions that cost more than this are materialized: LLVM's time grows faster than the body of a loop."""
 
 
 class Values:
@@ -219,17 +223,17 @@ class Values:
             yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
     def store_outputs(self, outputs: Sequence[LazyValue], targets: Sequence[Buffer | None]) -> None:
-        together: dict[tuple[int, ...], list[tuple[LazyValue, Buffer]]] = defaultdict(list)
+        together: dict[tuple[int, ...], dict[LazyValue, Buffer]] = defaultdict(dict)
         for node, target in zip(outputs, targets, strict=False):
             if target is None:
                 continue
-            is_new = all(node is not other for other, _ in together[node.shape])
-            if node.is_lazy and is_new:
-                together[node.shape].append((node, target))
+            if node.is_lazy:
+                together[node.shape].setdefault(node, target)
         for wanted in together.values():
-            lazy = [pair for pair in wanted if pair[0].is_lazy]
-            if lazy:
-                self.compute(lazy)
+            for nodes in output_groups(wanted):
+                lazy = [(node, wanted[node]) for node in nodes if node.is_lazy]
+                if lazy:
+                    self.compute(lazy)
         for node, target in zip(outputs, targets, strict=False):
             if target is not None:
                 self.stored(node, target)

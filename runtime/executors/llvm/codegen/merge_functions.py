@@ -222,7 +222,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
         b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
         b.branch(form.nest.after)
         if form is not first:
-            _forget(function, form)
+            _forget(form)
 
     def with_sizes(b: Any) -> dict[Any, Any]:
         given = part.args[len(first.given) :]
@@ -232,7 +232,7 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
                 first.put(number, counted[column])
         return dict(zip(first.given, part.args, strict=False))
 
-    fill(part, first.nest, set(first.slots), with_sizes)
+    fill(part, first.nest, first.slots, with_sizes)
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
@@ -241,9 +241,7 @@ def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
     return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
 
 
-def _forget(function: Any, form: Form) -> None:
-    """Remove a nest and its slots from its function."""
-    for block in form.nest.blocks:
-        function.blocks.remove(block)
-    top = function.blocks[0]
-    top.instructions = [each for each in top.instructions if each not in form.slots]
+def _forget(form: Form) -> None:
+    """Mark a nest and its slots as removed from their function; see `without_moved`."""
+    for each in (*form.nest.blocks, *form.slots):
+        each.parent = None

@@ -7,6 +7,7 @@ for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,21 +27,41 @@ class OutermostLoopNest(NamedTuple):
 
 
 class SlotUses:
-    """The stack slots that blocks use. A block is searched again only if it has grown."""
+    """The stack slots that the blocks of a function use. A block is searched again only if it has grown."""
 
-    def __init__(self) -> None:
-        self._known: dict[Any, tuple[int, set[Any]]] = {}
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._used: dict[Any, set[Any]] = defaultdict(set)  # by block
+        self._users: dict[Any, set[Any]] = defaultdict(set)  # by slot
+        self._sizes: dict[Any, int] = defaultdict(int)
+        self._open: list[Any] = []  # known blocks that may grow
+        self._count = 0  # of the known blocks
 
     def of(self, blocks: Iterable[Any]) -> set[Any]:
         """Return the stack slots that some blocks use."""
-        return set().union(*map(self._of_block, blocks))
+        self._update()
+        return set().union(*(self._used[block] for block in blocks))
 
-    def _of_block(self, block: Any) -> set[Any]:
-        size, used = self._known.get(block, (0, set()))
-        if size != len(block.instructions):
-            used = {value for each in block.instructions for value in operands_of(each) if is_slot(value)}
-            self._known[block] = len(block.instructions), used
-        return used
+    def only_in(self, blocks: Iterable[Any]) -> set[Any]:
+        """Return the stack slots that some blocks use, and no others."""
+        blocks = set(blocks)
+        return {slot for slot in self.of(blocks) if self._users[slot] <= blocks}
+
+    def forget(self, first: int) -> None:
+        """Forget all blocks from a position on, except the last: they have moved to another function."""
+        self._function.blocks[first:-1] = []
+        self._count = len(self._function.blocks)
+
+    def _update(self) -> None:
+        blocks = [*self._open, *self._function.blocks[self._count :]]
+        for block in blocks:
+            for each in block.instructions[self._sizes[block] :]:
+                for value in filter(is_slot, operands_of(each)):
+                    self._used[block].add(value)
+                    self._users[value].add(block)
+            self._sizes[block] = len(block.instructions)
+        self._open = [block for block in blocks if not block.is_terminated]
+        self._count = len(self._function.blocks)
 
 
 def is_slot(value: Any) -> bool:
@@ -64,28 +85,32 @@ def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
     return list(found)
 
 
-def move_slots(slots: set[Any], entry: Any) -> None:
-    """Move stack slots to the block `entry` of another function."""
-    for block in {slot.parent for slot in slots}:
-        for instruction in [each for each in block.instructions if each in slots]:
-            block.instructions.remove(instruction)
-            instruction.parent = entry
-            entry.instructions.append(instruction)
+def move_slots(slots: Iterable[Any], entry: Any) -> None:
+    """Move stack slots to the block `entry` of another function; see `without_moved`."""
+    for slot in slots:
+        slot.parent = entry
+        entry.instructions.append(slot)
 
 
 def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others: dict[Any, Any]) -> None:
-    """Move blocks to the function `part`, and replace references to outside values and blocks."""
+    """Move blocks to the function `part`, and replace references to outside values and blocks; see `without_moved`."""
     for block in blocks:
-        block.parent.blocks.remove(block)
         block.parent = part
         part.blocks.append(block)
     redirect(instructions_of(blocks), values | others)
 
 
+def without_moved(function: Any) -> None:
+    """Remove the blocks and stack slots that have moved to other functions, all at once."""
+    function.blocks[:] = [block for block in function.blocks if block.parent is function]
+    entry = function.blocks[0]
+    entry.instructions[:] = [each for each in entry.instructions if each.parent is entry]
+
+
 def fill(
     part: Any,
     whole: OutermostLoopNest,
-    slots: set[Any],
+    slots: Sequence[Any],
     first: Callable[[Any], dict[Any, Any]],
 ) -> None:
     """Make blocks the body of `part`, together with the slots that only these blocks use.
@@ -110,7 +135,7 @@ def fill(
 
 
 def _variables(blocks: Sequence[Any], values: Iterable[Any]) -> list[Any]:
-    """Return the slots among `values` that blocks only load and store as a whole."""
+    """Return the slots among `values` that blocks change, and only load and store as a whole."""
     slots = set(filter(is_slot, values))
     uses = [
         (each, operand)
@@ -119,7 +144,8 @@ def _variables(blocks: Sequence[Any], values: Iterable[Any]) -> list[Any]:
         if operand in slots
     ]
     others = {slot for each, slot in uses if slot is not address_of(each)}
-    return [slot for slot in slots & {slot for _, slot in uses} if slot not in others]
+    changed = dict.fromkeys(slot for each, slot in uses if each.opname == "store")
+    return [slot for slot in changed if slot not in others]
 
 
 def address_of(instruction: Any) -> Any:
@@ -133,10 +159,10 @@ def is_large(function: Any) -> bool:
     return sum(len(block.instructions) for block in function.blocks) >= LARGE
 
 
-def outline(nest: OutermostLoopNest, slots: set[Any]) -> None:
+def outline(nest: OutermostLoopNest, slots: Sequence[Any]) -> None:
     """Move a nest, with the slots that only it uses, to a new function that is called instead."""
     function = nest.before.parent
-    given = captured(nest.blocks, slots)
+    given = captured(nest.blocks, set(slots))
     part = new_part(function.module, function.scope, [value.type for value in given], "nest")
     part.attributes.add("noinline")
     name_arguments(part, never_meet(given))

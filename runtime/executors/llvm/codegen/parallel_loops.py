@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....config.threading import threads_within
-from .liveness import BORN
+from .liveness import BORN, operands_of
 from .llvm_types import Register, integer, ir, pointer
-from .outlining import OutermostLoopNest, captured, fill, is_slot, new_part, replace_by
+from .outlining import OutermostLoopNest, captured, fill, instructions_of, is_slot, new_part, replace_by
 from .thread_pool_ir import HAVE_THREADS, MOST, RUN
 
 WORTH = 1 << 15
@@ -53,11 +53,9 @@ def taken_apart(
     `shared` stay in the function, which may read them later. `wakes` says whether sleeping threads are woken.
     """
     function = emitter.function
-    blocks = [block for block in function.blocks[first:] if block is not after]
-    inside = set(blocks)
-    outside = [block for block in function.blocks if block not in inside]
-    own = emitter.slot_uses.of(blocks) - set(shared)
-    slots = own and own - emitter.slot_uses.of(outside)
+    assert function.blocks[-1] is after
+    blocks = function.blocks[first:-1]
+    slots = emitter.slot_uses.only_in(blocks) - set(shared)
     if any(_meets_others(each, slots) for block in blocks for each in block.instructions):
         return None
     part = new_part(emitter.module, function.scope, [pointer(), integer(64), integer(64)], "part")
@@ -72,7 +70,9 @@ def taken_apart(
         ]
         return {value: b.load(slot, typ=value.type) for value, slot in zip(around_them, slots, strict=True)}
 
-    fill(part, OutermostLoopNest(before, blocks, after), slots, read)
+    used = dict.fromkeys(value for each in instructions_of(blocks) for value in operands_of(each))
+    fill(part, OutermostLoopNest(before, blocks, after), [value for value in used if value in slots], read)
+    emitter.slot_uses.forget(first)
     _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))

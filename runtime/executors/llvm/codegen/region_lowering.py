@@ -20,9 +20,18 @@ from .dynamic_sizes import is_sized
 from .element_formulas import element_rule
 from .function_builder import Emitter
 from .kernel_calls import called, has_kernel
-from .lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyElementwise, LazyValue, Scalar
+from .lazy_values import (
+    Buffer,
+    ConstantArray,
+    Index,
+    IndexMap,
+    LazyElementwise,
+    LazyValue,
+    Scalar,
+    is_heavier,
+)
 from .llvm_types import COMPILED, STORED, constant
-from .materialization import DEEPEST, Values
+from .materialization import DEEPEST, HEAVIEST, Values
 from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site
 
 
@@ -63,7 +72,7 @@ class Region(Values):
             lazy = [node for node in results if node.is_lazy]
             self.readers.end(operation, lazy)
             for node in lazy:
-                if node.depth > DEEPEST:
+                if node.depth > DEEPEST or is_heavier(node, HEAVIEST):
                     self.stored(node)
         outputs = [self.node(operand) for operand in self.graph.outputs]
         self.store_outputs(outputs, targets)

@@ -35,7 +35,7 @@ INDEX = tf.TensorSpec([], tf.int32)
 
 def test_shared_functions_are_not_compiled_again() -> None:
     assert defined(text(lambda x: x * 2.0, VECTOR)) == ["kernel", "run"]
-    assert defined(text(lambda x: x * 2.0, LARGE))[:2] == ["kernel", "run"]
+    assert set(defined(text(lambda x: x * 2.0, LARGE))) <= {"kernel", "part", "run"}
     assert "agc_run_part" not in defined(text(lambda x: x * 2.0, LARGE))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction, compile_graph, llvm_engine, module_partition
-from agc.runtime.executors.llvm.module_partition import partition
+from agc.runtime.executors.llvm.module_partition import ModulePart, partition
 
 RANDOM = np.random.default_rng(0)
 DEFINED = re.compile(r'^define .*?@"([^"]+)"', re.MULTILINE)
@@ -59,13 +59,13 @@ def text_of(program: Callable[[Any], Any]) -> str:
 
 def test_a_small_module_stays_whole() -> None:
     text = text_of(lambda x: x + 1.0)
-    assert partition(text) == [text]
+    assert partition(text) == [ModulePart(text)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_function_is_defined_in_one_module(program: Callable[[Any], Any]) -> None:
     text = text_of(program)
-    texts = partition(text, 60)
+    texts = [part.text for part in partition(text, 60)]
     assert len(texts) > 1
     for each in texts:
         llvm.parse_assembly(each).verify()
@@ -84,14 +84,38 @@ def test_modules_compute_together_what_one_computes(
 
 
 def test_the_modules_have_similar_weights() -> None:
-    heavy = "\n".join(
-        f'define internal void @"f.{i}"() {{\n' + "\n".join(["  fence seq_cst"] * 40) + "\n  ret void\n}"
-        for i in range(30)
-    )
-    texts = partition(heavy, 300)
-    weights = [text.count("\n") for text in texts]
-    assert len(texts) == 5
+    parts = partition("\n".join(function(f"f.{i}", 40, loops=True) for i in range(30)), 300)
+    weights = [part.text.count("\n") for part in parts]
+    assert len(parts) == 5
     assert max(weights) < 1.2 * min(weights)
+    assert not any(part.is_cold for part in parts)
+
+
+def function(name: str, size: int, loops: bool = False, calls: str = "") -> str:
+    """Return a function with one block, which jumps to itself or returns."""
+    lines = [f'  call void @"{calls}"()' if calls else "  fence seq_cst"] * size
+    end = '  br label %"again"' if loops else "  ret void"
+    body = ["entry:", '  br label %"again"', "again:", *lines, end]
+    return "\n".join([f'define internal void @"{name}"()', "{", *body, "}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_cold"),
+    [
+        (function("f", 100), False),
+        (function("f", 100, calls="g"), True),
+        (function("f", 100, calls="g", loops=True), False),
+        (function("f", module_partition.LONG), True),
+        (function("f", module_partition.LONG, loops=True), False),
+        (function("f", module_partition.HUGE, loops=True), True),
+    ],
+)
+def test_functions_whose_instructions_run_once_are_not_optimized(text: str, is_cold: bool) -> None:
+    parts = partition(f"{text}\n{function('g', 50, loops=True)}", 60)
+    (part,) = [part for part in parts if 'define hidden void @"f"' in part.text]
+    assert part.is_cold == is_cold
+    for each in parts:
+        llvm.parse_assembly(each.text).verify()
 
 
 def test_a_partition_depends_on_nothing_but_the_text() -> None:
