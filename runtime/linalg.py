@@ -41,7 +41,7 @@ _LATE = {
     "LinearOperatorToeplitz": ".linear_operator.toeplitz",
     "LinearOperatorTridiag": ".linear_operator.tridiag",
     "LinearOperatorZeros": ".linear_operator.zeros",
-    "experimental": ".linear_operator",
+    "experimental": ".linear_operator.experimental:",
 }
 
 __all__ = [

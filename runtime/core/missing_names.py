@@ -25,20 +25,28 @@ _FILE = __file__.removesuffix(".py") + ".txt"
 def explain(module: str, public: str | None = None, late: Mapping[str, str] | None = None) -> None:
     """Make missing names of `module` raise the error of `missing_name`; `public` is its path below `tf`.
 
-    The names in `late` are imported at their first use, from the modules that it gives.
+    The names in `late` are imported at their first use, from the modules that it gives; `:name` follows a module
+    that has another name for it, and `:` a module that is the value itself.
     """
     space, late = vars(sys.modules[module]), late or {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in late:
             raise missing_name(module, name, public)
-        value = space[name] = getattr(importlib.import_module(late[name], space["__package__"]), name)
+        value = space[name] = _imported(late[name], name, space["__package__"])
         return value
 
     space["__getattr__"] = __getattr__
     if late:
         space["__dir__"] = lambda: sorted({*space, *late})
     api.filter_tracebacks(_ROOT, module)
+
+
+def _imported(place: str, name: str, package: str) -> Any:
+    """Return the value at a place such as ".ops.nn.activations:silu"."""
+    path, is_other, own = place.partition(":")
+    module = importlib.import_module(path, package)
+    return module if is_other and not own else getattr(module, own or name)
 
 
 def missing_name(

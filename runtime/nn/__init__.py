@@ -4,61 +4,97 @@
 # fmt: off
 
 from ..core.missing_names import explain as _explain
-from ..ops.arrays.sort import top_k
-from ..ops.math.derived_math import zero_fraction
-from ..ops.math.elementwise import sigmoid, softplus, tanh
-from ..ops.nn.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, silu as swish
-from ..ops.nn.candidate_sampling import all_candidate_sampler, fixed_unigram_candidate_sampler
-from ..ops.nn.confusion_and_topk import approx_max_k, approx_min_k
-from ..ops.nn.conv_api import (
-    atrous_conv2d, atrous_conv2d_transpose, conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d,
-    conv3d_transpose, conv_transpose, convolution, depthwise_conv2d, depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input, separable_conv2d,
-)
-from ..ops.nn.dilation import with_space_to_batch
-from ..ops.nn.dropout import dropout
-from ..ops.nn.embedding_lookup import embedding_lookup
-from ..ops.nn.in_top_k import compute_average_loss, in_top_k, scale_regularization_loss
-from ..ops.nn.losses import (
-    l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits, weighted_cross_entropy_with_logits,
-)
-from ..ops.nn.lrn import local_response_normalization, local_response_normalization as lrn
-from ..ops.nn.morphology import dilation2d, erosion2d
-from ..ops.nn.pool_api import (
-    avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, max_pool, max_pool1d, max_pool2d, max_pool3d,
-    max_pool_with_argmax, pool,
-)
-from ..ops.nn.rectifiers import crelu, leaky_relu, relu6, selu, softsign
-from ..ops.nn.space_to_depth import depth_to_space, space_to_batch, space_to_depth
-from ..ops.reduce.isotonic import isotonic_regression
-from ..ops.reduce.moments import (
-    batch_norm_with_global_normalization, batch_normalization, moments, normalize_moments,
-    sufficient_statistics, weighted_moments,
-)
-from ..ops.reduce.norms import l2_normalize
-from . import experimental
-from .ctc import collapse_repeated, ctc_beam_search_decoder, ctc_greedy_decoder, ctc_loss, ctc_unique_labels
-from .embeddings import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .sampled_losses import compute_accidental_hits, nce_loss, sampled_softmax_loss
+
+
+_LATE = {
+    "all_candidate_sampler": "..ops.nn.candidate_sampling",
+    "approx_max_k": "..ops.nn.confusion_and_topk",
+    "approx_min_k": "..ops.nn.confusion_and_topk",
+    "atrous_conv2d": "..ops.nn.conv_api",
+    "atrous_conv2d_transpose": "..ops.nn.conv_api",
+    "avg_pool": "..ops.nn.pool_api",
+    "avg_pool1d": "..ops.nn.pool_api",
+    "avg_pool2d": "..ops.nn.pool_api",
+    "avg_pool3d": "..ops.nn.pool_api",
+    "batch_norm_with_global_normalization": "..ops.reduce.moments",
+    "batch_normalization": "..ops.reduce.moments",
+    "bias_add": "..ops.nn.activations",
+    "collapse_repeated": ".ctc",
+    "compute_accidental_hits": ".sampled_losses",
+    "compute_average_loss": "..ops.nn.in_top_k",
+    "conv1d": "..ops.nn.conv_api",
+    "conv1d_transpose": "..ops.nn.conv_api",
+    "conv2d": "..ops.nn.conv_api",
+    "conv2d_transpose": "..ops.nn.conv_api",
+    "conv3d": "..ops.nn.conv_api",
+    "conv3d_transpose": "..ops.nn.conv_api",
+    "conv_transpose": "..ops.nn.conv_api",
+    "convolution": "..ops.nn.conv_api",
+    "crelu": "..ops.nn.rectifiers",
+    "ctc_beam_search_decoder": ".ctc",
+    "ctc_greedy_decoder": ".ctc",
+    "ctc_loss": ".ctc",
+    "ctc_unique_labels": ".ctc",
+    "depth_to_space": "..ops.nn.space_to_depth",
+    "depthwise_conv2d": "..ops.nn.conv_api",
+    "depthwise_conv2d_backprop_filter": "..ops.nn.conv_api",
+    "depthwise_conv2d_backprop_input": "..ops.nn.conv_api",
+    "dilation2d": "..ops.nn.morphology",
+    "dropout": "..ops.nn.dropout",
+    "elu": "..ops.nn.activations",
+    "embedding_lookup": "..ops.nn.embedding_lookup",
+    "embedding_lookup_sparse": ".embeddings",
+    "erosion2d": "..ops.nn.morphology",
+    "experimental": ".experimental:",
+    "fixed_unigram_candidate_sampler": "..ops.nn.candidate_sampling",
+    "gelu": "..ops.nn.activations",
+    "in_top_k": "..ops.nn.in_top_k",
+    "isotonic_regression": "..ops.reduce.isotonic",
+    "l2_loss": "..ops.nn.losses",
+    "l2_normalize": "..ops.reduce.norms",
+    "leaky_relu": "..ops.nn.rectifiers",
+    "local_response_normalization": "..ops.nn.lrn",
+    "log_poisson_loss": "..ops.nn.losses",
+    "log_softmax": "..ops.nn.activations",
+    "lrn": "..ops.nn.lrn:local_response_normalization",
+    "max_pool": "..ops.nn.pool_api",
+    "max_pool1d": "..ops.nn.pool_api",
+    "max_pool2d": "..ops.nn.pool_api",
+    "max_pool3d": "..ops.nn.pool_api",
+    "max_pool_with_argmax": "..ops.nn.pool_api",
+    "moments": "..ops.reduce.moments",
+    "nce_loss": ".sampled_losses",
+    "normalize_moments": "..ops.reduce.moments",
+    "pool": "..ops.nn.pool_api",
+    "relu": "..ops.nn.activations",
+    "relu6": "..ops.nn.rectifiers",
+    "safe_embedding_lookup_sparse": ".embeddings",
+    "sampled_softmax_loss": ".sampled_losses",
+    "scale_regularization_loss": "..ops.nn.in_top_k",
+    "selu": "..ops.nn.rectifiers",
+    "separable_conv2d": "..ops.nn.conv_api",
+    "sigmoid": "..ops.math.elementwise",
+    "sigmoid_cross_entropy_with_logits": "..ops.nn.losses",
+    "silu": "..ops.nn.activations",
+    "softmax": "..ops.nn.activations",
+    "softmax_cross_entropy_with_logits": "..ops.nn.losses",
+    "softplus": "..ops.math.elementwise",
+    "softsign": "..ops.nn.rectifiers",
+    "space_to_batch": "..ops.nn.space_to_depth",
+    "space_to_depth": "..ops.nn.space_to_depth",
+    "sparse_softmax_cross_entropy_with_logits": "..ops.nn.losses",
+    "sufficient_statistics": "..ops.reduce.moments",
+    "swish": "..ops.nn.activations:silu",
+    "tanh": "..ops.math.elementwise",
+    "top_k": "..ops.arrays.sort",
+    "weighted_cross_entropy_with_logits": "..ops.nn.losses",
+    "weighted_moments": "..ops.reduce.moments",
+    "with_space_to_batch": "..ops.nn.dilation",
+    "zero_fraction": "..ops.math.derived_math",
+}
 
 __all__ = [
-    "all_candidate_sampler", "approx_max_k", "approx_min_k", "atrous_conv2d", "atrous_conv2d_transpose",
-    "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization",
-    "batch_normalization", "bias_add", "collapse_repeated", "compute_accidental_hits", "compute_average_loss",
-    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
-    "conv_transpose", "convolution", "crelu", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",
-    "ctc_unique_labels", "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
-    "depthwise_conv2d_backprop_input", "dilation2d", "dropout", "elu", "embedding_lookup",
-    "embedding_lookup_sparse", "erosion2d", "experimental", "fixed_unigram_candidate_sampler", "gelu",
-    "in_top_k", "isotonic_regression", "l2_loss", "l2_normalize", "leaky_relu",
-    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "nce_loss", "normalize_moments", "pool",
-    "relu", "relu6", "safe_embedding_lookup_sparse", "sampled_softmax_loss", "scale_regularization_loss",
-    "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax",
-    "softmax_cross_entropy_with_logits", "softplus", "softsign", "space_to_batch", "space_to_depth",
-    "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
-    "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch", "zero_fraction",
+    *_LATE,
 ]
 
-_explain(__name__)
+_explain(__name__, late=_LATE)

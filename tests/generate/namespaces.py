@@ -20,7 +20,12 @@ ROOT = Path(__file__).parent.parent.parent / "runtime"
 TOP_LEVEL = ROOT / "_top_level_names.py"
 MARK = re.compile(r"^# Namespace (\S+): .*$", re.MULTILINE)
 EXPORT = ("export", "_export")
-LATE = "agc.runtime.linear_operator."  # a package that few programs need: its names are imported at their first use
+LATE = "agc.runtime.linear_operator."
+"""A package that few programs need: its names are imported at their first use."""
+
+LATE_SPACES = ("math", "nn")
+"""Namespaces with many modules, of which a program needs few: all names are imported at their first use."""
+
 FORMAT = "# isort: skip_file\n# fmt: off\n\n"
 
 
@@ -132,7 +137,7 @@ def namespace(path: Path, space: str, exports: dict[str, Home]) -> str:
     late = {
         name: home
         for name, home in members.items()
-        if home.module.startswith(LATE) and not own.startswith(LATE)
+        if space in LATE_SPACES or (home.module.startswith(LATE) and not own.startswith(LATE))
     }
     explain = ["__name__"]
     if own != f"agc.runtime.{space}":
@@ -161,11 +166,14 @@ def imports(members: dict[str, Home], package: str) -> str:
 
 def late_of(late: dict[str, Home], package: str) -> str:
     """Return the table of the names that are imported at their first use; nothing if there are none."""
-    homes = {
-        name: home.module if home.name else home.module.rpartition(".")[0] for name, home in late.items()
-    }
-    rows = [f'    "{name}": "{relative(home, package)}",\n' for name, home in sorted(homes.items())]
+    rows = [f'    "{name}": "{late_home(name, home, package)}",\n' for name, home in sorted(late.items())]
     return f"_LATE = {{\n{''.join(rows)}}}\n\n" if rows else ""
+
+
+def late_home(name: str, home: Home, package: str) -> str:
+    """Return the relative module of a name; after a colon its other name there, or nothing for the module itself."""
+    other = f":{home.name}" if home.name != name else ""
+    return relative(home.module, package) + other
 
 
 def relative(module: str, package: str) -> str:
