@@ -25,7 +25,7 @@ from ..introspection.recursion_limit import raised_recursion_limit
 from .conversion_log import LISTING
 
 if TYPE_CHECKING:
-    from .loader import ConvertedCode
+    from .function_code import ConvertedCode
 
 FRAMES_FOR_ONE = 8  # stack frames per frame of user code, while a staged block is traced
 _DEEP = 8_000  # Python frames take no C stack, but those of the libraries in between may

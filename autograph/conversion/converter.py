@@ -21,7 +21,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import policy
 from ..errors import ConversionError, Diagnostic, leave_no_trace
@@ -32,11 +32,9 @@ from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
 from ..staging import PYTHON, backends, overloaded
 from .code_patching import CodePatcher
 from .conversion_log import LISTING
-from .plain_callees import PlainCallees, is_leaf
+from .function_code import ConvertedCode, is_leaf, is_straight
+from .plain_callees import PlainCallees
 from .reducing_builtins import GATHERING, gathering
-
-if TYPE_CHECKING:
-    from .loader import ConvertedCode
 
 Handler = Callable[[Any], Any]
 
@@ -57,6 +55,8 @@ class Converter:
         self._loaded: CodeMap[ConvertedCode] = CodeMap()
         # code that is the result of a conversion, with any options
         self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
+        # user code that is its own conversion
+        self._straight: CodeMap[bool] = CodeMap() if usual is None else usual._straight
         self._verdicts: CodeMap[Handler] = CodeMap()
         self._in_place: CodePatcher = (
             CodePatcher(operators, self.is_exempt, self._load, self.adopt)
@@ -112,7 +112,9 @@ class Converter:
         """
         from .diagnose_unconverted import unconverted
 
-        return unconverted(label, self._made.__contains__, self._in_place.refused)
+        return unconverted(
+            label, lambda code: code in self._made or code in self._straight, self._in_place.refused
+        )
 
     def forget(self) -> None:
         """Discard all decisions, because the set of converted packages has changed."""
@@ -230,15 +232,24 @@ class Converter:
             with self._lock:
                 loaded = self._loaded.get(code)
                 if loaded is None or (is_plain and not loaded.has_original):
-                    from . import loader
-
-                    # What is converted for a trace seldom runs without one, and loads sooner with one version.
-                    loaded = loader.load(f, self._operators, self.options.features, has_original=is_plain)
+                    loaded = self._converted_code(f, is_plain)
                     log(CONVERSIONS, f"converted {place(code)}")
                     LISTING.note(code, "converted")
-                    self.adopt(loaded.code)
+                    if loaded.code is code:
+                        self._straight[code] = True
+                    else:
+                        self.adopt(loaded.code)
                     self._loaded[code] = loaded
         return loaded
+
+    def _converted_code(self, f: FunctionType, is_plain: bool) -> ConvertedCode:
+        features = self.options.features
+        if not features and is_straight(f.__code__):
+            return ConvertedCode(f.__code__, f.__code__, has_original=True)
+        from . import loader
+
+        # What is converted for a trace seldom runs without one, and loads sooner with one version.
+        return loader.load(f, self._operators, features, has_original=is_plain)
 
 
 class _Handlers(dict[type, Handler]):

@@ -18,7 +18,6 @@ import __future__ as futures
 import ast
 import builtins
 import functools
-import sys
 from collections.abc import Callable, Collection, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -36,6 +35,7 @@ from ..syntax.gast_bridge import Translation
 from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
+from .function_code import ConvertedCode
 from .multiversioning import BUILDING, with_both_versions
 from .operator_constants import with_operators, without_name
 
@@ -43,36 +43,6 @@ FACTORY = "__factory__"
 CLASSLESS = "________"  # names are not mangled in a class that is named by underscores only
 
 _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
-
-
-class ConvertedCode:
-    """The converted code of one code object, from which functions can be made."""
-
-    def __init__(self, code: CodeType, original: CodeType, has_original: bool = False) -> None:
-        self.code = code
-        self.has_original = has_original  # whether it runs the user's own code while nothing is staged
-        # For each cell of the new function, its index among those of the original.
-        self._cells = [original.co_freevars.index(name) for name in code.co_freevars]
-
-    def function(self, f: FunctionType) -> FunctionType:
-        """Return the converted twin of `f`, which shares the closure cells and the attributes of `f`."""
-        cells = f.__closure__ or ()
-        closure = tuple(cells[number] for number in self._cells)
-        twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
-        twin.__kwdefaults__ = f.__kwdefaults__
-        twin.__dict__ = f.__dict__
-        twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        _share_annotations(f, twin)
-        return twin
-
-
-def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
-    if sys.version_info >= (3, 14):
-        twin.__annotate__ = f.__annotate__  # evaluated lazily, as for the original
-    else:
-        twin.__annotations__ = f.__annotations__
-    if sys.version_info >= (3, 12):
-        twin.__type_params__ = f.__type_params__
 
 
 def load(

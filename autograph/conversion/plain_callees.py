@@ -3,13 +3,11 @@
     step(x)   ==>   ag__.callee(step)(x)
 
 This runs at each call, so it is quick for callables that plain values do not need converted: built-in functions and
-methods, functions that are converted already, and *leaves*. A leaf calls nothing, assigns no items, makes no functions,
-and neither suspends itself nor enters a `with` block.
+methods, functions that are converted already, and leaves (`function_code.is_leaf`).
 """
 
 from __future__ import annotations
 
-import opcode
 import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -61,17 +59,3 @@ class PlainCallees:
             return converted(f)
 
         return callee
-
-
-def is_leaf(code: CodeType) -> bool:
-    """Return whether a function does with plain values what its converted form does.
-
-    >>> is_leaf((lambda x: x if x > 0 else -x).__code__), is_leaf((lambda x: abs(x)).__code__)
-    (True, False)
-    """
-    return not code.co_flags & _SUSPENDED and _OTHERS.isdisjoint(code.co_code[::2])
-
-
-_SUSPENDED = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR
-_PREFIXES = "CALL", "STORE_SUBSCR", "STORE_SLICE", "MAKE_FUNCTION", "BEFORE_", "LOAD_BUILD_CLASS"
-_OTHERS = frozenset(number for name, number in opcode.opmap.items() if name.startswith(_PREFIXES))
