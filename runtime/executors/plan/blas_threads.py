@@ -53,7 +53,7 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 
 
 def is_big(operation: Operation) -> bool:
-    """Return whether the operation is a product of two matrices that is known to be worth several threads."""
+    """Return whether the operation is a product with one matrix that is known to be worth several threads."""
     return (
         operation.op is matmul_op
         and BIG < _multiplications(operation) < math.inf
@@ -144,11 +144,14 @@ def share(begin: int, end: int) -> None:
 
 
 def in_parts(left: Any, right: Any, out: Any = None) -> Any:
-    """Return the product of two matrices.
+    """Return the product of two matrices, or of the rows of a batch and one matrix.
 
     While OpenBLAS uses one thread, the thread pool computes parts of it, each of some rows. Idle threads of
     the pool sleep. The parts depend on the sizes alone, and so does the result.
     """
+    if left.ndim > 2:
+        flat = out.reshape(-1, out.shape[-1]) if out is not None and out.flags.c_contiguous else None
+        return in_parts(left.reshape(-1, left.shape[-1]), right, flat).reshape(*left.shape[:-1], -1)
     rows, inner = left.shape
     if not _limit.users:
         return np.matmul(left, right, out=out)

@@ -59,12 +59,13 @@ def _read(operation: Operation) -> str:
 
 
 def product(operation: Operation) -> str | None:
-    """Return the expression for a product of two matrices.
+    """Return the expression for a product of two matrices, or of the rows of a batch and one matrix.
 
-    None for operands of higher rank and for adjoints, which the kernel computes.
+    None for other batches and for adjoints, which the kernel computes.
     """
     attrs = operation.attrs
-    is_plain = all(operand.shape is not None and len(operand.shape) == 2 for operand in operation.inputs)
+    left, right = (0 if operand.shape is None else len(operand.shape) for operand in operation.inputs)
+    is_plain = right == 2 and (left == 2 or (left > 2 and not attrs["transpose_a"]))
     if not is_plain or attrs["adjoint_a"] or attrs["adjoint_b"]:
         return None
     turned = (attrs["transpose_a"], attrs["transpose_b"])

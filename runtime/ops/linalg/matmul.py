@@ -60,11 +60,16 @@ def matrix_product(a: shapes.Dims, b: shapes.Dims) -> shapes.Dims:
 
 
 def _multiplications(given: Sequence[tuple[int, ...]], attrs: Mapping[str, Any]) -> float:
-    """Return the number of multiplications of a matrix product, from the shapes of the factors and the result."""
-    left, _, result = given
+    """Return the number of multiplications of a matrix product, from the shapes of the factors and the result.
+
+    One matrix for a batch multiplies all rows of the batch.
+    """
+    left, right, result = given
     if len(left) < 2 or len(result) < 2:
         return math.inf
-    return float(result[-2] * result[-1] * left[-2 if attrs["transpose_a"] else -1])
+    is_turned = attrs["transpose_a"] or attrs["adjoint_a"]
+    rows = result[-2] if len(right) > 2 or is_turned else math.prod(result[:-1])
+    return float(rows * result[-1] * left[-2 if is_turned else -1])
 
 
 @export("linalg.matmul", "matmul")

@@ -60,6 +60,7 @@ def test_plans_with_small_convolutions_use_one_thread(size: int | None, wanted: 
 PRODUCTS = {
     "tf.matmul(a, b)": ([(16, 32), (32, 8)], 4096),
     "tf.matmul(a, b, transpose_a=True)": ([(5, 32, 16), (5, 32, 8)], 4096),  # of each pair of matrices
+    "tf.matmul(a, b, name='rows')": ([(4, 4, 32), (32, 8)], 4096),  # of all rows of the batch
     "tf.linalg.matvec(a, b)": ([(16, 32), (32,)], 512),
     "tf.tensordot(a, b, 1)": ([(4, 4, 32), (32, 8)], 4096),
     "tf.tensordot(a, b, [[0, 2], [1, 0]])": ([(4, 16, 8), (8, 4, 8)], 4096),
@@ -144,6 +145,21 @@ def test_a_large_product_in_a_small_plan_is_split(
     x, y, z = (np.ones(shape, np.float32) for shape in ((32, 512), (512, 2048), (2048, 8)))
     assert plan.run([x, y, z])[0].tolist() == np.full((32, 8), 512.0 * 2048).tolist()
     assert threads == [4, 1, 4]
+
+
+def test_the_rows_of_a_batch_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = [4]
+    record(monkeypatch, threads)
+    random = np.random.default_rng(1)
+    a, b = random.standard_normal((6, 80, 300)), random.standard_normal((200, 300))
+    with_small = tf.function(lambda a, b: tf.matmul(tf.matmul(a, b, transpose_b=True), b[:, :20]))
+    plan = Plan(with_small.get_concrete_function(a, b).graph)
+    assert "op_matmul_in_parts" in plan.source
+    np.testing.assert_allclose(plan.run([a, b])[0], a @ b.T @ b[:, :20], rtol=1e-12, atol=1e-9)
+    assert threads == [4, 1, 4]
+    for out in (np.empty((6, 80, 200)), np.empty((200, 80, 6)).T):  # contiguous, or not
+        found = blas_threads.with_one_thread(blas_threads.in_parts)(a, b.T, out)
+        np.testing.assert_allclose(found, a @ b.T, rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize("turned", [False, True])
