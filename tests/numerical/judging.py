@@ -95,7 +95,7 @@ def make_everything_hot(patch: pytest.MonkeyPatch) -> None:
     patch.delenv("AGC_JIT")
     for name, value in (("HOT", -1.0), ("FEWEST", 1), ("TRIALS", 0)):
         patch.setattr(tiering, name, value)
-    patch.setattr(tiering.compiler, "ask", tiering._compile)
+    patch.setattr(tiering, "ask", tiering._compile)
     patch.setattr(tiering.TierState, "_compared", lambda self, native, arguments: native(arguments))
 
 

@@ -1,24 +1,26 @@
 """Tiering for `jit_compile=None`: the plan runs a graph until it is hot, then native code is tried.
 
-    plan, measured ──50 ms──► compiled in the background ──► a few calls of each, measured ──► the faster one
-                                                             three calls if one is five times as fast
+    plan, measured ──hot──► compiled in the background ──► both run once and are compared ──► the faster one
+                            the caller lends its time      a few more calls, unless it is clear
 
-Calls never wait for the compiler, which runs in a background thread. The first call with native code runs
-both, and native code with different results is discarded (first_call_check.py). Later trial calls run one of
-the two. As always, the plan runs a call again if a check fails in native code. Each combination of shapes is
-decided separately. If a graph cannot be compiled as a whole, its loops are compiled (loop_compilation.py), or
-the plan stays.
+A graph is hot once it has run as long as its compilation may last (ski rental: rent until the price is paid). The
+compiler runs in a background thread, and calls lend it their time: before the plan runs, they wait for the
+compiler, in sum no longer than the plan has run. So a program that ends at any time has taken at most twice as
+long as with the plan alone, and a program that goes on gets native code after little more than twice the time of the
+compilation.
+
+The first call with native code runs both, and native code with different results is discarded
+(first_call_check.py). Later trial calls run one of the two. As always, the plan runs a call again if a check
+fails in native code. Each combination of shapes is decided separately. If a graph cannot be compiled as a whole, its
+loops are compiled (loop_compilation.py), or the plan stays.
 
 `AGC_JIT=0` in the environment and `tf.config.optimizer.set_jit(False)` disable tiering.
 """
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
-import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,12 +28,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...config import optimizer
+from ...core.gc_pause import Pause
 from ...functionalize.errors import CannotCompileError
 from ...ir.graph import Graph
 from ...ops.lists.tensor_array import PersistentArray
 from ..runners import kernel_for
 from . import llvm_engine
+from .background_compiler import Job, compiler
 from .diagnostics import CompilerFaultError, tell, tell_of_difference
+from .trial_times import TRIALS, is_known, measured
 
 if TYPE_CHECKING:
     from ..plan.plan import Plan
@@ -40,23 +45,28 @@ if TYPE_CHECKING:
 HOT = 0.05
 """Seconds that a graph must have run before it is compiled."""
 
-FEWEST = 3
+EACH = 1e-5
+"""Further seconds for each operation of the graph."""
+
+FEWEST = 2
 """The minimum number of calls before compilation."""
 
-LONG = 1.0
+LONG = 0.25
 """Seconds after which one call is enough."""
 
-TRIALS = 5
-"""Measured calls of each kind before one is chosen."""
+CALL = 2e-6
+"""Seconds that a call spends in Python unless native code runs it: a C extension calls that directly."""
+
+LEAST = 1e-3
+"""The fewest seconds that a call lends to the compiler. Shorter times are lent together by a later call."""
 
 MOST_VALUES = 16
 """Maximum number of combinations if shapes depend on values; the plan runs all others."""
 
-CLEAR = 5
-"""The factor between the times of all calls from which three calls suffice for a decision."""
+MOST_REFUSED = 3
+"""The number of combinations of shapes that cannot be compiled after which no more are tried."""
 
 _MOST_SHAPES = 64
-_LARGEST = 4000
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -77,6 +87,16 @@ class TieredRunner:
         self._only: TierState | None = None
         self._waiting: list[Callable[[], None]] = []
         self._by_value: tuple[int, ...] = ()  # the inputs that native code is specialized for by value
+        self._refused = 0  # combinations of shapes without native code
+
+    @functools.cached_property
+    def hot(self) -> float:
+        """The seconds after which compilation begins."""
+        return HOT + EACH * sum(1 for _ in self._graph.walk())
+
+    def refuse(self) -> None:
+        """Count a combination of shapes that cannot be compiled."""
+        self._refused += 1
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the outputs for the values of the inputs."""
@@ -119,7 +139,8 @@ class TieredRunner:
                 if self._by_value:
                     return TierState(self, self._graph, self._plan, is_decided=True)
                 self._trials.pop(next(iter(self._trials)))
-            trial = self._trials[key] = TierState(self, self._graph, self._plan)
+            is_vain = self._refused >= MOST_REFUSED
+            trial = self._trials[key] = TierState(self, self._graph, self._plan, is_vain)
         if self._has_one_shape:
             self._only = trial
         return trial
@@ -163,37 +184,68 @@ class TierState:
         self._plan = plan
         self._calls = 0
         self._spent = 0.0
+        self._lent = 0.0
+        self._typical = 0.0  # seconds of a call before the compilation, which slows calls down
         self._asked = False
+        self._job: Job | None = None
+        self.gain = 0.0  # seconds by which a later call of native code is shorter than its trial
         self._vain = 0  # calls in which native code gave up before the comparison
         self._times: tuple[list[float], list[float]] = ([], [])
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run, measure, and decide after enough measurements."""
+        if self._job is not None:
+            self._lend(self._job)
         native, doubted = self.native, self.doubted
+        if self.chosen is not None:
+            return self.chosen(arguments)
         if doubted is not None:
             return self._trusted(doubted, arguments)
         if native is not None:
             return self._compared(native, arguments)
+        return self._planned(arguments)
+
+    def _lend(self, job: Job) -> None:
+        """Wait for the compiler until as much time is lent as the plan has run."""
+        left = self._spent - self._lent
+        if left >= LEAST and not job.done.is_set():
+            start = time.perf_counter()
+            compiler.wait(job, left)
+            self._lent += time.perf_counter() - start
+        if job.done.is_set():
+            self._job = None
+
+    def _planned(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run the plan, and start the compilation of a hot graph."""
         start = time.perf_counter()
         results = self._plan(arguments)
-        self._spent += time.perf_counter() - start
+        seconds = time.perf_counter() - start + CALL
         self._calls += 1
-        is_hot = self._spent > HOT and (self._calls >= FEWEST or self._spent > LONG)
-        if is_hot and not self._asked:
+        if self._asked:
+            self._spent += min(seconds, self._typical)
+            return results
+        self._spent += seconds
+        if (self._calls >= FEWEST or self._spent > LONG) and self._spent > self.owner.hot:
             self._asked = True
-            compiler.ask(self, self._graph, list(arguments))
+            self._typical = self._spent / self._calls
+            self._job = ask(self, self._graph, list(arguments))
         return results
 
     def _trusted(self, native: JitFunction, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run both, and discard native code with different results."""
         from .first_call_check import compared
 
-        plan = functools.partial(_measured, self._plan, self._times[0])
-        results, difference = compared(native, plan, arguments)
-        self._vain += difference is None
+        planned, compiled = self._times
+        plan = functools.partial(measured, self._plan, planned)
+        rehearse = functools.partial(measured, native.rehearsed, compiled)
+        results, difference = compared(native, plan, arguments, rehearse)
         if difference == "":
             self.doubted = None
-        elif difference is not None or self._vain >= TRIALS:
+            self._decide()
+            return results
+        compiled.clear()  # of runs that gave up
+        self._vain += difference is None
+        if difference is not None or self._vain >= TRIALS:
             if difference is not None:
                 tell_of_difference(self._graph, difference)
             self.give_up()
@@ -202,10 +254,15 @@ class TierState:
     def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
         planned, compiled = self._times
         run, times = (self._plan, planned) if len(planned) < len(compiled) else (native, compiled)
-        results = _measured(run, times, arguments)
-        if min(len(planned), len(compiled)) >= TRIALS or _is_clear(planned, compiled):
-            self._choose(native if min(compiled) < min(planned) else self._plan)
+        results = measured(run, times, arguments)
+        self._decide()
         return results
+
+    def _decide(self) -> None:
+        """Choose the faster runner if that is known."""
+        planned, compiled = self._times
+        if self.native is not None and is_known(planned, compiled):
+            self._choose(self.native if min(compiled) - self.gain < min(planned) else self._plan)
 
     def _choose(self, runner: Runner) -> None:
         self.chosen = runner
@@ -216,67 +273,19 @@ class TierState:
         self._choose(self._plan)
 
 
-def _measured(run: Runner, times: list[float], arguments: Sequence[Any]) -> Sequence[Any]:
-    """Run, and record the time."""
-    start = time.perf_counter()
-    results = run(arguments)
-    times.append(time.perf_counter() - start)
-    return results
-
-
-def _is_clear(*times: Sequence[float]) -> bool:
-    """Return whether three calls suffice to show which runner is faster by far."""
-    if sum(map(len, times)) < 3 or not all(times):
-        return False
-    faster, slower = sorted(times, key=max)
-    return CLEAR * max(faster) < min(slower)
-
-
-class Compiler:
-    """The background thread that compiles one graph after another."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._busy = threading.Lock()
-        self._is_closing = False
-
-    def ask(self, trial: TierState, graph: Graph, arguments: list[Any]) -> None:
-        """Queue a graph for compilation with arguments like these."""
-        self._jobs.put((trial, graph, arguments))
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="agc-compiler", daemon=True)
-            atexit.register(self.close)
-            self._thread.start()
-
-    def _work(self) -> None:
-        while True:
-            job = self._jobs.get()
-            with self._busy:
-                if self._is_closing:
-                    return
-                _compile(*job)
-            del job
-
-    def close(self) -> None:
-        """Wait for the current compilation: LLVM must not be interrupted when Python exits."""
-        self._is_closing = True
-        with self._busy:
-            pass
-
-
-compiler = Compiler()
+def ask(trial: TierState, graph: Graph, arguments: list[Any]) -> Job | None:
+    """Have a graph compiled for arguments like these."""
+    return compiler.ask(functools.partial(_compile, trial, graph, arguments))
 
 
 def _compile(trial: TierState, graph: Graph, arguments: list[Any]) -> None:
-    if sum(1 for _ in graph.walk()) > _LARGEST:
-        trial.give_up()
-        return
     try:
-        trial.native = _compiled(trial, graph, arguments)
+        with Pause():  # imports allocate as much as the compilation
+            trial.native = _compiled(trial, graph, arguments)
     except Exception as fault:  # a failed optimization must not stop the program
         tell(fault if isinstance(fault, CompilerFaultError) else CompilerFaultError(graph.name, fault))
     if trial.native is None:
+        trial.owner.refuse()
         trial.give_up()
 
 
@@ -292,5 +301,6 @@ def _compiled(trial: TierState, graph: Graph, arguments: list[Any]) -> Runner | 
     except CannotCompileError:
         return with_native_parts(graph)
     trial.owner.depends_on(native.by_value, trial, arguments)
+    trial.gain = CALL if native.kernel_for(arguments) is not None else 0.0
     trial.doubted = native
     return native.shortest or native.run

@@ -17,9 +17,9 @@ from agc.runtime.executors.llvm.first_call_check import compared
 
 @pytest.fixture
 def hot(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What runs for the third time is compiled, before it goes on."""
+    """What has run twice is compiled, before it goes on."""
     monkeypatch.setattr(tiering, "HOT", -1.0)
-    monkeypatch.setattr(tiering.compiler, "ask", tiering._compile)
+    monkeypatch.setattr(tiering, "ask", tiering._compile)
     monkeypatch.delenv("AGC_JIT")
     yield
 
@@ -136,6 +136,15 @@ def test_rounding_errors_are_no_difference() -> None:
     assert unlike(np.int64(0), lambda x: tf.argmax(x), np.array([1, 2], np.float32))
 
 
+def test_rounding_may_decide_about_other_elements_than_in_the_second_run_of_the_plan() -> None:
+    def stepped(x: Any) -> Any:
+        return tf.where(x > 1.0, 2.0, 1.0)
+
+    above = np.full(2, np.nextafter(np.float32(1), np.float32(2)))
+    assert unlike(np.float32([1, 2]), stepped, above) == ""
+    assert unlike(np.float32([1, 2]), stepped, above + np.float32(0.5))
+
+
 def test_kinds_of_numbers_are_compared() -> None:
     x = np.array([np.nan, np.inf, 1.0], np.float32)
     assert unlike(x, lambda x: x + 0.0, x) == ""
@@ -149,7 +158,7 @@ def test_kinds_of_numbers_are_compared() -> None:
 def test_native_code_that_always_falls_back_is_dropped(hot: None) -> None:
     graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
     runner = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
-    for _ in range(3):
+    for _ in range(tiering.FEWEST):
         runner.run([np.int32(2)])
     trial = runner._only
     assert trial is not None and trial.doubted is not None

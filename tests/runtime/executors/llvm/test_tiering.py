@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 from agc.runtime.config import optimizer
 from agc.runtime.executors import EXECUTORS, interpret
-from agc.runtime.executors.llvm import JitFunction, tiering
+from agc.runtime.executors.llvm import JitFunction, tiering, trial_times
+from agc.runtime.executors.llvm.background_compiler import Job
 from agc.runtime.executors.llvm.loop_compilation import with_native_parts
 
 
@@ -29,7 +31,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     """A clock, and a compiler that compiles at once instead of in the background."""
     found = Clock()
     monkeypatch.setattr(tiering, "time", found)
-    monkeypatch.setattr(tiering.compiler, "ask", tiering._compile)
+    monkeypatch.setattr(trial_times, "time", found)
+    monkeypatch.setattr(tiering, "ask", tiering._compile)
     monkeypatch.delenv("AGC_JIT")
     yield found
 
@@ -47,9 +50,14 @@ def made(
 ) -> tiering.TieredRunner:
     """A function whose plan and whose native code take so many seconds a call."""
     graph = tf.function(function).get_concrete_function(argument).graph
-    original = JitFunction.run
+    original, rehearsed = JitFunction.run, JitFunction.rehearsed
     mp.setattr(JitFunction, "shortest", None)
     mp.setattr(JitFunction, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
+    mp.setattr(
+        JitFunction,
+        "rehearsed",
+        lambda self, xs, copies: slowed(lambda ys: rehearsed(self, ys, copies), clock, native)(xs),
+    )
     return tiering.TieredRunner(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
 
 
@@ -70,9 +78,17 @@ def test_slower_native_code_is_dropped(clock: Clock, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("plan", "native", "calls"), [(0.1, 0.01, 3), (0.02, 0.3, 3), (0.02, 0.01, 2 * tiering.TRIALS)]
+    ("plan", "native", "calls"),
+    [
+        (0.9, 0.3, 1),  # the comparison has run both once
+        (0.9, 0.6, 2),
+        (0.06, 0.3, 2),  # the first run of native code may be slow
+        (0.03, 0.001, 2),
+        (0.03, 0.02, 4),  # trials take a tenth of a second at most …
+        (0.006, 0.003, 2 * tiering.TRIALS - 1),  # … or five calls of each
+    ],
 )
-def test_a_clear_difference_decides_early(
+def test_a_clear_or_costly_difference_decides_early(
     plan: float, native: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, plan, native, monkeypatch)
@@ -144,6 +160,106 @@ def test_every_value_that_shapes_depend_on_has_its_own_trial(
     for number in range(100):
         found.run([tf.constant(number).numpy()])
     assert len(found._trials) == tiering.MOST_VALUES
+
+
+class Waits:
+    """A job that is never done, and the seconds that calls wait for it."""
+
+    def __init__(self, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.job = Job(lambda: None)
+        self.seconds: list[float] = []
+        self.clock = clock
+        monkeypatch.setattr(tiering, "ask", lambda *job: self.job)
+        monkeypatch.setattr(tiering.compiler, "wait", self.wait)
+
+    def wait(self, job: Job, seconds: float) -> None:
+        assert job is self.job
+        self.seconds.append(seconds)
+        self.clock.now += seconds
+
+
+def test_calls_lend_the_compiler_as_much_time_as_the_plan_has_run(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = Waits(clock, monkeypatch)
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.03, 0.0, monkeypatch)
+    for calls in range(10):  # before the next call
+        lendable = 0.03 * calls if calls >= 2 else 0
+        found.run([np.int32(1)])
+        assert sum(waits.seconds) == pytest.approx(lendable, abs=1e-4)
+        assert clock.now <= 2 * 0.03 * (calls + 1)
+
+
+def test_short_calls_lend_their_time_together(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = Waits(clock, monkeypatch)
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.0001, 0.0, monkeypatch)
+    for _ in range(600):
+        found.run([np.int32(1)])
+    assert waits.seconds[0] == pytest.approx(tiering.HOT, rel=0.01)
+    assert min(waits.seconds) >= tiering.LEAST and len(waits.seconds) < 20
+
+
+def test_a_done_job_costs_no_wait(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = Waits(clock, monkeypatch)
+    waits.job.done.set()
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.1, 0.0, monkeypatch)
+    for _ in range(5):
+        found.run([np.int32(1)])
+    assert not waits.seconds
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(0.9, 1), (0.07, 2), (0.002, 25)])
+def test_three_calls_or_the_threshold_start_the_compilation(
+    seconds: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(tiering, "ask", lambda *job: asked.append(clock.now))
+    found = made(lambda x: x + 1, tf.constant(1), clock, seconds, 0.0, monkeypatch)
+    for _ in range(50):
+        found.run([np.int32(1)])
+    assert asked == [pytest.approx(calls * seconds)]
+
+
+def test_large_graphs_start_later(clock: Clock) -> None:
+    graph = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1)).graph
+    small = tiering.TieredRunner(graph, EXECUTORS["plan"](graph))
+    chain = tf.function(lambda x: functools.reduce(lambda y, _: y * x + 1, range(100), x))
+    large = tiering.TieredRunner(graph := chain.get_concrete_function(tf.constant(1)).graph, small._plan)
+    count = sum(1 for _ in graph.walk())
+    assert count >= 200
+    assert large.hot - small.hot == pytest.approx(tiering.EACH * (count - 1))
+
+
+def test_refused_graphs_are_not_tried_again_for_every_shape(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refuse(trial: tiering.TierState, graph: Any, arguments: Any) -> None:
+        asked.append(len(arguments[0]))
+        trial.owner.refuse()
+        trial.give_up()
+
+    monkeypatch.setattr(tiering, "ask", refuse)
+    graph = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([None], tf.int32)).graph
+    found = tiering.TieredRunner(graph, slowed(EXECUTORS["plan"](graph), clock, 0.1))
+    for size in range(10):
+        for _ in range(5):
+            assert len(found.run([np.ones(size, np.int32)])[0]) == size
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("has_kernel", [True, False])
+def test_native_calls_save_the_time_of_python(
+    has_kernel: bool, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JitFunction, "kernel_for", lambda self, arguments: self if has_kernel else None)
+    found = made(lambda x: x + 1, tf.constant(1), clock, 3e-7, 1e-6, monkeypatch)
+    monkeypatch.setattr(tiering, "HOT", 1e-3 - tiering.EACH)
+    for _ in range(2000):
+        found.run([np.int32(1)])
+    trial = found._only
+    assert trial is not None and trial.chosen is (trial.native if has_kernel else trial._plan)
 
 
 def test_loops_inside_uncompilable_regions_are_compiled(capsys: Any) -> None:
