@@ -30,10 +30,53 @@ def regrouped(node: LazyValue, shape: Shape) -> LazyValue:
         found.dtype,
         shape,
         [found],
-        lambda e, index: found.at(e, Index(found.shape, [(0, len(found.shape), index.flat(e))])),
+        lambda e, index: found.at(e, _index(e, index, found.shape)),
         cost=0,
         cuts=frozenset,
     )
+
+
+def _index(e: Emitter, index: Index, shape: Shape) -> Index:
+    """Return the index of the same element in another shape.
+
+    It is divided where the axes of both shapes end together, so that readers along some axes need no division.
+    """
+    groups = []
+    for (start, stop), (first, last) in common_axes(index.shape, shape):
+        value = index.linear(e, start, stop)
+        if value is None:
+            return Index(shape, [(0, len(shape), index.flat(e))])
+        groups.append((first, last, value))
+    return Index(shape, groups)
+
+
+def common_axes(one: Shape, other: Shape) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the shortest ranges of axes of two shapes that hold equally many elements, in order.
+
+    >>> common_axes((8, 4, 6), (8, 4, 2, 3))
+    [((0, 1), (0, 1)), ((1, 2), (1, 2)), ((2, 3), (2, 4))]
+    >>> common_axes((6, 4), (4, 6))
+    [((0, 2), (0, 2))]
+    """
+    if is_sized((*one, *other)) or 0 in (*one, *other) or not (one and other):
+        return [((0, len(one)), (0, len(other)))]
+    found = []
+    i = j = start = first = 0
+    left = right = 1
+    while i < len(one) or j < len(other):
+        if j == len(other) or (i < len(one) and left <= right):
+            left *= one[i]
+            i += 1
+        else:
+            right *= other[j]
+            j += 1
+        if left == right and i > start and j > first:
+            found.append(((start, i), (first, j)))
+            start, first, left, right = i, j, 1, 1
+    if (start, first) != (len(one), len(other)):  # axes of size 1 at the end
+        (start, _), (first, _) = found.pop()
+        found.append(((start, len(one)), (first, len(other))))
+    return found
 
 
 def broadcast_size(e: Emitter, sizes: Sequence[int]) -> int:

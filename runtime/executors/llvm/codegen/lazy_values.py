@@ -59,6 +59,16 @@ class Index:
             self._flat = total
         return self._flat
 
+    def linear(self, e: Emitter, first: int, last: int) -> Register | None:
+        """Emit the linear index within the axes from `first` to `last`; None if a group crosses their ends."""
+        total = e.word(0)
+        for start, stop, value in self.groups:
+            if start < last and stop > first:
+                if start < first or stop > last:
+                    return None
+                total = e.plus(e.times(total, math.prod(self.shape[start:stop])), value)
+        return total
+
     def along(self, e: Emitter, axis: int) -> Register:
         """Emit the coordinate along one axis."""
         for start, stop, value in self.groups:

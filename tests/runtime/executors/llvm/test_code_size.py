@@ -108,6 +108,17 @@ def test_a_loop_that_reads_a_constant_and_writes_is_vectorized() -> None:
     assert "call float @llvm.fma" not in found  # of the exponential of one element
 
 
+def test_heads_of_a_layer_are_split_without_division() -> None:
+    """The bias is read along an axis that the reshape divides, so LLVM can vectorize the loop."""
+
+    def heads(x: Any, bias: Any) -> Any:
+        return tf.transpose(tf.reshape(x + bias, [2, 16, 4, 24]), [0, 2, 1, 3])
+
+    found = text(heads, tf.TensorSpec([2, 16, 96]), tf.TensorSpec([96]))
+    assert "urem" not in found
+    assert "udiv" not in found
+
+
 def test_zeros_need_no_loop() -> None:
     found = text(lambda x: tf.reduce_sum(x, axis=0), tf.TensorSpec([5, 64]))
     assert found.count("= phi ") == 2 + 1  # the loops of the sum, and the code that the kernel ends with

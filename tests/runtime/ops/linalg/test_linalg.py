@@ -77,31 +77,6 @@ def test_products_of_batches(flags: dict[str, bool]) -> None:
     close(tf.matmul(a, b, **flags), left @ right)
 
 
-FLAGS = ({}, {"transpose_b": True}, {"adjoint_b": True})
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("flags", FLAGS, ids=str)
-def test_the_gradient_of_one_matrix_for_a_batch_is_one_product(dtype: Any, flags: dict[str, bool]) -> None:
-    a, b, weights = (
-        matrices(dtype, 2, 3, 4, 5),
-        matrices(dtype, *((6, 5) if flags else (5, 6))),
-        matrices(dtype, 2, 3, 4, 6),
-    )
-
-    def gradient(b: Any) -> Any:
-        with tf.GradientTape() as tape:
-            tape.watch(b)
-            y = tf.reduce_sum(tf.matmul(a, b, **flags) * weights)
-        return tape.gradient(y, b)
-
-    each = gradient(tf.broadcast_to(b, [2, 3, *b.shape]))
-    close(gradient(tf.constant(b)), tf.reduce_sum(each, [0, 1]))
-    graph = tf.function(gradient).get_concrete_function(tf.TensorSpec(b.shape, b.dtype)).graph
-    products = [each for each in graph.operations if each.type == "matmul"]
-    assert products[-1].outputs[0].shape == b.shape
-
-
 @pytest.mark.parametrize(
     ("a", "b", "product"),
     [
