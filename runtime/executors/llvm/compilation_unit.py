@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ...ir.graph import Graph, Operation
 from ...ir.structured import is_loop
 from ...ir.value_types import ListType, TensorType, VariableType
 from .arena import Arena
+from .codegen.early_outputs import Donation
 from .codegen.function_builder import Emitter
 from .codegen.instrumentation import Instrumentation
 from .codegen.lazy_values import Buffer, LazyValue, Scalar
@@ -34,6 +35,8 @@ from .opt_levels import Level, level
 
 _MANY = 64
 """The number of arguments from which the kernel loads them from memory."""
+
+_NONE: Mapping[int, int] = {}
 
 _EMBEDDED = 1024
 """Maximum size in bytes of a constant that is embedded in the module."""
@@ -90,10 +93,21 @@ class Host:
 
 
 class CompilationUnit:
-    """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles."""
+    """A shape-specialized graph as an LLVM module; with `is_measured`, it is instrumented for profiles.
 
-    def __init__(self, graph: Graph, is_measured: bool = False) -> None:
+    `donors` has the inputs whose memory outputs may use; `overwritten` has those whose memory they do use.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        is_measured: bool = False,
+        donors: Mapping[int, int] = _NONE,
+        donation: Donation = Donation.EARLY,
+    ) -> None:
         self.graph = graph
+        self._donors = donors
+        self._donation = donation
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
         self.module.kept = Arena(self.module)
@@ -116,9 +130,10 @@ class CompilationUnit:
             raise CannotCompileError(e.reasons)
         e.finish()
         self._define_run(loads=arguments > _MANY)
+        self.results = [each for i, each in enumerate(self.results) if i not in self.overwritten]
         self.slots = e.slots
         self.assigned: Sequence[int] = ()  # the variable inputs whose new values are the last outputs
-        self.is_long = e.work > _LONG or not _listens_soon(graph)
+        self.is_long = e.work > LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
         arguments = iter(self.kernel.args)
@@ -132,7 +147,9 @@ class CompilationUnit:
             target if target.shape and not x and i not in self.sized else None
             for i, (target, x) in enumerate(zip(targets, are_lists, strict=True))
         ]
-        nodes = region.run(large)
+        donors = {i: inputs[number] for i, number in self._donors.items()}
+        nodes = region.run(large, donors, self._donation)
+        self.overwritten = {i: self._donors[i] for i in sorted(region.overwritten)}
         for node, target in zip(nodes, targets, strict=True):
             if not target.shape:
                 e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
@@ -144,18 +161,20 @@ class CompilationUnit:
     def _define_run(self, loads: bool) -> None:
         """Define the function that the entry calls: it unpacks the addresses of inputs and outputs for the kernel.
 
-        With `loads`, the kernel does that itself.
+        Outputs in the memory of an input have no address of their own. With `loads`, the kernel does that itself.
         """
         function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         addresses, slot = function.args
+        numbers = itertools.count()
+        own = [next(numbers) for _ in self.graph.inputs]
+        for i in range(len(self.graph.outputs)):
+            own.append(own[self.overwritten[i]] if i in self.overwritten else next(numbers))
         if loads:
-            _load_arguments(self.kernel)
+            _load_arguments(self.kernel, own)
             b.ret(b.call(self.kernel, function.args))
             return
-        places = [
-            b.gep(addresses, [word(i)], source_etype=pointer()) for i in range(len(self.kernel.args) - 1)
-        ]
+        places = [b.gep(addresses, [word(i)], source_etype=pointer()) for i in own]
         b.ret(b.call(self.kernel, [*(b.load(place, typ=pointer()) for place in places), slot]))
 
     def text(self) -> str:
@@ -180,8 +199,8 @@ class CompilationUnit:
         self.module._metadatacache.clear()
 
 
-def _load_arguments(kernel: Any) -> None:
-    """Let a function load its arguments from memory, in several blocks.
+def _load_arguments(kernel: Any, own: Sequence[int]) -> None:
+    """Let a function load its arguments from memory, in several blocks; `own` are their indices there.
 
     LLVM's time grows with the square of the arguments of a call, and of the loads in a block.
     """
@@ -196,7 +215,7 @@ def _load_arguments(kernel: Any) -> None:
     for number, block in enumerate(blocks):
         b.position_at_end(block)
         for i in range(number * _MANY, min((number + 1) * _MANY, len(old) - 1)):
-            new.append(b.load(b.gep(addresses, [word(i)], source_etype=pointer()), typ=pointer()))
+            new.append(b.load(b.gep(addresses, [word(own[i])], source_etype=pointer()), typ=pointer()))
         b.branch([*blocks, entry][number + 1])
     entry.instructions = [each for each in entry.instructions if each.parent is entry]
     kernel.blocks[:0] = blocks
@@ -231,7 +250,7 @@ def with_distinct_loops(text: str) -> str:
     return _LOOP_OR_GROUP.sub(node, text)
 
 
-_LONG = 20_000
+LONG = 20_000
 """Number of elements from which a run releases the GIL."""
 
 

@@ -7,10 +7,11 @@ Each step raises `CannotCompileError` with its reasons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from ...core.shapes import num_elements
 from ...functionalize.errors import CannotCompileError
 from ...functionalize.random import with_streams
 from ...ir.graph import Constant, Graph
@@ -95,18 +96,35 @@ def lowered(
     if why is not None:
         raise CannotCompileError([why])
     from ...functionalize.shapes import specialized
-    from ...optimize import OptimizerOptions, batch_loop_matmul, dce, optimize
+    from ...optimize import OptimizerOptions, batch_loop_matmul, dce, optimize, schedule_updates
     from . import lowering  # noqa: F401  (registers the lowering rules)
-    from .compilation_unit import CompilationUnit
 
     needed = dce.run(graph, OptimizerOptions())  # dead operations must not be reasons to refuse the graph
     plain = optimize(specialized(needed, arguments, with_sizes))
-    unit = CompilationUnit(batch_loop_matmul.run(plain), is_measured)
+    given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
+    first = len(graph.outputs) - len(assigned)
+    donors = {first + i: given.index(number) for i, number in enumerate(assigned)}
+    whole = schedule_updates.run(batch_loop_matmul.run(plain))
+    unit = _unit(whole, is_measured, donors)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
-    given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
-    unit.assigned = [given.index(i) for i in assigned]
+    unit.assigned = [number for i, number in donors.items() if i not in unit.overwritten]
     return unit
+
+
+def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int]) -> Any:
+    """Lower a graph whose outputs may use the memory of the inputs in `donors`."""
+    from .codegen.early_outputs import Donation
+    from .codegen.function_builder import TooLateError
+    from .compilation_unit import LONG, CompilationUnit
+
+    large = {
+        i: number for i, number in donors.items() if (num_elements(graph.inputs[number].shape) or 0) > LONG
+    }
+    try:
+        return CompilationUnit(graph, is_measured, large, Donation.EARLY)
+    except TooLateError:
+        return CompilationUnit(graph, is_measured, large, Donation.LAST)
 
 
 def text(graph: Graph) -> str:

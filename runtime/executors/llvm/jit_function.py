@@ -20,7 +20,7 @@ from ...functionalize.random import with_streams
 from ...ir.graph import Graph
 from ...ir.value_types import ListType, TensorType, VariableType
 from ...ops.state.compare_and_swap import exchange
-from . import llvm_engine, value_specialization
+from . import exclusive, llvm_engine, value_specialization
 from .call import native_call
 from .compile_graph import Fence, prepared, refused
 from .list_abi import demand_compiled, described, received
@@ -64,6 +64,7 @@ class JitFunction:
         self._code: dict[Any, Compiled] = {}
         self._kernels: dict[Any, Kernel] = {}  # of code that is called without a wrapper
         self._assigned: list[int] = []
+        self._overwritten: dict[Any, dict[int, int]] = {}  # by key, see exclusive.py
         self._variables = [
             i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, VariableType)
         ]
@@ -93,7 +94,7 @@ class JitFunction:
         if self._streams or is_described or self.by_value or self._has_twins(arguments):
             return None
         kernel = self._kernels.get(self._given(self._arrays(arguments))[0])
-        if kernel is not None and kernel.is_long and kernel.assigned:
+        if kernel is not None and kernel.is_long and self._assigned:
             return None  # it releases the GIL, so variables may change during the run
         return kernel
 
@@ -154,6 +155,7 @@ class JitFunction:
                 code = self._compiled(arguments)
                 arrays = self._arrays(arguments)
                 key, given, needed = self._given(arrays)
+            shared = exclusive.copied_if_shared(given, self._overwritten.get(key, {}), given is not arrays)
             results = code(given)
             del needed
             if results is _FAILED or not (self._assigned or self._made or self._is_sized):
@@ -162,7 +164,8 @@ class JitFunction:
             found = self._described(results[:count], self._specs[key])
             new = dict(zip(self._assigned, results[count:], strict=True))
             streams = {i: new.pop(i) for i in self._assigned if i >= len(self.graph.inputs)}
-            if exchange([arguments[i] for i in new], [arrays[i] for i in new], [*new.values()]):
+            before = [shared.get(i, arrays[i]) for i in new]
+            if exchange([arguments[i] for i in new], before, [*new.values()]):
                 for i, state in streams.items():  # `run` holds the lock of streams
                     arguments[i]._array = state
                 return found
@@ -221,7 +224,7 @@ class JitFunction:
             code = self._code_of(unit, key)
         if len(self._code) >= _MOST_SHAPES:
             oldest = next(iter(self._code))
-            self._code.pop(oldest), self._kernels.pop(oldest, None)
+            self._code.pop(oldest), self._kernels.pop(oldest, None), self._overwritten.pop(oldest, None)
         self._code[key] = code
         self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
         return code
@@ -264,9 +267,27 @@ class JitFunction:
         kernel = loader.kernel(mismatched, failed, self.fail)
         code = kernel.code
         unit.forget()
+        if unit.overwritten:
+            code = self._with_overwritten(code, unit, key)
         if native_call.is_available():
             self._kernels[key] = kernel
         return code
+
+    def _with_overwritten(self, code: Compiled, unit: Any, key: Any) -> Compiled:
+        """Return the code with the variables that it overwrites among its results."""
+        first, overwritten = len(self.graph.outputs), unit.overwritten
+        numbers = {self._assigned[i - first]: number for i, number in overwritten.items()}
+        self._overwritten[key] = numbers
+
+        def complete(given: Sequence[Any]) -> Any:
+            results = code(given)
+            if results is _FAILED:
+                return results
+            rest = iter(results)
+            count = len(results) + len(overwritten)
+            return [given[overwritten[i]] if i in overwritten else next(rest) for i in range(count)]
+
+        return complete
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan, which raises the error that native code has detected."""

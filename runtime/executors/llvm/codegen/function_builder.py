@@ -47,6 +47,10 @@ ALONE = (["llvm.loop.interleave.count", 1],)
 """Loop metadata that keeps LLVM from interleaving iterations: they are independent, so the processor does."""
 
 
+class TooLateError(Exception):
+    """Code that may fail follows code that has overwritten variables."""
+
+
 class Emitter(Storage):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
@@ -59,6 +63,7 @@ class Emitter(Storage):
         self._failure: Any = None
         self._noted: Register = None
         self._stopped: Register = None
+        self._is_committed = False  # whether variables have been overwritten
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
         self._rounds = [1]  # iterations of the nests that are being emitted, with the loops around them
@@ -130,7 +135,9 @@ class Emitter(Storage):
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
         if outermost:
-            if self._stopped is not None:  # this block is after the nest, which may have moved to a part
+            if (
+                self._stopped is not None and not self._is_committed
+            ):  # this block is after the nest, which may have moved to a part
                 self.leave_if_stopped()
             self._look_at_notes()
         if measured is not None and self.meter is not None:
@@ -271,8 +278,21 @@ class Emitter(Storage):
         self.b.cbranch(holds, onward, self.failure()).set_weights([OFTEN, 1])
         self.b.position_at_end(onward)
 
+    def commit(self) -> None:
+        """Demand that no code that is emitted from now on leaves the function without success."""
+        self._is_committed = True
+
+    @property
+    def is_committed(self) -> bool:
+        return self._is_committed
+
     def failure(self) -> Any:
         """Return the block that leaves the function with `FAILED`."""
+        if self._is_committed:
+            raise TooLateError
+        return self._failed()
+
+    def _failed(self) -> Any:
         if self._failure is None:
             self._failure = self.block("failure")
             self._ends.append((self._failure, FAILED))
@@ -280,6 +300,8 @@ class Emitter(Storage):
 
     def end_with(self, code: int) -> Any:
         """Append a block that leaves the function with `code`."""
+        if self._is_committed:
+            raise TooLateError
         block = self.block("end")
         self._ends.append((block, code))
         return block
@@ -291,7 +313,7 @@ class Emitter(Storage):
         if self._promises or self._takes:
             self._settle(self.function.blocks, self._start, self._nests)
         if self._takes:
-            self.failure()
+            self._failed()
         leave = self.block("leave")
         for block, _ in self._ends:
             ir().IRBuilder(block).branch(leave)

@@ -32,6 +32,9 @@ def unless_interrupted(e: Emitter, work: float, round_number: Register | None = 
 
     Outside of a loop nest, the function returns immediately.
     """
+    if e.is_committed:  # variables have been overwritten: the run is completed
+        yield
+        return
     stopped = e.stopped()
     number = e.word(0) if round_number is None else round_number
     often = max(int(PATIENCE // max(work, 1)), 1) if round_number is not None else 1

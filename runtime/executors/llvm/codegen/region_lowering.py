@@ -7,7 +7,7 @@ that have later readers (use_lists.py) are stored by the same nest, unless they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .... import dtypes
@@ -17,8 +17,9 @@ from ....ir.value_types import TensorType
 from ..diagnostics import BrokenRuleError
 from .dynamic_shapes import agreeing
 from .dynamic_sizes import is_sized
+from .early_outputs import Donation, EarlyOutputs
 from .element_formulas import element_rule
-from .function_builder import Emitter
+from .function_builder import Emitter, TooLateError
 from .kernel_calls import called, has_kernel
 from .lazy_values import (
     Buffer,
@@ -34,6 +35,8 @@ from .llvm_types import COMPILED, STORED, constant
 from .materialization import DEEPEST, HEAVIEST, Values
 from .rule_registry import LOWERINGS, MOVING, SIZED, ElementRule, RefusedError, Site
 
+_NONE: Mapping[int, LazyValue] = {}
+
 
 class Region(Values):
     """A graph that is being lowered; `inputs` are the nodes of its inputs."""
@@ -42,6 +45,7 @@ class Region(Values):
         super().__init__(e, graph)
         self.graph = graph
         self.is_inner = False
+        self.overwritten: set[int] = set()
         self._nodes: dict[Operand, LazyValue] = {}
         for value, node in zip(graph.inputs, inputs, strict=True):
             self._nodes[value] = node
@@ -49,9 +53,19 @@ class Region(Values):
 
     # Lowering in program order
 
-    def run(self, targets: Sequence[Buffer | None] = ()) -> list[LazyValue]:
-        """Lower all operations. Outputs with a target are stored there; other tensors may stay lazy."""
+    def run(
+        self,
+        targets: Sequence[Buffer | None] = (),
+        donors: Mapping[int, LazyValue] = _NONE,
+        donation: Donation = Donation.NEVER,
+    ) -> list[LazyValue]:
+        """Lower all operations. Outputs with a target are stored there; other tensors may stay lazy.
+
+        The outputs with the numbers in `overwritten` are in the memory of the inputs that `donors` has for them.
+        """
+        early = EarlyOutputs(self, self.graph.outputs, targets, donors, donation)
         for operation in self.graph.live_operations():
+            early.before(operation)
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)
             try:
@@ -62,20 +76,22 @@ class Region(Values):
                 if not all(map(_can_be_nothing, operation.outputs)):
                     raise CannotCompileError(self.e.reasons) from refusal
                 results = [_nothing(value) for value in operation.outputs]
-            except (CannotCompileError, BrokenRuleError):
+            except (CannotCompileError, BrokenRuleError, TooLateError):
                 raise
             except Exception as fault:
                 raise BrokenRuleError(operation) from fault
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
                 node.maker = node.maker or operation
+            early.after(operation, results)
             lazy = [node for node in results if node.is_lazy]
             self.readers.end(operation, lazy)
             for node in lazy:
                 if node.depth > DEEPEST or is_heavier(node, HEAVIEST):
                     self.stored(node)
         outputs = [self.node(operand) for operand in self.graph.outputs]
-        self.store_outputs(outputs, targets)
+        early.finish(outputs)
+        self.overwritten = early.overwritten
         return outputs
 
     def _lowered(self, operation: Operation, nodes: list[LazyValue]) -> list[LazyValue]:

@@ -97,6 +97,18 @@ class UseLists:
             for other in others
         )
 
+    def is_read_outside(self, node: Buffer, inside: set[LazyValue]) -> bool:
+        """Return whether other nodes than those in `inside` will still be read from the memory of `node`."""
+        if any(reader not in self._done and reader not in self._results for reader in self._readers[node]):
+            return True
+        return any(
+            other is not node
+            and other not in inside
+            and not node.addresses.isdisjoint(memory_of(other))
+            and any(map(self._is_open, self._readers[other]))
+            for other in itertools.chain(self._given, self._at[node.address])
+        )
+
     def _is_needed(self, operation: Operation, node: LazyValue) -> bool:
         return any(reader is operation or self._is_open(reader) for reader in self._readers[node])
 

@@ -1,0 +1,131 @@
+"""Store large outputs as soon as their operands are computed, in the memory of the variables that they replace.
+
+    g = matmul x, d                          nest: m[i] ← m[i] + (g[i] - m[i]) * 0.1
+    m.1 = add m, …(g)               ==>
+    h = matmul …                             h may use the memory of g
+    return m.1
+
+An output replaces a variable's old value in place if nothing else reads that value any more. From the first such
+nest on, a run must not fail, for the old values are lost. If code that may fail follows, `TooLateError` is raised,
+and the function is lowered again with all such nests at its end.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from ....ir.graph import Operand, Operation, Value
+from .element_formulas import element_rule
+from .lazy_values import Buffer, LazyElementwise, LazyValue
+from .materialization import Values
+from .use_lists import memory_of
+
+BIG = 1 << 20
+"""Bytes from which an output is stored early: until then, its operands need memory."""
+
+
+class Donation(enum.Enum):
+    """The nests in which outputs may overwrite the old values of variables."""
+
+    EARLY = enum.auto()
+    LAST = enum.auto()
+    NEVER = enum.auto()
+
+
+class EarlyOutputs:
+    """The outputs of a function. `targets` have their memory, `donors` the inputs whose memory they may use.
+
+    `overwritten` has the numbers of the outputs that are in the memory of their donors.
+    """
+
+    def __init__(
+        self,
+        region: Values,
+        outputs: Sequence[Operand],
+        targets: Sequence[Buffer | None],
+        donors: Mapping[int, LazyValue],
+        donation: Donation,
+    ) -> None:
+        self.overwritten: set[int] = set()
+        self._region = region
+        self._targets = list(targets)
+        self._donors = donors
+        self._is_early = donation is Donation.EARLY
+        self._pending: list[tuple[int, LazyValue]] = []
+        self._numbers: dict[Value, list[int]] = defaultdict(list)
+        for number, (value, target) in enumerate(zip(outputs, targets, strict=False)):
+            if target is not None and isinstance(value, Value) and target.bytes >= BIG:
+                self._numbers[value].append(number)
+
+    def before(self, operation: Operation) -> None:
+        """Store what is complete before an operation that is not fused with it."""
+        if self._pending and element_rule(operation.op) is None:
+            self._flush()
+
+    def after(self, operation: Operation, results: Sequence[LazyValue]) -> None:
+        """Note the outputs among the results of an operation."""
+        if self._is_early and self._numbers:
+            for value, node in zip(operation.outputs, results, strict=True):
+                self._pending += [(number, node) for number in self._numbers.get(value, ())[:1]]
+
+    def finish(self, outputs: Sequence[LazyValue]) -> None:
+        """Store all outputs."""
+        self._flush()
+        targets = list(enumerate(self._targets))
+        self._region.store_outputs(outputs, [None if i in self._donors else target for i, target in targets])
+        self._pending = [(i, outputs[i]) for i in self._donors if self._targets[i] is not None]
+        self._flush()
+        self._region.store_outputs(
+            outputs, [self._targets[i] if i in self._donors else None for i, _ in targets]
+        )
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        by_shape: dict[tuple[int, ...], dict[LazyValue, int]] = defaultdict(dict)
+        for number, node in pending:
+            if node.is_lazy:
+                by_shape[node.shape].setdefault(node, number)
+        for numbers in by_shape.values():
+            self._store({node: number for node, number in numbers.items() if node.is_lazy})
+
+    def _store(self, numbers: Mapping[LazyValue, int]) -> None:
+        """Store lazy outputs of one shape in one nest."""
+        if not numbers:
+            return
+        order = self._region.prepared([*numbers])
+        wanted = []
+        for node, number in numbers.items():
+            target, donor = self._targets[number], self._donors.get(number)
+            assert target is not None
+            if donor is not None and self._may_overwrite(donor, node, order, numbers):
+                target = Buffer(node.dtype, node.shape, donor.address)  # type: ignore[attr-defined]
+                self.overwritten.add(number)
+            wanted.append((node, target))
+            self._targets[number] = None
+        if not self.overwritten.isdisjoint(numbers.values()):
+            self._region.e.commit()
+        self._region.compute(wanted)
+
+    def _may_overwrite(
+        self, old: LazyValue, new: LazyValue, order: Sequence[LazyValue], stored: Mapping[LazyValue, int]
+    ) -> bool:
+        """Return whether the nest `order` is the last reader of `old`, and reads it where it writes `new`."""
+        if not isinstance(old, Buffer) or (old.shape, old.dtype) != (new.shape, new.dtype):
+            return False
+        readers, inside = self._region.readers, set(order)
+        if readers.is_read_outside(old, inside):
+            return False
+        for node in order:
+            if old.address not in memory_of(node):
+                continue
+            if not isinstance(node, LazyElementwise) or (
+                node not in stored and readers.has_others(node, inside)
+            ):
+                return False
+            for operand in node.operands:
+                is_here = operand.shape == node.shape and (operand is old or operand in inside)
+                if old.address in memory_of(operand) and not is_here:
+                    return False
+        return True
