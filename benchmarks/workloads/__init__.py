@@ -93,5 +93,17 @@ LENGTHS = (100, 1_000, 10_000)
 GROWTH = {f"straight {count}": Workload("straight", {"count": count}) for count in LENGTHS}
 LOOPS = {f"loop {count}": Workload("recurrence", {"count": count}) for count in (10_000, 1_000_000)}
 
-WORKLOADS = TABLE | MODELS | GROWTH | LOOPS
+DEEP = {"batch": 256, "width": 64, "layers": 1_000}
+STEPS = {
+    "MLP 4096": Workload("mlp", {"batch": 4096}),
+    "CNN 256": Workload("cnn", {"batch": 256}),
+    "transformer": Workload("transformer"),
+    "LSTM": Workload("lstm"),
+    "wide": Workload("deep", {"batch": 64, "width": 2_048, "layers": 6}),
+    "deep": Workload("deep", DEEP),
+    "deep recomputed": Workload("deep", DEEP | {"recomputed": True, "note": ", recomputed"}),
+}
+"""Steps of training whose memory is measured (`benchmarks.step_memory`)."""
+
+WORKLOADS = TABLE | MODELS | GROWTH | LOOPS | STEPS
 """All that a worker can be asked for."""
