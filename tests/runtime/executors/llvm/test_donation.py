@@ -146,6 +146,23 @@ def test_updates_equal_those_of_eager_code(update: Update) -> None:
             np.testing.assert_allclose(variable, like, rtol=1e-9)
 
 
+def test_many_variables_are_overwritten() -> None:
+    variables = [tf.Variable(INITIAL[0] + i) for i in range(70)]
+
+    @tf.function(jit_compile=True)
+    def halves() -> Any:
+        for i, variable in enumerate(variables):
+            variable.assign(variable * 0.5 + float(i))
+        return tf.reduce_max(variables[0])
+
+    halves(), halves()
+    before = [address(variable) for variable in variables]
+    halves()
+    assert [address(variable) for variable in variables] == before
+    for i, variable in enumerate(variables):
+        np.testing.assert_allclose(variable, (INITIAL[0] + i) / 8 + 1.75 * i, rtol=1e-12)
+
+
 def address(variable: tf.Variable) -> int:
     return variable._array.ctypes.data
 
