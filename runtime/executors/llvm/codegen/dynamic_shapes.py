@@ -13,7 +13,7 @@ from typing import Any
 
 from .dynamic_sizes import Size, is_sized
 from .function_builder import Emitter
-from .lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
+from .lazy_values import NO_CUTS, Buffer, Cuts, Index, LazyValue, Reshaped, Shape
 from .rule_registry import RefusedError
 
 
@@ -26,14 +26,21 @@ def regrouped(node: LazyValue, shape: Shape) -> LazyValue:
         raise RefusedError(f"{found.shape} and {shape} do not hold as many elements")
     if isinstance(found, Buffer):
         return found.also(shape)
-    return IndexMap(
+    return Reshaped(
         found.dtype,
         shape,
         [found],
         lambda e, index: found.at(e, _index(e, index, found.shape)),
         cost=0,
-        cuts=frozenset,
+        cuts=lambda: _cuts(found, shape),
     )
+
+
+def _cuts(operand: LazyValue, shape: Shape) -> Cuts:
+    """Return the axes before which loops over `shape` are not collapsed if loops over the operand are not either."""
+    if not operand.is_lazy or not operand.cuts():
+        return NO_CUTS
+    return frozenset(first for _, (first, _) in common_axes(operand.shape, shape) if first)
 
 
 def _index(e: Emitter, index: Index, shape: Shape) -> Index:

@@ -367,3 +367,7 @@ class IndexMap(LazyValue):
     @property
     def is_lazy(self) -> bool:
         return self.storage is None
+
+
+class Reshaped(IndexMap):
+    """The elements of another node in row-major order, in another shape."""

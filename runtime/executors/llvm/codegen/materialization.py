@@ -17,8 +17,19 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Graph
+from .dynamic_sizes import is_sized
 from .function_builder import UNROLLED, Emitter
-from .lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyElementwise, LazyValue, Scalar, cuts_of
+from .lazy_values import (
+    Buffer,
+    ConstantArray,
+    Index,
+    IndexMap,
+    LazyElementwise,
+    LazyValue,
+    Reshaped,
+    Scalar,
+    cuts_of,
+)
 from .llvm_types import Element, Register
 from .output_groups import output_groups
 from .parallel_loops import WAKES
@@ -79,6 +90,8 @@ class Values:
             return target or node
         if isinstance(node, ConstantArray) and target is None and node.size:
             return Buffer(node.dtype, node.shape, node.address(self.e))
+        if _is_of_lazy(node):
+            return self._stored_as_operand(node, target)
         where = target or Buffer.new(self.e, node.dtype, node.shape)
         if isinstance(node, ConstantArray) and node.is_zero and node.size < WAKES:
             self.e.clear(where.address, where.bytes)
@@ -86,6 +99,14 @@ class Values:
             self.compute([(node, where)])
         else:
             self._fill([(node, where)], [node])
+        return where
+
+    def _stored_as_operand(self, node: LazyValue, target: Buffer | None) -> Buffer:
+        """Materialize the operand instead, whose axes the loops can follow without divisions."""
+        (operand,) = node.operands
+        where = target or Buffer.new(self.e, node.dtype, node.shape)
+        self.stored(operand, where.also(operand.shape, where.is_own))
+        self.keep([(node, where)])
         return where
 
     def readable(self, node: LazyValue) -> LazyValue:
@@ -255,3 +276,8 @@ class Values:
         for node in self._stored[start:]:
             node.stand(None)
         del self._stored[start:]
+
+
+def _is_of_lazy(node: LazyValue) -> bool:
+    """Return whether a node is a reshape of one that is not computed yet."""
+    return isinstance(node, Reshaped) and node.operands[0].is_lazy and not is_sized(node.shape)

@@ -108,15 +108,21 @@ def test_a_loop_that_reads_a_constant_and_writes_is_vectorized() -> None:
     assert "call float @llvm.fma" not in found  # of the exponential of one element
 
 
-def test_heads_of_a_layer_are_split_without_division() -> None:
+def test_heads_of_a_layer_are_split_and_joined_without_division() -> None:
     """The bias is read along an axis that the reshape divides, so LLVM can vectorize the loop."""
 
     def heads(x: Any, bias: Any) -> Any:
         return tf.transpose(tf.reshape(x + bias, [2, 16, 4, 24]), [0, 2, 1, 3])
 
-    found = text(heads, tf.TensorSpec([2, 16, 96]), tf.TensorSpec([96]))
-    assert "urem" not in found
-    assert "udiv" not in found
+    def joined(x: Any, w: Any) -> Any:
+        return tf.matmul(tf.reshape(tf.transpose(x, [0, 2, 1, 3]), [2, 16, 96]), w)
+
+    for found in (
+        text(heads, tf.TensorSpec([2, 16, 96]), tf.TensorSpec([96])),
+        text(joined, tf.TensorSpec([2, 4, 16, 24]), tf.TensorSpec([96, 32])),
+    ):
+        assert "urem" not in found
+        assert "udiv" not in found
 
 
 def test_zeros_need_no_loop() -> None:
