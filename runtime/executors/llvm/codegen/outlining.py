@@ -141,7 +141,7 @@ def _variables(blocks: Sequence[Any], values: Iterable[Any]) -> list[Any]:
         (each, operand)
         for each in instructions_of(blocks)
         for operand in operands_of(each)
-        if operand in slots
+        if is_slot(operand) and operand in slots
     ]
     others = {slot for each, slot in uses if slot is not address_of(each)}
     changed = dict.fromkeys(slot for each, slot in uses if each.opname == "store")

@@ -70,8 +70,9 @@ def taken_apart(
         ]
         return {value: b.load(slot, typ=value.type) for value, slot in zip(around_them, slots, strict=True)}
 
-    used = dict.fromkeys(value for each in instructions_of(blocks) for value in operands_of(each))
-    fill(part, OutermostLoopNest(before, blocks, after), [value for value in used if value in slots], read)
+    operands = (value for each in instructions_of(blocks) for value in operands_of(each))
+    used = dict.fromkeys(filter(is_slot, operands))
+    fill(part, OutermostLoopNest(before, blocks, after), [slot for slot in used if slot in slots], read)
     emitter.slot_uses.forget(first)
     _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
