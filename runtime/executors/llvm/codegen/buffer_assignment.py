@@ -18,6 +18,10 @@ from typing import Any, NamedTuple
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
 
 
+_MOST_TRIED = 256
+"""The number of slots, the newest ones, that are tried for a buffer."""
+
+
 class ElementwiseNest(NamedTuple):
     """A loop nest that writes each element once: the blocks around it, and pairs (read, written) of buffers.
 
@@ -35,7 +39,12 @@ class BufferSlot:
 
     def __init__(self) -> None:
         self.members = 0
+        self.conflicts = 0  # of all members
         self.promises: list[Any] = []
+
+    def is_free_for(self, number: int, conflicts: int) -> bool:
+        """Return whether a buffer has no conflict with a member, and no member with the buffer."""
+        return not (self.members & conflicts or self.conflicts >> number & 1)
 
     @property
     def size(self) -> int:
@@ -60,35 +69,33 @@ def assign_buffers(
         size = promises[number].size
         free = [
             each
-            for each in found
-            if not each.members & conflicts[number] and (each.size <= small) == (size <= small)
+            for each in found[-_MOST_TRIED:]
+            if each.is_free_for(number, conflicts[number]) and (each.size <= small) == (size <= small)
         ]
         if free:
             slot = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
         else:
             found.append(slot := BufferSlot())
         slot.members |= 1 << number
+        slot.conflicts |= conflicts[number]
         slot.promises.append(promises[number])
     return found
 
 
 def _conflicts(live: BufferLiveness, start: Any, count: int, replacing: dict[int, int]) -> list[int]:
-    """Return for each buffer the mask of buffers that are live at the same time."""
+    """Return for each buffer the mask of buffers that are live when it is born.
+
+    Two buffers conflict if one is in the mask of the other.
+    """
     found = [0] * count
     for number, others in live.births():
-        _meet(found, number, others & ~replacing.get(number, 0))
+        found[number] |= others & ~replacing.get(number, 0)
     always, lost = live.at_start[start], live.addresses.lost & live.addresses.buffers
     for number in bits(always):
-        _meet(found, number, always)
+        found[number] |= always
     for number in bits(lost):
-        _meet(found, number, live.addresses.buffers)
+        found[number] |= live.addresses.buffers
     return [mask & ~(1 << number) for number, mask in enumerate(found)]
-
-
-def _meet(conflicts: list[int], number: int, others: int) -> None:
-    conflicts[number] |= others
-    for other in bits(others):
-        conflicts[other] |= 1 << number
 
 
 def _replacing(
