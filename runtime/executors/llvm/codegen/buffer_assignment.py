@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from .liveness import BORN, PROMISE, Addresses, BufferLiveness, bits, operands_of
 
-
 _MOST_TRIED = 256
 """The number of slots, the newest ones, that are tried for a buffer."""
 
