@@ -93,7 +93,7 @@ LENGTHS = (100, 1_000, 10_000)
 GROWTH = {f"straight {count}": Workload("straight", {"count": count}) for count in LENGTHS}
 LOOPS = {f"loop {count}": Workload("recurrence", {"count": count}) for count in (10_000, 1_000_000)}
 
-DEEP = {"batch": 256, "width": 64, "layers": 1_000}
+DEEP = {"batch": 1_024, "width": 64, "layers": 1_000}
 STEPS = {
     "MLP 4096": Workload("mlp", {"batch": 4096}),
     "CNN 256": Workload("cnn", {"batch": 256}),

@@ -20,6 +20,9 @@ from . import list_abi, llvm_engine
 from .codegen.llvm_types import STORED
 from .diagnostics import CompilationError, CompilerFaultError
 
+_FEWEST = 1024
+"""The number of elements from which a variable is overwritten by its new value, if all together are many."""
+
 
 def prepared(graph: Graph) -> tuple[Graph, list[int]]:
     """Return the functional form of a graph, and the variable inputs whose new values follow its outputs."""
@@ -118,9 +121,9 @@ def _unit(graph: Graph, is_measured: bool, donors: Mapping[int, int]) -> Any:
     from .codegen.function_builder import TooLateError
     from .compilation_unit import LONG, CompilationUnit
 
-    large = {
-        i: number for i, number in donors.items() if (num_elements(graph.inputs[number].shape) or 0) > LONG
-    }
+    sizes = {i: num_elements(graph.inputs[number].shape) or 0 for i, number in donors.items()}
+    total = sum(sizes.values())
+    large = {i: donors[i] for i in donors if sizes[i] >= _FEWEST and total > LONG}
     try:
         return CompilationUnit(graph, is_measured, large, Donation.EARLY)
     except TooLateError:

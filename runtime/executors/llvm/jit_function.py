@@ -93,7 +93,10 @@ class JitFunction:
         is_described = self._lists or self._made or self._is_sized
         if self._streams or is_described or self.by_value or self._has_twins(arguments):
             return None
-        kernel = self._kernels.get(self._given(self._arrays(arguments))[0])
+        key = self._given(self._arrays(arguments))[0]
+        if key in self._overwritten:
+            return None  # `run` looks for other readers of the variables
+        kernel = self._kernels.get(key)
         if kernel is not None and kernel.is_long and self._assigned:
             return None  # it releases the GIL, so variables may change during the run
         return kernel

@@ -33,7 +33,7 @@ class Facade(ModuleType):
         if definition is not None:
             module, _, own = definition.partition(":")
             value = getattr(importlib.import_module(f"agc.runtime.{module}"), own)
-        elif any(f"{path}.".startswith(f"{inner}.") for path in INTERNAL_NAMES):
+        elif inner in _parts():
             value = Facade(inner, getattr(self._target, name, None))
         elif self._target is None or name in _OF_MODULES:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
@@ -47,6 +47,13 @@ class Facade(ModuleType):
 
 
 _OF_MODULES = {"__spec__", "__all__"}
+
+
+@functools.cache
+def _parts() -> frozenset[str]:
+    """Return the paths of modules with internal names, and of those around them: a, a.b and a.b.c for a.b.c."""
+    paths = [path.split(".") for path in INTERNAL_NAMES]
+    return frozenset(".".join(path[:end]) for path in paths for end in range(1, len(path) + 1))
 
 
 _PRIVATE = ("tensorflow.python.", "tensorflow.core.", "tensorflow.compiler.")

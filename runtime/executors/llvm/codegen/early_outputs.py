@@ -19,10 +19,11 @@ from collections.abc import Mapping, Sequence
 from ....ir.graph import Operand, Operation, Value
 from .element_formulas import element_rule
 from .lazy_values import Buffer, LazyElementwise, LazyValue
+from .llvm_types import Register
 from .materialization import Values
 from .use_lists import memory_of
 
-BIG = 1 << 20
+BIG = 1 << 18
 """Bytes from which an output is stored early: until then, its operands need memory."""
 
 
@@ -95,11 +96,16 @@ class EarlyOutputs:
         if not numbers:
             return
         order = self._region.prepared([*numbers])
+        inside = set(order)
+        reading: dict[Register, list[LazyValue]] = defaultdict(list)
+        for node in order:
+            for address in memory_of(node):
+                reading[address].append(node)
         wanted = []
         for node, number in numbers.items():
             target, donor = self._targets[number], self._donors.get(number)
             assert target is not None
-            if donor is not None and self._may_overwrite(donor, node, order, numbers):
+            if donor is not None and self._may_overwrite(donor, node, reading, inside, numbers):
                 target = Buffer(node.dtype, node.shape, donor.address)  # type: ignore[attr-defined]
                 self.overwritten.add(number)
             wanted.append((node, target))
@@ -109,17 +115,23 @@ class EarlyOutputs:
         self._region.compute(wanted)
 
     def _may_overwrite(
-        self, old: LazyValue, new: LazyValue, order: Sequence[LazyValue], stored: Mapping[LazyValue, int]
+        self,
+        old: LazyValue,
+        new: LazyValue,
+        reading: Mapping[Register, Sequence[LazyValue]],
+        inside: set[LazyValue],
+        stored: Mapping[LazyValue, int],
     ) -> bool:
-        """Return whether the nest `order` is the last reader of `old`, and reads it where it writes `new`."""
+        """Return whether the nest of the nodes `inside` reads `old` last, and where it writes `new`.
+
+        `reading` has the nodes that read each address, `stored` those that the nest stores.
+        """
         if not isinstance(old, Buffer) or (old.shape, old.dtype) != (new.shape, new.dtype):
             return False
-        readers, inside = self._region.readers, set(order)
+        readers = self._region.readers
         if readers.is_read_outside(old, inside):
             return False
-        for node in order:
-            if old.address not in memory_of(node):
-                continue
+        for node in reading.get(old.address, ()):
             if not isinstance(node, LazyElementwise) or (
                 node not in stored and readers.has_others(node, inside)
             ):
