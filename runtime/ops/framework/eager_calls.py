@@ -35,6 +35,9 @@ MOST = 256
 _LONGEST = 32
 """The maximum length of a list in a key."""
 
+_MOST_PARTS = 256
+"""The maximum number of parts of a key; a list that contains itself has no end."""
+
 _ATOMS = frozenset({bool, int, str, type(None), dtypes.DType, dtypes.NarrowFloat})
 _LISTS = frozenset({list, tuple})
 _OF_KERNELS = (errors.OpError, MemoryError, *OF_COMPUTING)
@@ -54,7 +57,7 @@ def have_key(arguments: Iterable[Any], parts: list[Any], tensors: list[Any], tak
             parts += (kind, x)
         elif kind is float:
             parts += (kind, x or str(x))  # 0.0 and -0.0 are equal
-        elif kind in _LISTS and len(x) <= _LONGEST:
+        elif kind in _LISTS and len(x) <= _LONGEST and len(parts) <= _MOST_PARTS:
             parts += (kind, len(x))
             if x and not have_key(x, parts, tensors, takes_variables):
                 return False
