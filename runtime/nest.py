@@ -126,7 +126,10 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def _collect(structure: Any, leaves: list[Any], expand: bool) -> None:
-    if expand and is_composite(structure):
+    if type(structure) is list or type(structure) is tuple:
+        for child in structure:
+            _collect(child, leaves, expand)
+    elif expand and is_composite(structure):
         _collect(structure.__components__(), leaves, True)
     elif is_nested(structure):
         for _, child in children(structure):
@@ -184,6 +187,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 
 
 def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    if type(structure) is list:
+        return [_pack(child, leaves, expand) for child in structure]
     if expand and is_composite(structure):
         return structure.__recomposed__(_pack(structure.__components__(), leaves, True))
     if expand and _is_composite_spec(structure):

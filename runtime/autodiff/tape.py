@@ -19,6 +19,7 @@ from typing import Any
 
 from .. import nest
 from ..core import late_binding
+from ..core.abstract_value import abstract_value_of
 from ..core.conversion import convert_to_tensor, variable_of
 from ..core.export import export
 from ..core.tensor import EagerTensor, Tensor
@@ -47,6 +48,9 @@ from .tape_records import (
 )
 
 LOG = logging.getLogger("agc")
+
+_PLAIN = frozenset({EagerTensor, Variable})
+"""The classes of sources that are differentiated themselves."""
 
 
 @export("autodiff.UnconnectedGradients", "UnconnectedGradients")
@@ -132,7 +136,8 @@ class GradientTape:
         if is_tracked:
             self._records.append(EagerRecord(op, inputs, attrs, outputs, site()))  # type: ignore[union-attr]
             for y in outputs:
-                if carries_gradient(y):
+                kind = y._kind or abstract_value_of(y) if type(y) is EagerTensor else None
+                if carries_gradient(y) if kind is None else kind.carries_gradient:
                     tracked.add(id(y))
 
     def _accessed(self, inputs: Sequence[Any]) -> None:
@@ -209,7 +214,7 @@ class GradientTape:
         elif type(x) is EagerTensor and self._builder is not None:
             x = _with_a_value(x, self._builder)
         key = key_of(x)
-        if key not in self._tracked and carries_gradient(x):
+        if key not in self._tracked:
             assert self._records is not None
             self._tracked.add(key)
             self._watched[key] = len(self._records)
@@ -266,8 +271,8 @@ class GradientTape:
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
         given = nest.flatten(sources)
-        parts = list(map(_tensor_in, given))
-        flat = [_differentiable(part, "source") for part in nest.flatten(parts)]
+        parts = given if _PLAIN.issuperset(map(type, given)) else list(map(_tensor_in, given))
+        flat = given if parts is given else [_differentiable(part, "source") for part in nest.flatten(parts)]
         self._read(target)
         seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
         sought = [self._sought(source) for source in flat]
@@ -276,7 +281,8 @@ class GradientTape:
             found = gradients(records, seeds, sought, self._watched)
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
-        grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))
+        if parts is not given:
+            grads = list(map(_like_source, given, nest.pack_sequence_as(parts, grads)))
         return nest.pack_sequence_as(sources, grads)
 
     def explain(self, target: Any, source: Any) -> str:
@@ -380,7 +386,10 @@ class GradientTape:
         """Watch the trainable variables among the targets, since using a variable as a target reads it."""
         for y in nest.flatten(targets):
             if isinstance(y, Variable) and y.trainable and self._watch_accessed_variables:
-                self._watch(y)
+                if is_continuous(y.dtype):
+                    self._watch(y)
+                else:
+                    self._variables[id(y._here)] = y._here
 
     def _sought(self, source: Any) -> Any:
         """Return a source as it is in the records; if the tape does not watch it, a tensor that is in no record."""

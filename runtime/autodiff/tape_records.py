@@ -29,6 +29,8 @@ Grads = list[Any]
 
 def key_of(x: Any) -> Key:
     """Return the key that identifies a tensor, the state of a TensorArray or a variable."""
+    if type(x) is EagerTensor:
+        return id(x)
     return x._value if isinstance(x, (SymbolicTensor, SymbolicArray)) else id(x)
 
 
@@ -48,7 +50,7 @@ def spec_carries_gradient(spec: AnySpec) -> bool:
 
 
 def is_continuous(dtype: dtypes.DType) -> bool:
-    return dtype.is_floating or dtype.is_complex
+    return dtype.kind in "fc"
 
 
 class Record:

@@ -93,7 +93,7 @@ def convert_to_tensor(
     `dtype_hint` is the dtype to use if the value can have it. Raises TypeError when `value` cannot become a
     tensor of that dtype, ValueError for a nest that is not rectangular.
     """
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    wanted = dtype if dtype is None or type(dtype) is dtypes.DType else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype is not wanted:
             raise ValueError(

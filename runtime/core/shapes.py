@@ -209,7 +209,7 @@ def num_elements(dims: Dims) -> int | None:
 
 def compatible(one: Dims, other: Dims) -> bool:
     """Return whether some concrete shape fits both."""
-    if one is None or other is None:
+    if one is None or other is None or one == other:
         return True
     return len(one) == len(other) and all(
         a is None or b is None or a == b for a, b in zip(one, other, strict=True)

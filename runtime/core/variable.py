@@ -271,7 +271,7 @@ class Variable(PartialUpdates, Operators, metaclass=CreatedByScope):
 
         In a graph for sessions return the tensor `result`; running it in a session performs the change.
         """
-        return Assigned(self) if self._owner is None or current() is not self._owner else result
+        return _assigned(self) if self._owner is None or current() is not self._owner else result
 
     def numpy(self) -> Any:
         """Return the current value as a NumPy array; NotImplementedError in a graph, where it is unknown."""
@@ -489,6 +489,13 @@ class Assigned(Variable):
 
     def set_shape(self, shape: Any) -> None:
         self._variable.set_shape(shape)
+
+
+def _assigned(variable: Variable) -> Assigned:
+    """Return `Assigned(variable)`, without the creators of variables."""
+    handle = object.__new__(Assigned)
+    handle._variable = variable
+    return handle
 
 
 def _made_again(
