@@ -131,12 +131,14 @@ class Product:
     def is_for_blas(self) -> bool:
         """Return whether BLAS, if there is one, is faster than the functions here, or the only one.
 
-        Up to `UNPACKED` multiplications it packs nothing, unless the second matrix is transposed.
+        Up to `UNPACKED` multiplications it packs nothing, unless the second matrix is transposed. In loops, threads
+        that spin share products from `SHARED` multiplications on, which the functions here divide better.
         """
         if self.dtype.kind == "c" or is_sized((self.m, self.n, self.k)) or self.size >= VERY_LARGE:
             return True
         is_vector = self.n == 1 or (self.m == 1 and self.size >= LARGE)
-        return is_vector or (LARGE <= self.size <= UNPACKED and not self.b.turned)
+        most = SHARED if self.e.is_repeated else UNPACKED
+        return is_vector or (LARGE <= self.size <= most and not self.b.turned)
 
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
