@@ -7,14 +7,13 @@ max_pool_grad      the gradient of each window goes to the first of its largest 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.window_geometry import Sliding, sliding
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import ConstantArray, Index, IndexMap, LazyValue, Shape
+from ..codegen.lazy_values import Buffer, ConstantArray, Index, IndexMap, LazyValue, Shape
 from ..codegen.llvm_types import Element, Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
@@ -119,49 +118,91 @@ def _element(
     return inside, e.choose(inside, position, e.word(0))
 
 
+_UNROLLED = 32
+"""The elements of a window up to which the code for each is emitted, so that LLVM vectorizes over windows."""
+
+
 class _Largest:
     """A traversal of windows that finds the first largest element of each."""
 
     def __init__(self, region: Region, slide: Sliding, x: LazyValue, largest: LazyValue) -> None:
         self.e, self.slide = region.e, slide
         self.x, self.largest = region.settled(x), region.settled(largest)
-        self.is_free = new_slot(self.e, dtypes.bool_, True)
+        self.count = math.prod(slide.window)
+        self.is_free = new_slot(self.e, dtypes.bool_, True) if self.count > _UNROLLED else None
 
-    def walk(self, visit: Any) -> None:
+    def walk(self, visit: Callable[[Register, Register, Register], None]) -> None:
         """Emit `visit(is_first_largest, index of the element, index of the window)` for each element of each window."""
         e, slide = self.e, self.slide
-        with e.nest(slide.outputs, parallel=False) as outer:
-            window = Index.of(slide.outputs, outer)
-            put(e, self.is_free, integer(1)(1))
-            own = self.largest.at(e, window)
-            with e.nest(slide.window, parallel=False) as inner:
-                inside, coordinates = self._elements(outer, inner)
-                index = Index.of(self.x.shape, coordinates)
-                kind = "u" if self.x.dtype.is_bool else self.x.dtype.kind
-                equal = compared(e, kind, "==", self.x.at(e, index), own)
-                free = get(e, dtypes.bool_, self.is_free)
-                here = e.b.and_(e.b.and_(inside, equal), free)
-                put(e, self.is_free, e.b.and_(free, e.b.not_(here)))
-                visit(here, index.flat(e), window.flat(e))
+        apart = [window <= stride for window, stride in zip(slide.window, slide.strides, strict=True)]
+        axis = next((axis for axis, is_apart in enumerate(apart[:-1]) if not is_apart), len(apart) - 1)
+        outer, middle, inner = slide.outputs[:axis], slide.outputs[axis:-1], slide.outputs[-1:]
+        work = math.prod((*middle, *inner)) * self.count
+        with (
+            e.nest(outer, inner=work) as first,
+            e.nest(middle, parallel=False) as second,
+            e.nest(inner, parallel=apart[-1]) as third,
+        ):
+            self._walk_window([*first, *second, *third], visit)
+
+    def _walk_window(
+        self, outer: Sequence[Register], visit: Callable[[Register, Register, Register], None]
+    ) -> None:
+        e, free = self.e, integer(1)(1)
+        own = self.largest.at(e, Index.of(self.slide.outputs, outer))
+        if self.is_free is None:
+            for offset in self.slide.offsets():
+                free = self._look(outer, [e.word(at) for at in offset], own, free, visit)
+            return
+        put(e, self.is_free, free)
+        with e.nest(self.slide.window, parallel=False) as inner:
+            put(e, self.is_free, self._look(outer, inner, own, get(e, dtypes.bool_, self.is_free), visit))
+
+    def _look(
+        self,
+        outer: Sequence[Register],
+        inner: Sequence[Register],
+        own: Element,
+        free: Register,
+        visit: Callable[[Register, Register, Register], None],
+    ) -> Register:
+        """Visit an element; return whether no largest element of the window has been found yet."""
+        e, x = self.e, self.x
+        inside, coordinates = self._elements(outer, inner)
+        index = Index.of(x.shape, coordinates)
+        equal = compared(e, "u" if x.dtype.is_bool else x.dtype.kind, "==", x.at(e, index), own)
+        here = e.b.and_(e.b.and_(inside, equal), free)
+        visit(here, index.flat(e), Index.of(self.slide.outputs, outer).flat(e))
+        return e.b.and_(free, e.b.not_(here))
 
     def _elements(
         self, outer: Sequence[Register], inner: Sequence[Register]
     ) -> tuple[Register, list[Register]]:
         e, inside, coordinates = self.e, integer(1)(1), []
         for axis, (window, at) in enumerate(zip(outer, inner, strict=True)):
+            if not self.slide.before[axis] and self._reach(axis) <= self.slide.sizes[axis]:
+                coordinates.append(e.plus(e.times(window, self.slide.strides[axis]), at))
+                continue
             fits, position = _element(e, self.slide, axis, window, at)
             inside = e.b.and_(inside, fits)
             coordinates.append(position)
         return inside, coordinates
 
+    def _reach(self, axis: int) -> int:
+        return (self.slide.outputs[axis] - 1) * self.slide.strides[axis] + self.slide.window[axis]
+
 
 @lowers("max_pool_grad")
 def _(region: Region, operation: Operation, x: LazyValue, y: LazyValue, grad: LazyValue) -> LazyValue:
     e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
-    given, found = region.stored(grad), region.zeros(dtype, x.shape)
+    given = region.stored(grad)
+    tiles = tuple(size * count for size, count in zip(slide.window, slide.outputs, strict=True))
+    is_partition = slide.window == slide.strides and slide.sizes == tiles and not any(slide.before)
+    found = Buffer.new(e, dtype, x.shape) if is_partition else region.zeros(dtype, x.shape)
 
     def visit(here: Register, element: Register, window: Register) -> None:
-        before = e.load(dtype, found.address, element)
+        zero = constant(dtype, 0)
+        before = zero if is_partition else e.load(dtype, found.address, element)
         after = add(e, site_of(dtype), before, e.load(dtype, given.address, window))
         e.store(dtype, found.address, element, e.choose(here, after, before))
 
