@@ -95,7 +95,7 @@ class EarlyOutputs:
         """Store lazy outputs of one shape in one nest."""
         if not numbers:
             return
-        order = self._region.prepared([*numbers])
+        order = self._region.prepared([*numbers], takes_blocks=True)
         inside = set(order)
         reading: dict[Register, list[LazyValue]] = defaultdict(list)
         for node in order:

@@ -128,6 +128,7 @@ class LazyValue:
     own_cost = 0
     fails = False
     depth = 0
+    in_blocks = False  # computed in blocks, and read at another index only from memory (blockwise.py)
     operands: Sequence[LazyValue] = ()
     maker: Operation | None = None
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Graph
+from . import blockwise
 from .dynamic_sizes import is_sized
 from .function_builder import UNROLLED, Emitter
 from .lazy_values import (
@@ -62,6 +63,8 @@ class Values:
         node = node.storage or node
         if isinstance(node, Scalar):
             return node
+        if node.in_blocks and node.is_lazy:
+            node = self.stored(node)
         for operand in node.operands:
             self._make_readable(operand, node)
         return Scalar(node.dtype, node.at(self.e, Index.of(node.shape, [self.e.word(0)] * len(node.shape))))
@@ -145,7 +148,7 @@ class Values:
 
     def compute(self, wanted: Sequence[tuple[LazyValue, Buffer]]) -> None:
         """Emit one loop nest that computes nodes of one shape, and also stores values that are read later."""
-        order = self.prepared([node for node, _ in wanted])
+        order = self.prepared([node for node, _ in wanted], takes_blocks=True)
         wanted = [*wanted, *self.kept(order, [node for node, _ in wanted])]
         self._fill(wanted, order)
         self.keep(wanted)
@@ -157,14 +160,19 @@ class Values:
             self._stored.append(node)
             self.readers.stands(node)
 
-    def prepared(self, roots: Sequence[LazyValue]) -> list[LazyValue]:
-        """Return the lazy nodes read at the same index as `roots`, operands first; make the others readable."""
+    def prepared(self, roots: Sequence[LazyValue], takes_blocks: bool = False) -> list[LazyValue]:
+        """Return the lazy nodes read at the same index as `roots`, operands first; make the others readable.
+
+        Nodes that are computed in blocks are stored unless `takes_blocks`.
+        """
         order: dict[LazyValue, None] = {}
         pending = [(root, False) for root in reversed(roots)]
         while pending:
             node, is_complete = pending.pop()
             if is_complete:
                 order[node] = None
+            elif node.is_lazy and node.in_blocks and not takes_blocks:
+                self.stored(node)
             elif node.is_lazy and node not in order:
                 pending.append((node, True))
                 for operand in node.operands:
@@ -180,7 +188,12 @@ class Values:
         if not operand.is_lazy:
             return
         once = isinstance(reader, IndexMap) and reader.once and not self.readers.has_others(operand, {reader})
-        if operand.fails or operand.depth > DEEPEST // 8 or (operand.cost > CHEAP and not once):
+        if (
+            operand.fails
+            or operand.in_blocks
+            or operand.depth > DEEPEST // 8
+            or (operand.cost > CHEAP and not once)
+        ):
             self.stored(operand)
             return
         for inner in operand.operands:
@@ -203,6 +216,9 @@ class Values:
     def _fill(self, wanted: Sequence[tuple[LazyValue, Buffer]], order: Sequence[LazyValue]) -> None:
         shape = wanted[0][0].shape
         if 0 in shape:
+            return
+        if any(node.in_blocks for node in order):
+            blockwise.fill(self.e, wanted, order, cuts_of(order))
             return
         if math.prod(shape) <= (UNROLLED if self.e.is_repeated else 1):
             self._fill_in_registers(wanted)

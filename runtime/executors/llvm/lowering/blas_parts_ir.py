@@ -81,6 +81,15 @@ def symbol(dtype: dtypes.DType, gemm: blas.Gemm) -> str:
     return name
 
 
+def limits(dtype: dtypes.DType, gemm: blas.Gemm) -> tuple[str, str]:
+    """Return the symbols of the functions that limit BLAS to one thread, and that end the limit."""
+    names = "agc_begin_blas_limit", "agc_end_blas_limit"
+    with _loading:
+        for name, function in zip(names, ("begin.limit", "end.limit"), strict=True):
+            llvm_engine.known_as(name, _code(blas.LETTERS[dtype], gemm).function(function))
+    return names
+
+
 @functools.cache
 def _code(letter: str, gemm: blas.Gemm) -> llvm_engine.LinkedCode:
     llvm_engine.known_as(gemm.symbol, gemm.address)

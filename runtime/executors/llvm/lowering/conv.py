@@ -1,69 +1,67 @@
-"""Lower convolutions and their gradients to im2col and one GEMM per chunk of images.
+"""Lower convolutions and their gradients to products of blocks of windows (im2col) that stay in the cache.
 
-conv x, w                  rows ← im2col(x);   y ← rows · w
-conv_backprop_filter       w' ← rowsᵀ · dy, accumulated over chunks
-conv_backprop_input        rows ← dy · wᵀ;   col2im: each row is added to its window
+conv x, w                  for each block of rows of y:          rows ← windows of x;  y[block] ← rows · w
+conv_backprop_filter       for each part, and block in it:       rows ← windows of x;  w'[part] += rowsᵀ · dy[block]
+conv_backprop_input        with stride 1: a convolution of dy with the flipped filter
+                           else, for each image and block in it: rows ← dy[block] · wᵀ;  add each to its window of x'
 
-Windows of one element with stride 1 need no im2col. Grouped convolutions are sums over windows in loops.
+Threads share blocks, parts and images; each product is one call of BLAS. What reads y element by element runs on
+each block before the next one is computed (blockwise.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from typing import Any
 
 from .... import dtypes
 from ....ir.graph import Operation
 from ....ops.nn.conv_kernel import parts
-from ....ops.nn.window_geometry import sliding
+from ....ops.nn.window_geometry import Sliding, sliding
+from ..codegen.blockwise import BYTES, Blockwise, RowBlock, RowBlocks, Scratch
 from ..codegen.dynamic_shapes import regrouped
+from ..codegen.dynamic_sizes import Size
 from ..codegen.function_builder import Emitter
-from ..codegen.lazy_values import Buffer, Index, IndexMap, LazyValue, Shape
-from ..codegen.llvm_types import Element, Register
+from ..codegen.lazy_values import Buffer, Index, LazyValue, Shape
+from ..codegen.llvm_types import Register, constant, integer
 from ..codegen.region_lowering import Region
 from ..codegen.rule_registry import RefusedError, lowers
-from .elementwise import add, multiply
-from .fill import shape_of, uniform
-from .gemm_selection import Factor, Product
+from . import blas, conv_by_loops
+from .blas_calls import Matrix, multiply_add, one_thread
+from .conv_windows import Windows
+from .elementwise import add
+from .fill import shape_of
 from .matmul import beyond, permuted
-from .padding import surrounded
 from .reduction_codegen import reduced
 from .reduction_kinds import site_of, sums
 from .reshape import moved
 from .softmax import as_dtype, widened
 
-_ELEMENTS = 1 << 22
-"""The most elements of the im2col matrix of a chunk."""
+_ROWS = 96
+"""The rows from which on BLAS multiplies at nearly its full speed."""
+
+_PARTS = 16
+"""The parts of a filter gradient. Each has a sum of its own, and the sums are added in the end."""
+
+_PART_BYTES = 1 << 24
+"""The bytes of these sums together."""
 
 
 class Setting:
-    """The geometry of a convolution: windows, channel groups and chunks."""
+    """The geometry of a convolution, with the operand in channels-last format."""
 
     def __init__(self, operation: Operation, full: Shape, filter: Shape) -> None:
         attrs = operation.attrs
         self.n, self.data_format = len(attrs["strides"]), attrs["data_format"]
         self.batch, sizes, self.channels = parts(full, self.n, self.data_format)
         self.slide = sliding(
-            sizes,
-            filter[:-2],
-            attrs["strides"],
-            attrs["dilations"],
-            attrs["padding"],
+            sizes, filter[:-2], attrs["strides"], attrs["dilations"], attrs["padding"],
             attrs["explicit_paddings"],
-        )
+        )  # fmt: skip
         self.count = math.prod(self.batch)
         self.taken, self.given = filter[-2:]
         self.groups = self.channels // self.taken
-        self.window, self.outputs = self.slide.window, self.slide.outputs
-        self.inside = math.prod(self.window) * self.taken
-        self.rows = math.prod(self.outputs)
-        self.is_plain = (
-            set(self.window) | set(self.slide.strides) == {1} and self.slide.padded == self.slide.sizes
-        )
-        largest = max(1, _ELEMENTS // max(self.rows * self.inside, 1))
-        divisors = (d for d in range(1, self.count + 1) if self.count % d == 0 and d <= largest)
-        self.chunk = max(divisors, default=1)
+        self.result = (self.count, *self.slide.outputs, self.given)
 
     def channels_last(self, node: LazyValue) -> LazyValue:
         """Transpose to channels-last, with all batch axes as one."""
@@ -82,225 +80,237 @@ class Setting:
         first = rank - self.n - 1
         return permuted(node, [*range(first), rank - 1, *range(first, rank - 1)])
 
-    def padded(self, region: Region, x: LazyValue) -> LazyValue:
-        margins = [(0, 0), *zip(self.slide.before, self.slide.after, strict=True), (0, 0)]
-        return region.settled(surrounded(region, x, margins))
+    def windows(self, dtype: dtypes.DType) -> Windows:
+        return Windows(self.count, self.slide, self.channels, self.taken, dtype.size)
 
-    def coordinates(
-        self, e: Emitter, outputs: Sequence[Register], window: Sequence[Register]
-    ) -> list[Register]:
-        """Return the indices along the padded axes of elements `window` of the windows at `outputs`."""
-        return [
-            e.plus(e.times(o, stride), e.times(w, dilation))
-            for o, w, stride, dilation in zip(
-                outputs, window, self.slide.strides, self.slide.dilations, strict=True
-            )
-        ]
+    def refuse_empty(self, *nodes: LazyValue) -> None:
+        if not all(node.size for node in nodes) or not math.prod(self.result):
+            raise RefusedError("convolutions of empty tensors are not compiled")
 
-    @contextmanager
-    def chunks(self, e: Emitter) -> Iterator[Register]:
-        """Emit a loop over chunks of images; yield the index of the first image."""
-        if self.chunk == self.count:
-            yield e.word(0)
-        else:
-            with e.nest([self.count // self.chunk], parallel=False, inner=self.rows * self.inside) as (
-                number,
-            ):
-                yield e.times(number, self.chunk)
+    def refuse_misfit(self, back: LazyValue) -> None:
+        """Refuse a gradient with another shape than the result; user code may pass any shape."""
+        batch, sizes, channels = parts(back.shape, self.n, self.data_format)
+        if (*batch, *sizes, channels) != (*self.batch, *self.slide.outputs, self.given):
+            raise RefusedError("the gradient has another shape than the result")
 
 
-def _refuse_empty(setting: Setting, *nodes: LazyValue) -> None:
-    if not all(node.size for node in nodes) or not setting.count * setting.rows:
-        raise RefusedError("convolutions of empty tensors are not compiled")
+class Convolved(Blockwise):
+    """A convolution of `source` with filters, a matrix [window and taken channels, given channels]."""
+
+    def __init__(self, windows: Windows, source: Buffer, filters: Buffer) -> None:
+        self.windows, self.source, self.filters = windows, source, filters
+        self.given = filters.shape[-1]
+        super().__init__(source.dtype, (*windows.result_sizes, self.given), [source, filters])
+        self.work = windows.inside
+
+    def row_bytes(self) -> int:
+        return self.windows.row_bytes + self.given * self.dtype.size
+
+    def fewest_rows(self) -> int:
+        return _ROWS
+
+    def scratch_bytes(self, blocks: RowBlocks) -> int:
+        return _aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
+
+    def around(self, e: Emitter) -> Any:
+        return one_thread(e, self.dtype)
+
+    def write(
+        self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
+    ) -> None:
+        windows, dtype = self.windows, self.dtype
+        place = windows.piece(e, self.source, block, blocks, scratch)
+        rest = _after(e, scratch, _aligned(windows.piece_bytes(blocks)))
+        each = self.given // windows.groups
+        with e.nest([windows.groups], parallel=False) as (group,):
+            matrix = windows.matrix(e, place, block, group, rest)
+            column = e.times(group, each * dtype.size)
+            multiply_add(
+                e, dtype, (block.rows, each, windows.inside),
+                Matrix(matrix, windows.lead()),
+                Matrix(_beyond(e, self.filters.address, column), self.given),
+                Matrix(_beyond(e, target, column), self.given),
+            )  # fmt: skip
 
 
-def _refuse_misfit(setting: Setting, back: LazyValue) -> None:
-    """Refuse a gradient with another shape than the result; user code may pass any shape."""
-    batch, sizes, channels = parts(back.shape, setting.n, setting.data_format)
-    if (*batch, *sizes, channels) != (*setting.batch, *setting.outputs, setting.given):
-        raise RefusedError("the gradient has another shape than the result")
+def _aligned(size: int) -> int:
+    return -(-size // 64) * 64
 
 
-class _Rows:
-    """The im2col matrix of a chunk: one row per window."""
+def _after(e: Emitter, address: Register, size: int) -> Register:
+    return _beyond(e, address, e.word(size)) if size else address
 
-    def __init__(self, region: Region, setting: Setting, source: Buffer) -> None:
-        self.e, self.setting, self.source = region.e, setting, source
-        self.shape = (setting.chunk * setting.rows, setting.inside)
-        self.memory: Buffer | None = None
 
-    def of(self, first: Register) -> Register:
-        """Emit im2col for the images from `first` on; return the address of the matrix."""
-        e, setting, source = self.e, self.setting, self.source
-        if setting.is_plain:
-            return beyond(e, source, e.times(first, setting.rows * setting.channels))
-        if self.memory is None:
-            self.memory = Buffer.new(e, source.dtype, self.shape)
-        n, *outer = setting.n, setting.chunk, *setting.outputs, *setting.window[:-1]
-        is_dense = setting.slide.dilations[-1] == 1  # then the last axis of a window is contiguous
-        pieces, size = (1, setting.window[-1]) if is_dense else (setting.window[-1], 1)
-        with e.nest([*outer, pieces]) as (image, *numbers):
-            coordinates = setting.coordinates(e, numbers[:n], numbers[n:])
-            wanted = Index.of(source.shape, [e.plus(image, first), *coordinates, e.word(0)]).flat(e)
-            number = Index.of((*outer, pieces), [image, *numbers]).flat(e)
-            count = size * setting.channels
-            here = beyond(e, self.memory, e.times(number, count))
-            e.copy(here, beyond(e, source, wanted), count * source.dtype.size)
-        return self.memory.address
+def _beyond(e: Emitter, address: Register, by: Register) -> Register:
+    return e.b.gep(address, [by], source_etype=integer(8))
 
 
 @lowers("conv")
 def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) -> LazyValue:
-    setting, e, own = Setting(operation, node.shape, filter.shape), region.e, node.dtype
-    _refuse_empty(setting, node, filter)
+    setting, own = Setting(operation, node.shape, filter.shape), node.dtype
+    setting.refuse_empty(node, filter)
     x, w = setting.channels_last(widened(region, node)), widened(region, filter)
-    if setting.groups > 1:
-        axes = range(setting.n + 1, 2 * setting.n + 2)
-        shape = (setting.count, *setting.outputs, setting.given)
-        pairs = _pairs(region, setting, setting.padded(region, x), region.settled(w), None)
-        y: LazyValue = reduced(region, pairs, sums(x.dtype), axes, shape, x.dtype)
-        return as_dtype(region, setting.as_given(y), own)
-    source = region.stored(setting.padded(region, x))
-    rows = _Rows(region, setting, source)
-    matrix = region.stored(w)
-    result = Buffer.new(e, x.dtype, (setting.count, *setting.outputs, setting.given))
-    a, b = _plain(x.dtype, rows.shape), _plain(x.dtype, (setting.inside, setting.given))
-    e.work += setting.count * setting.rows * setting.inside * setting.given // 8
-    product = Product(e, Factor(a), Factor(b), x.dtype, rows.shape[0])
-    with setting.chunks(e) as first:
-        target = beyond(e, result, e.times(first, setting.rows * setting.given))
-        product.write(rows.of(first), matrix.address, target)
-    return as_dtype(region, setting.as_given(result), own)
+    if blas.find(x.dtype) is None:
+        y: LazyValue = conv_by_loops.convolved(region, setting, x, w)
+    else:
+        y = Convolved(setting.windows(x.dtype), region.stored(x), _matrix(region, w))
+    return as_dtype(region, setting.as_given(y), own)
 
 
-def _plain(dtype: dtypes.DType, shape: Shape) -> LazyValue:
-    """Return a placeholder, of which only the shape matters."""
-    return uniform(dtype, shape, 0)
+def _matrix(region: Region, w: LazyValue) -> Buffer:
+    stored = region.stored(w)
+    return Buffer(stored.dtype, (math.prod(w.shape[:-1]), w.shape[-1]), stored.address)
 
 
 @lowers("conv_backprop_filter")
 def _(region: Region, operation: Operation, node: LazyValue, sizes: LazyValue, back: LazyValue) -> LazyValue:
-    setting, e, own = Setting(operation, node.shape, shape_of(operation)), region.e, node.dtype
-    _refuse_misfit(setting, back)
-    _refuse_empty(setting, node, back)
+    shape, own = shape_of(operation), node.dtype
+    setting = Setting(operation, node.shape, shape)
+    setting.refuse_misfit(back)
+    setting.refuse_empty(node, back)
     x, dy = (setting.channels_last(widened(region, part)) for part in (node, back))
-    if setting.groups > 1:
-        pairs = _pairs(region, setting, setting.padded(region, x), None, region.settled(dy))
-        axes = range(setting.n + 1)
-        total = reduced(region, pairs, sums(x.dtype), axes, shape_of(operation), x.dtype)
-        return as_dtype(region, total, own)
-    rows, given = _Rows(region, setting, region.stored(setting.padded(region, x))), region.stored(dy)
-    shape = (setting.inside, setting.given)
-    found, result = (Buffer.new(e, x.dtype, shape) for _ in range(2))
-    a, b = _plain(x.dtype, rows.shape), _plain(x.dtype, (rows.shape[0], setting.given))
-    e.work += setting.count * setting.rows * setting.inside * setting.given // 8
-    product = Product(e, Factor(a, turned=True), Factor(b), x.dtype, setting.inside)
-    if setting.chunk == setting.count:
-        product.write(rows.of(e.word(0)), given.address, result.address)
-        return as_dtype(region, regrouped(result, shape_of(operation)), own)
-    e.clear(result.address, result.bytes)
-    with setting.chunks(e) as first:
-        target = beyond(e, given, e.times(first, setting.rows * setting.given))
-        product.write(rows.of(first), target, found.address)
-        with e.nest([result.size]) as (number,):
-            parts = (e.load(x.dtype, part.address, number) for part in (result, found))
-            e.store(x.dtype, result.address, number, add(e, site_of(x.dtype), *parts))
-    return as_dtype(region, regrouped(result, shape_of(operation)), own)
+    if blas.find(x.dtype) is None:
+        return as_dtype(region, conv_by_loops.filter_gradient(region, setting, shape, x, dy), own)
+    total = _filter_gradient(region, setting, region.stored(x), region.stored(dy))
+    return as_dtype(region, regrouped(total, shape), own)
+
+
+def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) -> LazyValue:
+    """Return the sum over parts of transposed windows times gradients."""
+    e, dtype, windows = region.e, x.dtype, setting.windows(x.dtype)
+    inside, given, each = windows.inside, setting.given, setting.given // windows.groups
+    rows = math.prod(windows.result_sizes)
+    fitting = BYTES // (windows.row_bytes + given * dtype.size)
+    blocks = RowBlocks(windows.result_sizes, max(min(fitting, -(-rows // _PARTS)), _ROWS))
+    count = max(min(_PARTS, _PART_BYTES // (inside * given * dtype.size), blocks.count), 1)
+    total = Buffer.new(e, dtype, (count, inside, given))
+    piece = _aligned(windows.piece_bytes(blocks))
+    scratch = Scratch(e, piece + windows.matrix_bytes(blocks))
+    work = rows * inside * given // (8 * count)
+    with one_thread(e, dtype), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
+        start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
+        with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
+            block = blocks.at(e, e.plus(start, number))
+            place = windows.piece(e, x, block, blocks, memory)
+            before = e.choose(
+                e.b.icmp_unsigned("==", number, e.word(0)), constant(dtype, 0), constant(dtype, 1)
+            )
+            with e.nest([windows.groups], parallel=False) as (group,):
+                matrix = windows.matrix(e, place, block, group, _after(e, memory, piece))
+                column = e.times(group, each)
+                multiply_add(
+                    e, dtype, (inside, each, block.rows),
+                    Matrix(matrix, windows.lead(), is_turned=True),
+                    Matrix(beyond(e, dy, e.plus(e.times(block.start, given), column)), given),
+                    Matrix(beyond(e, total, e.plus(e.times(part, inside * given), column)), given),
+                    before,
+                )  # fmt: skip
+    if count == 1:
+        return total.also((inside, given), is_own=True)
+    return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
 
 
 @lowers("conv_backprop_input")
 def _(
     region: Region, operation: Operation, sizes: LazyValue, filter: LazyValue, back: LazyValue
 ) -> LazyValue:
-    setting, e, own = Setting(operation, shape_of(operation), filter.shape), region.e, filter.dtype
-    _refuse_misfit(setting, back)
-    _refuse_empty(setting, filter, back)
+    setting, own = Setting(operation, shape_of(operation), filter.shape), filter.dtype
+    setting.refuse_misfit(back)
+    setting.refuse_empty(filter, back)
     w, dy = widened(region, filter), setting.channels_last(widened(region, back))
-    wide = region.zeros(w.dtype, (setting.count, *setting.slide.padded, setting.channels))
-    if setting.groups > 1:
-        _add_rows(region, setting, e.word(0), setting.count, _grouped_rows(region, setting, w, dy), wide)
+    if blas.find(w.dtype) is None:
+        found: LazyValue = conv_by_loops.input_gradient(region, setting, w, dy)
+    elif set(setting.slide.strides) == {1}:
+        found = _by_flipped_filter(region, setting, w, region.stored(dy))
     else:
-        matrix, given = region.stored(w), region.stored(dy)
-        shape = (setting.chunk * setting.rows, setting.inside)
-        a, b = _plain(w.dtype, (shape[0], setting.given)), _plain(w.dtype, (setting.inside, setting.given))
-        product = Product(e, Factor(a), Factor(b, turned=True), w.dtype, shape[0])
-        e.work += setting.count * setting.rows * setting.inside * setting.given // 8
-        rows = None if setting.is_plain else Buffer.new(e, w.dtype, shape)
-        with setting.chunks(e) as first:
-            target = beyond(e, given, e.times(first, setting.rows * setting.given))
-            if rows is None:
-                here = beyond(e, wide, e.times(first, setting.rows * setting.channels))
-                product.write(target, matrix.address, here)
-            else:
-                product.write(target, matrix.address, rows.address)
-                _add_rows(region, setting, first, setting.chunk, rows, wide)
-    before = [0, *setting.slide.before, 0]
-    inner = moved(
-        wide,
-        (setting.count, *setting.slide.sizes, setting.channels),
-        lambda e, coordinates: [
-            e.plus(p, e.word(start)) for p, start in zip(coordinates, before, strict=True)
-        ],
+        found = _by_images(region, setting, _matrix(region, w), region.stored(dy))
+    return as_dtype(region, setting.as_given(found), own)
+
+
+def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffer) -> LazyValue:
+    """Return the convolution of the gradient with the filter, flipped and with its channels exchanged."""
+    slide, groups = setting.slide, setting.groups
+    each, taken = setting.given // groups, setting.taken
+    reaches = [(size - 1) * dilation for size, dilation in zip(slide.window, slide.dilations, strict=True)]
+    before = tuple(reach - b for reach, b in zip(reaches, slide.before, strict=True))
+    flipped = Sliding(
+        slide.outputs, slide.window, slide.strides, slide.dilations, before, slide.after, slide.sizes
     )
-    return as_dtype(
-        region, setting.as_given(inner if any(before) or wide.shape != inner.shape else wide), own
-    )
+
+    def source(e: Emitter, coordinates: list[Register]) -> list[Register]:
+        *offset, output, channel = coordinates
+        group, inner = e.over(channel, taken)
+        last = [
+            e.minus(e.word(size - 1), at) if size > 1 else at
+            for size, at in zip(slide.window, offset, strict=True)
+        ]
+        return [*last, inner, e.plus(e.times(group, each), output)]
+
+    filters = moved(w, (*slide.window, each, setting.channels), source)
+    windows = Windows(setting.count, flipped, setting.given, each, w.dtype.size)
+    return Convolved(windows, dy, _matrix(region, filters))
+
+
+def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyValue:
+    """Return the sums of products of gradients and the transposed filter, each added to its window (col2im)."""
+    e, dtype, slide = region.e, w.dtype, setting.slide
+    inside, given, each = w.shape[0], setting.given, setting.given // setting.groups
+    full = (*slide.padded, setting.channels)
+    found = Buffer.new(e, dtype, (setting.count, *slide.sizes, setting.channels))
+    most = max(BYTES // ((inside + given) * dtype.size), _ROWS)
+    blocks = RowBlocks((1, *slide.outputs), most)
+    wide_bytes, unit = _aligned(math.prod(full) * dtype.size), dtype.size
+    scratch = Scratch(e, wide_bytes + blocks.rows * inside * unit)
+    work = math.prod(slide.outputs) * inside * given // 8
+    with one_thread(e, dtype), e.nest([setting.count], inner=work) as (image,), scratch.claimed() as memory:
+        e.clear(memory, wide_bytes)
+        wide, rows = Buffer(dtype, full, memory), _after(e, memory, wide_bytes)
+        with e.nest([blocks.count], parallel=False) as (number,):
+            block = blocks.at(e, number)
+            first = e.plus(e.times(image, math.prod(slide.outputs)), block.start)
+            with e.nest([setting.groups], parallel=False) as (group,):
+                column = e.times(group, each)
+                multiply_add(
+                    e, dtype, (block.rows, inside, each),
+                    Matrix(beyond(e, dy, e.plus(e.times(first, given), column)), given),
+                    Matrix(beyond(e, w, column), given, is_turned=True),
+                    Matrix(rows, inside),
+                )  # fmt: skip
+                _add_rows(e, setting, block, group, Buffer(dtype, (blocks.rows, inside), rows), wide)
+        _copy_inner(e, setting, wide, found, image)
+    return found
 
 
 def _add_rows(
-    region: Region, setting: Setting, first: Register, count: int, rows: Buffer, wide: Buffer
+    e: Emitter, setting: Setting, block: RowBlock, group: Register, rows: Buffer, wide: Buffer
 ) -> None:
-    """Emit col2im: add the rows of a chunk to their windows."""
-    e, n = region.e, setting.n
-    shape = (count, *setting.outputs, *setting.window, setting.channels)
-    with e.nest(shape[:-1], parallel=False) as (image, *numbers):
-        coordinates = [e.plus(image, first), *setting.coordinates(e, numbers[:n], numbers[n:])]
-        with e.nest(shape[-1:]) as (channel,):
-            target = Index.of(wide.shape, [*coordinates, channel]).flat(e)
-            number = Index.of(shape, [image, *numbers, channel]).flat(e)
-            parts = e.load(wide.dtype, wide.address, target), e.load(wide.dtype, rows.address, number)
-            e.store(wide.dtype, wide.address, target, add(e, site_of(wide.dtype), *parts))
+    """Emit col2im: add the rows of a block to their windows."""
+    slide, n, taken = setting.slide, setting.n, setting.taken
+    shape = (*block.counts((1, *slide.outputs))[1:], *slide.window, taken)
+    starts = block.starts(e, n + 1)[1:]
+    with e.nest(shape[:-1], parallel=False) as numbers:
+        moves = zip(starts, numbers[:n], slide.strides, numbers[n:], slide.dilations, strict=True)
+        indices = [
+            e.plus(e.times(e.plus(start, o), stride), e.times(w, dilation))
+            for start, o, stride, w, dilation in moves
+        ]
+        base = Index.of(wide.shape, [*indices, e.times(group, taken)]).flat(e)
+        number = Index.of(shape, [*numbers, e.word(0)]).flat(e)
+        with e.nest([taken]) as (channel,):
+            target = e.plus(base, channel)
+            pair = (
+                e.load(wide.dtype, wide.address, target),
+                e.load(wide.dtype, rows.address, e.plus(number, channel)),
+            )
+            e.store(wide.dtype, wide.address, target, add(e, site_of(wide.dtype), *pair))
 
 
-def _pairs(
-    region: Region, setting: Setting, x: LazyValue, w: LazyValue | None, dy: LazyValue | None
-) -> LazyValue:
-    """Return the products of window elements with filters or gradients: [image, outputs, window, taken, given]."""
-    n, each = setting.n, setting.given // setting.groups
-    shape = (setting.count, *setting.outputs, *setting.window, setting.taken, setting.given)
-    readable = [node for node in (x, w, dy) if node is not None]
-
-    def find(e: Emitter, index: Index) -> Element:
-        image, *numbers, taken, given = index.coordinates(e)
-        outputs, window = numbers[:n], numbers[n:]
-        channel = e.plus(e.times(e.over(given, each)[0], setting.taken), taken)
-        element = x.at(e, Index.of(x.shape, [image, *setting.coordinates(e, outputs, window), channel]))
-        if w is not None:
-            other = w.at(e, Index.of(w.shape, [*window, taken, given]))
-        else:
-            assert dy is not None
-            other = dy.at(e, Index.of(dy.shape, [image, *outputs, given]))
-        return multiply(e, site_of(x.dtype), element, other)
-
-    return IndexMap(x.dtype, shape, readable, find, cost=2, once=False)
-
-
-def _grouped_rows(region: Region, setting: Setting, w: LazyValue, dy: LazyValue) -> Buffer:
-    """Return dy · wᵀ for each group of channels: [image, outputs, window, channels]."""
-    n, each = setting.n, setting.given // setting.groups
-    outer = (setting.count, *setting.outputs, *setting.window)
-    filters, given = region.settled(w), region.settled(dy)
-
-    def find(e: Emitter, index: Index) -> Element:
-        image, *numbers, group, taken, number = index.coordinates(e)
-        output = e.plus(e.times(group, each), number)
-        factor = filters.at(e, Index.of(filters.shape, [*numbers[n:], taken, output]))
-        return multiply(
-            e, site_of(w.dtype), factor, given.at(e, Index.of(given.shape, [image, *numbers[:n], output]))
-        )
-
-    pairs = IndexMap(
-        w.dtype, (*outer, setting.groups, setting.taken, each), [filters, given], find, cost=2, once=False
-    )
-    shape = (*outer, setting.groups * setting.taken)
-    return region.stored(reduced(region, pairs, sums(w.dtype), [len(outer) + 2], shape, w.dtype))
+def _copy_inner(e: Emitter, setting: Setting, wide: Buffer, found: Buffer, image: Register) -> None:
+    """Emit the copy of an image without its margin."""
+    slide = setting.slide
+    line = slide.sizes[-1] * setting.channels
+    with e.nest(slide.sizes[:-1], parallel=False) as numbers:
+        shifted = [e.plus(at, e.word(before)) for at, before in zip(numbers, slide.before, strict=False)]
+        source = Index.of(wide.shape, [*shifted, e.word(slide.before[-1]), e.word(0)]).flat(e)
+        target = Index.of(found.shape, [image, *numbers, e.word(0), e.word(0)]).flat(e)
+        e.copy(beyond(e, found, target), beyond(e, wide, source), line * found.dtype.size)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.executors import interpret
 from agc.runtime.executors.llvm import JitFunction
+from agc.runtime.executors.llvm.codegen import blockwise, parallel_loops
 from agc.runtime.executors.llvm.lowering import conv
 
 
@@ -49,10 +50,71 @@ def test_convolutions(x: Any, w: Any, setting: dict[str, Any]) -> None:
     agree(with_gradients(lambda a, b: tf.nn.conv2d(a, b, **setting)), [numbers(*x), numbers(*w)])
 
 
-def test_batches_are_laid_out_a_few_images_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conv, "_ELEMENTS", 2 * 49 * 27)
-    layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"))
-    agree(layer, [numbers(6, 7, 7, 3), numbers(3, 3, 3, 4)])
+SETTINGS = [
+    {"strides": strides, "padding": padding, "dilations": dilations}
+    for strides in (1, 2, (1, 3))
+    for dilations in (1, 2)
+    for padding in ("SAME", "VALID", [[0, 0], [3, 1], [0, 2], [0, 0]])
+    if strides == 1 or dilations == 1
+]
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_convolutions_in_small_blocks(
+    monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any], groups: int
+) -> None:
+    monkeypatch.setattr(blockwise, "_LEAST_WORK", 1)
+    monkeypatch.setattr(conv, "_ROWS", 1)
+    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, **setting) + 0.5))
+    agree(layer, [numbers(3, 7, 11, 4), numbers(3, 2, 4 // groups, 8)], bound=1e-4)
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_dtypes_and_formats_of_convolutions(dtype: Any, data_format: str) -> None:
+    axes = (0, 1, 2, 3) if data_format == "NHWC" else (0, 3, 1, 2)
+    x = numbers(2, 9, 8, 3, dtype=dtype).transpose(axes).copy()
+    layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME", data_format=data_format))
+    agree(layer, [x, numbers(3, 3, 3, 5, dtype=dtype)], bound=2e-2 if dtype == np.float16 else 1e-4)
+
+
+def test_integers_are_convolved_in_loops() -> None:
+    x, w = (
+        np.arange(size, dtype=np.int32).reshape(shape)
+        for size, shape in ((96, (2, 4, 4, 3)), (54, (3, 3, 3, 2)))
+    )
+
+    def program(a: Any, b: Any) -> Any:
+        y = tf.nn.convolution(a, b, padding="SAME")
+        return y, tf.nn.conv_transpose(y, b, (2, 4, 4, 3), 1)
+
+    agree(program, [x, w])
+
+
+def test_convolutions_share_the_block_that_reads_them() -> None:
+    """Two convolutions and the operations on both run in one loop over blocks."""
+
+    def block(x: Any, first: Any, second: Any, scale: Any) -> Any:
+        y = tf.nn.conv2d(x, first, 1, "SAME") * scale
+        return tf.nn.relu(y + tf.nn.conv2d(x, second, 1, "SAME")), y
+
+    agree(block, [numbers(2, 12, 12, 3), numbers(3, 3, 3, 8), numbers(1, 1, 3, 8), numbers(8)])
+
+
+def test_a_convolution_does_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = with_gradients(lambda a, b: tf.nn.relu(tf.nn.conv2d(a, b, 1, "SAME")))
+    strided = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 2, "SAME"))
+    arrays = [numbers(16, 28, 28, 8), numbers(3, 3, 8, 16)]
+    for program in (layer, strided):
+        graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+        results = []
+        for count in (1, 2, 3):
+            monkeypatch.setattr(parallel_loops, "threads_within", lambda count=count: count)
+            results.append(JitFunction(graph).run(arrays))
+        for others in results[1:]:
+            for found, wanted in zip(others, results[0], strict=True):
+                np.testing.assert_array_equal(found, wanted)
 
 
 def test_other_convolutions() -> None:
