@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-LARGEST = 1200
+LARGEST = 800
 """The weight above which a module is divided, in instructions."""
 
 _LOOP = 50

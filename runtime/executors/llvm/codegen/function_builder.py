@@ -51,6 +51,13 @@ class TooLateError(Exception):
     """Code that may fail follows code that has overwritten variables."""
 
 
+COLD = 256
+"""In a large function, a nest with less than this fraction of the cost of all nests is not vectorized."""
+
+SCALAR = (["llvm.loop.vectorize.enable", False],)
+"""Loop metadata that keeps LLVM from vectorizing a loop."""
+
+
 class Emitter(Storage):
     """Emitter of one function. `b` is llvmlite's IRBuilder."""
 
@@ -73,6 +80,7 @@ class Emitter(Storage):
         self.slot_uses = SlotUses(function)
         self._parts: list[Any] = []  # calls that run parts in the thread pool
         self._repeated = 0  # depth of surrounding loops with dynamic trip counts
+        self._cost = 0  # instructions that the nests run
         self.work = 0  # total number of elements of all nests emitted so far
         self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see lowering/divisibility.py
@@ -130,7 +138,10 @@ class Emitter(Storage):
             run = self._share(before, first, opened[0], shared, size) if is_shared else None
             self._parts += [run] if run is not None else []
             if opened and run is None:
-                nest = OutermostLoopNest(before, self.function.blocks[first:-1], self.b.block)
+                blocks = self.function.blocks[first:-1]
+                cost = size * sum(len(block.instructions) for block in blocks)
+                self._cost += cost
+                nest = OutermostLoopNest(before, blocks, self.b.block, math.inf if self.is_repeated else cost)
                 self._wholes += [nest] if not self.is_repeated or size >= SEPARABLE else []
             if pairs_of_nest:
                 self._nests.append(ElementwiseNest(before, self.b.block, pairs_of_nest, run))
@@ -204,6 +215,8 @@ class Emitter(Storage):
     def _metadata(self, content: Any) -> Any:
         """Convert nested lists of names and numbers to LLVM metadata."""
         if not isinstance(content, list):
+            if isinstance(content, bool):
+                return integer(1)(content)
             return integer(32)(content) if isinstance(content, int) else content
         return self.module.add_metadata([self._metadata(item) for item in content])
 
@@ -334,5 +347,8 @@ class Emitter(Storage):
         rest = merge_identical_nests(self.function, self._wholes, self.users)
         if is_large(self.function):
             for nest in rest:
+                if nest.cost * COLD < self._cost:
+                    for jump in nest.jumps:
+                        self.tell_of_loop(jump, SCALAR)
                 outline(nest, self.users.own_slots(nest))
         without_moved(self.function)

@@ -7,11 +7,12 @@ for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .liveness import operands_of
+from .liveness import operands_of, targets_of
 from .llvm_types import ir, pointer
 
 LARGE = 250
@@ -19,11 +20,25 @@ LARGE = 250
 
 
 class OutermostLoopNest(NamedTuple):
-    """A loop nest that is in no other loop nest: the block before it, its blocks, and the block after it."""
+    """A loop nest that is in no other loop nest: the block before it, its blocks, and the block after it.
+
+    `cost` is the number of instructions that it runs, where the nest runs once.
+    """
 
     before: Any
     blocks: Sequence[Any]
     after: Any
+    cost: float = math.inf
+
+    @property
+    def jumps(self) -> list[Any]:
+        """The branches to earlier blocks."""
+        passed: set[Any] = set()
+        found = []
+        for block in self.blocks:
+            passed.add(block)
+            found += [block.terminator] if not passed.isdisjoint(targets_of(block)) else []
+        return found
 
 
 class SlotUses:

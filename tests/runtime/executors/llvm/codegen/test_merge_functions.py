@@ -122,6 +122,23 @@ def test_the_nests_of_a_large_function_become_functions(monkeypatch: pytest.Monk
         JitFunction(graph).run([inputs[0], inputs[1] + 1])
 
 
+def test_nests_of_little_cost_are_not_vectorized(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nest of 10 elements next to one of 20,000; but not in a small function, whose nests all matter."""
+
+    def different(x: Any, y: Any) -> Any:
+        return tf.tanh(x) * 2.0, tf.reduce_sum(tf.exp(y))
+
+    inputs = [RANDOM.standard_normal(20_000), RANDOM.standard_normal(10)]
+    graph = tf.function(different).get_concrete_function(*map(tf.constant, inputs)).graph
+    specs = [value.spec for value in graph.inputs]
+    assert "vectorize.enable" not in compile_graph.lowered(graph, specs).text()
+    monkeypatch.setattr(outlining, "LARGE", 1)
+    text = compile_graph.lowered(graph, specs).text()
+    assert text.count('!"llvm.loop.vectorize.enable", i1 false') == 1
+    for given, wanted in zip(JitFunction(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9)
+
+
 @pytest.mark.parametrize("rate", [0.1, 0.2])
 def test_equal_bodies_of_parallel_loops_are_one_function(
     rate: float, monkeypatch: pytest.MonkeyPatch
