@@ -9,7 +9,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.framework.eager_calls import MOST, EagerCall
+from agc.runtime.ops.framework.eager_calls import MOST, EagerCall, have_key
 from agc.runtime.ops.framework.op import REGISTRY
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -88,6 +88,15 @@ def test_an_error_of_a_kept_call_names_operation_and_reason() -> None:
         tf.errors.InvalidArgumentError, match="expected to be a float32 tensor but is a int32"
     ):
         tf.add(x, tf.constant([1, 2]))
+
+
+def test_a_list_that_contains_itself_has_no_key() -> None:
+    numbers: list[Any] = [1.0]
+    numbers.append(numbers)
+    parts: list[Any] = []
+    assert not have_key((numbers,), parts, [], False)
+    assert len(parts) < 1_000
+    assert tf.reduce_sum([1.0, 2.0]).numpy() == 3.0
 
 
 def test_a_variable_counts_as_its_present_value() -> None:
