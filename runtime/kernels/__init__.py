@@ -1,1 +1,1 @@
-"""NumPy code of operations: random numbers, special functions and strings."""
+"""NumPy code of operations: random numbers, special functions and strings; threads for them."""

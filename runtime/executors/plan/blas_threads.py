@@ -8,24 +8,21 @@ time.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import itertools
 import math
-import os
-import sys
-import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.shapes import is_static
 from ...ir.graph import Graph, Operation
+from ...ir.traits import RUNS_IN_PARTS
+from ...kernels.blas_limit import is_limited
+from ...kernels.thread_pool import run_all
 from ...ops.framework import narrow_floats
 from ...ops.linalg.matmul import matmul_op
-from .fusion.thread_pool import run_all
 from .peephole import product
 
 SHARED = 1 << 18
@@ -44,12 +41,14 @@ PART = 1 << 23
 def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda operation: False) -> bool:
     """Return whether OpenBLAS would share products of the graph that are all known to be too small.
 
-    Operations for which `apart` returns True do not count.
+    Operations for which `apart` returns True do not count. If some of them limit OpenBLAS themselves, the whole graph
+    may.
     """
     products = [operation for operation in graph.walk() if operation.op.multiplications is not None]
     shared = [(size, each) for each in products if (size := _multiplications(each)) > SHARED]
     sizes = [size for size, operation in shared if not apart(operation)]
-    return bool(sizes) and max(sizes) <= BIG
+    is_limited_anyway = any(RUNS_IN_PARTS in each.op.traits and apart(each) for _, each in shared)
+    return (bool(sizes) or is_limited_anyway) and max(sizes, default=0) <= BIG
 
 
 def is_big(operation: Operation) -> bool:
@@ -62,85 +61,16 @@ def is_big(operation: Operation) -> bool:
     )
 
 
+def runs_in_parts(operation: Operation) -> bool:
+    """Return whether the thread pool computes an operation in parts with one BLAS thread each."""
+    return RUNS_IN_PARTS in operation.op.traits or is_big(operation)
+
+
 def _multiplications(operation: Operation) -> float:
     """Return the number of multiplications of a product; infinity if that is not known."""
     count, (result,) = operation.op.multiplications, operation.outputs
     given: list[Any] = [value.shape for value in (*operation.inputs, result)]
     return count(given, operation.attrs) if count is not None and all(map(is_static, given)) else math.inf
-
-
-class _Limit:
-    """A limit of one OpenBLAS thread while functions run; the last one restores the previous number.
-
-    The state is in memory that native code shares (llvm/lowering/blas_parts_ir.py): a spin lock, the number of
-    users, and the number of threads before the first one. Native code holds the spin lock without the GIL. So once
-    there is native code, its two functions change the state, each in one call.
-    """
-
-    def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * 3)()
-        self.begin()
-        self.native: tuple[Callable[[], None], Callable[[], None]] | None = None
-
-    def begin(self) -> None:
-        """Reset the state: no users."""
-        self.lock = threading.Lock()
-        self.memory[:] = [0, 0, 0]
-
-    @property
-    def users(self) -> int:
-        return self.memory[1]
-
-    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function while OpenBLAS uses one thread."""
-        switch = _switch()
-        if switch is None:
-            return function(*arguments)
-        self._enter(*switch)
-        try:
-            return function(*arguments)
-        finally:
-            self._leave(switch[1])
-
-    def _enter(self, get: Callable[[], int], put: Callable[[int], None]) -> None:
-        with self.lock:
-            if self.native is not None:
-                self.native[0]()
-                return
-            if not self.users:
-                self.memory[2] = get()
-                put(1)
-            self.memory[1] += 1
-
-    def _leave(self, put: Callable[[int], None]) -> None:
-        with self.lock:
-            if self.native is not None:
-                self.native[1]()
-                return
-            self.memory[1] -= 1
-            if not self.users:
-                put(self.memory[2])
-
-
-_limit = _Limit()
-
-
-def can_limit() -> bool:
-    """Return whether native code can limit the number of threads of BLAS."""
-    return _switch() is not None and sys.platform != "win32"
-
-
-def addresses() -> tuple[int, int, int]:
-    """Return the addresses of the functions that get and set the number of threads, and of the state of the limit."""
-    get, put = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _switch() or ())
-    return get, put, ctypes.addressof(_limit.memory)
-
-
-def share(begin: int, end: int) -> None:
-    """Change the state by the functions of native code at these addresses from now on."""
-    with _limit.lock:
-        kind = ctypes.PYFUNCTYPE(None)  # called with the GIL
-        _limit.native = kind(begin), kind(end)
 
 
 def in_parts(left: Any, right: Any, out: Any = None) -> Any:
@@ -153,7 +83,7 @@ def in_parts(left: Any, right: Any, out: Any = None) -> Any:
         flat = out.reshape(-1, out.shape[-1]) if out is not None and out.flags.c_contiguous else None
         return in_parts(left.reshape(-1, left.shape[-1]), right, flat).reshape(*left.shape[:-1], -1)
     rows, inner = left.shape
-    if not _limit.users:
+    if not is_limited():
         return np.matmul(left, right, out=out)
     if out is None:
         out = np.empty((rows, right.shape[1]), left.dtype)
@@ -166,36 +96,3 @@ def in_parts(left: Any, right: Any, out: Any = None) -> Any:
         )
     )
     return out
-
-
-def with_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls `function` while OpenBLAS uses one thread."""
-    return lambda *arguments: _limit.run(function, *arguments)
-
-
-def _forget() -> None:
-    switch = _switch()
-    if _limit.users and switch is not None:
-        switch[1](_limit.memory[2])
-    _limit.begin()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
-
-
-@functools.cache
-def _switch() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """Return the functions that get and set the number of threads of NumPy's OpenBLAS.
-
-    None if NumPy's wheel has no OpenBLAS with these functions.
-    """
-    for path in sorted((Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*")):
-        try:
-            library = ctypes.CDLL(str(path))
-            get, put = (getattr(library, f"scipy_openblas_{word}_num_threads64_") for word in ("get", "set"))
-        except (OSError, AttributeError):
-            continue
-        put.restype = None
-        return get, put
-    return None

@@ -20,8 +20,8 @@ from ...core import shapes
 from ..framework.op_families import Array
 from .window_geometry import Sliding
 
-_ELEMENTS = 1 << 22
-"""The maximal number of window elements stored at once; larger batches are split."""
+_ELEMENTS = 1 << 19
+"""The maximum number of window elements in a part. Larger batches are split, for threads and their caches."""
 
 
 def joined(batch: Any, sizes: Any, channels: Any, data_format: str) -> Any:

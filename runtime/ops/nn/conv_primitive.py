@@ -12,6 +12,7 @@ with fewer input channels than `x` applies to groups of channels: with 1, each c
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -19,8 +20,9 @@ import numpy as np
 
 from ... import dtypes, errors
 from ...core import shapes
-from ...ir.traits import FRESH_RESULT
+from ...ir.traits import FRESH_RESULT, RUNS_IN_PARTS
 from ...ir.value_types import TensorType
+from ...kernels.blas_limit import run_parts
 from ..arrays.shape_ops import shape
 from ..framework.attribute_parsers import Axes
 from ..framework.op import Input, Ints, Name, Same, op
@@ -43,6 +45,9 @@ from .window_geometry import Sliding, output_size, sliding
 
 _TAKEN = FLOATS | {dtypes.int32}
 
+_SUMS = 8
+"""The maximum number of sums of gradients that threads compute. They and their order do not depend on threads."""
+
 
 def _multiplications(result: tuple[int, ...], filter: tuple[int, ...]) -> float:
     """Return how many multiplications a convolution takes.
@@ -52,7 +57,10 @@ def _multiplications(result: tuple[int, ...], filter: tuple[int, ...]) -> float:
     return float(math.prod(result) * math.prod(filter[:-1]))
 
 
-@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[-1], given[1]))
+@op(
+    traits=FRESH_RESULT | RUNS_IN_PARTS,
+    multiplications=lambda given, attrs: _multiplications(given[-1], given[1]),
+)
 def conv(
     input: Same,
     filter: Same,
@@ -93,7 +101,10 @@ def conv(
     return TensorType(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
-@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[2], given[1]))
+@op(
+    traits=FRESH_RESULT | RUNS_IN_PARTS,
+    multiplications=lambda given, attrs: _multiplications(given[2], given[1]),
+)
 def conv_backprop_input(
     input_sizes: Ints,
     filter: Same,
@@ -132,7 +143,10 @@ def conv_backprop_input(
     return TensorType(filter.dtype, sizes)
 
 
-@op(traits=FRESH_RESULT, multiplications=lambda given, attrs: _multiplications(given[2], given[-1]))
+@op(
+    traits=FRESH_RESULT | RUNS_IN_PARTS,
+    multiplications=lambda given, attrs: _multiplications(given[2], given[-1]),
+)
 def conv_backprop_filter(
     input: Same,
     filter_sizes: Ints,
@@ -198,8 +212,12 @@ def _(input: Array, filter: Array, strides: Any, padding: str, explicit_paddings
     y = np.zeros((x.shape[0], *slide.outputs, filter.shape[-1]), kind)
     if x.size and y.size and filter.size:
         w = filter.astype(kind, copy=False)
-        for part in chunks(len(x), slide, channels):
-            convolve(x[part], w, slide, groups, y[part])
+        run_parts(
+            *(
+                functools.partial(convolve, x[part], w, slide, groups, y[part])
+                for part in chunks(len(x), slide, channels)
+            )
+        )
     return as_given(y.astype(input.dtype, copy=False), batch, n, data_format)
 
 
@@ -215,8 +233,12 @@ def _(input_sizes: Array, filter: Array, out_backprop: Array, strides: Any, padd
     wide = np.zeros((math.prod(batch), *slide.padded, channels), kind)
     if dy.size and wide.size and filter.size:
         w = filter.astype(kind, copy=False)
-        for part in chunks(len(dy), slide, channels):
-            spread(dy[part], w, slide, groups, wide[part])
+        run_parts(
+            *(
+                functools.partial(spread, dy[part], w, slide, groups, wide[part])
+                for part in chunks(len(dy), slide, channels)
+            )
+        )
     return as_given(wide[core(slide)].astype(filter.dtype, copy=False), batch, n, data_format)
 
 
@@ -233,8 +255,15 @@ def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padd
     dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
     found = np.zeros((groups, math.prod(window[:-1]), window[-1] // groups), kind)
     if x.size and dy.size and found.size:
-        for part in chunks(len(x), slide, channels):
-            found += correlate(x[part], dy[part], slide, groups, found.shape)
+        all_parts = list(chunks(len(x), slide, channels))
+        sums = np.zeros((min(_SUMS, len(all_parts)), *found.shape), kind)
+
+        def add(sum: Array, parts: list[slice]) -> None:
+            for part in parts:
+                sum += correlate(x[part], dy[part], slide, groups, found.shape)
+
+        run_parts(*(functools.partial(add, sum, all_parts[i :: len(sums)]) for i, sum in enumerate(sums)))
+        found = sums.sum(0)
     split = found.reshape(groups, -1, window[-2], window[-1] // groups).transpose(1, 2, 0, 3)
     return split.reshape(window).astype(input.dtype, copy=False)
 

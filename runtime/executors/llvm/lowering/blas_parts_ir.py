@@ -11,7 +11,7 @@ The number of parts depends on the sizes alone, and so does the result. It grows
 packs the rows and columns of each part anew, and the packing takes more of the time the smaller the parts are. Products
 of few rows get small parts, which OpenBLAS multiplies without packing.
 
-The table (`PartSizes`) holds all sizes. BLAS is limited with the counter of plan/blas_threads.py, so that plans and
+The table (`PartSizes`) holds all sizes. BLAS is limited with the counter of kernels/blas_limit.py, so that plans and
 native code may run at the same time.
 """
 
@@ -24,7 +24,7 @@ from string import Template
 from typing import NamedTuple
 
 from .... import dtypes
-from ...plan import blas_threads
+from ....kernels import blas_limit
 from .. import llvm_engine, opt_levels
 from ..codegen.llvm_types import Register
 from . import blas
@@ -94,10 +94,10 @@ def limits(dtype: dtypes.DType, gemm: blas.Gemm) -> tuple[str, str]:
 def _code(letter: str, gemm: blas.Gemm) -> llvm_engine.LinkedCode:
     llvm_engine.known_as(gemm.symbol, gemm.address)
     code = llvm_engine.LinkedCode(*llvm_engine.assembled(text(letter, gemm), opt_levels.FEWEST))
-    if blas_threads.can_limit():
-        for name, address in zip(("get", "put", "limit"), blas_threads.addresses(), strict=True):
+    if blas_limit.can_limit():
+        for name, address in zip(("get", "put", "limit"), blas_limit.addresses(), strict=True):
             ctypes.c_void_p.from_address(code.variable(name)).value = address
-        blas_threads.share(code.function("begin.limit"), code.function("end.limit"))
+        blas_limit.share(code.function("begin.limit"), code.function("end.limit"))
     return code
 
 
@@ -122,7 +122,7 @@ def text(letter: str, gemm: blas.Gemm) -> str:
         one="@one" if part else factors["one"], zero="@zero" if part else factors["zero"],
         constants="\n".join(constants), loads="\n  ".join(loads),
         narrow="\n  ".join(f"%{name}.whole = {convert.format('%' + name)}" for name in wholes),
-        limiting=_LIMIT if blas_threads.can_limit() else _NO_LIMIT,
+        limiting=_LIMIT if blas_limit.can_limit() else _NO_LIMIT,
         shared=SHARED, wakes=WAKES, few=FEW, unpacked=UNPACKED,
     )  # fmt: skip
 

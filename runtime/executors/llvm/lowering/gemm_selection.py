@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .... import dtypes
-from ...plan import blas_threads
+from ....kernels import blas_limit
 from ..codegen.dynamic_sizes import is_sized
 from ..codegen.function_builder import Emitter
 from ..codegen.interrupts import PATIENCE, unless_interrupted
@@ -265,7 +265,7 @@ class Product:
     def _call(self, gemm: blas.Gemm, m: int, *addresses: Register) -> None:
         """Emit the call of the function of blas_parts_ir.py."""
         e, a, b, batch = self.e, self.a, self.b, self.batch
-        threads = count_of_threads() if blas_threads.can_limit() else 0
+        threads = count_of_threads() if blas_limit.can_limit() else 0
         sizes = blas_parts_ir.PartSizes(
             a.flag, b.flag, m, self.n, self.k,
             self.m if a.turned else self.k, self.k if b.turned else self.n, self.n,

@@ -9,7 +9,7 @@
 
 `elementwise_templates` has the statements of operations on buffers, and `tile_codegen` generates the function
 for a tile. `tiling` cuts tensors of given shapes into tiles. `fused_kernel` computes them on the threads of
-`thread_pool`.
+`kernels/thread_pool`.
 
 The tiles depend on the shapes alone, so results do not depend on the number of threads. Each element is
 computed by the same NumPy functions as in the interpreter. Sums of floats are added up in another order, tile

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....config.threading import threads_within
 from ....core.shapes import reduced
-from .thread_pool import run_in_pool
+from ....kernels.thread_pool import run_in_pool
 from .tile_codegen import FusedKernelSource
 from .tiling import TiledResult, TilingLayout, lay_out
 

@@ -11,6 +11,7 @@ import pytest
 from agc.runtime.executors import Plan
 from agc.runtime.executors.plan import blas_threads
 from agc.runtime.ir.parser import parse
+from agc.runtime.kernels import blas_limit
 from agc.runtime.ops.framework.op import REGISTRY
 
 
@@ -101,8 +102,8 @@ def test_every_product_uses_blas() -> None:
 
 def record(monkeypatch: pytest.MonkeyPatch, threads: list[int]) -> None:
     """Append each number of threads to the list instead of setting it."""
-    monkeypatch.setattr(blas_threads, "_limit", blas_threads._Limit())  # one that native code does not share
-    monkeypatch.setattr(blas_threads, "_switch", lambda: (lambda: threads[-1], threads.append))
+    monkeypatch.setattr(blas_limit, "_limit", blas_limit._Limit())  # one that native code does not share
+    monkeypatch.setattr(blas_limit, "_switch", lambda: (lambda: threads[-1], threads.append))
 
 
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,10 +117,10 @@ def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> N
 
     def outer() -> None:
         with pytest.raises(KeyError):
-            blas_threads.with_one_thread(fails)()
+            blas_limit.with_one_thread(fails)()
         assert threads == [4, 1]
 
-    blas_threads.with_one_thread(outer)()
+    blas_limit.with_one_thread(outer)()
     assert threads == [4, 1, 4]
 
 
@@ -158,7 +159,7 @@ def test_the_rows_of_a_batch_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(plan.run([a, b])[0], a @ b.T @ b[:, :20], rtol=1e-12, atol=1e-9)
     assert threads == [4, 1, 4]
     for out in (np.empty((6, 80, 200)), np.empty((200, 80, 6)).T):  # contiguous, or not
-        found = blas_threads.with_one_thread(blas_threads.in_parts)(a, b.T, out)
+        found = blas_limit.with_one_thread(blas_threads.in_parts)(a, b.T, out)
         np.testing.assert_allclose(found, a @ b.T, rtol=1e-12, atol=1e-9)
 
 
@@ -171,7 +172,7 @@ def test_a_product_in_parts_does_not_depend_on_the_number_of_threads(turned: boo
     for threads in (1, 2):
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         try:
-            found.append(blas_threads.with_one_thread(blas_threads.in_parts)(left, right))
+            found.append(blas_limit.with_one_thread(blas_threads.in_parts)(left, right))
         finally:
             tf.config.threading.set_intra_op_parallelism_threads(0)
     np.testing.assert_array_equal(*found)
@@ -179,7 +180,7 @@ def test_a_product_in_parts_does_not_depend_on_the_number_of_threads(turned: boo
 
 
 def test_plans_run_without_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blas_threads, "_switch", lambda: None)
+    monkeypatch.setattr(blas_limit, "_switch", lambda: None)
     plan = Plan(parse(product("32", "128", "128")))
     found = plan.run([np.ones((32, 128), np.float32), np.ones((128, 128), np.float32)])
     assert found[0].tolist() == np.full((32, 128), 128.0).tolist()
@@ -187,7 +188,7 @@ def test_plans_run_without_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_numpys_openblas_is_found() -> None:
     """Where it is the one in NumPy's wheels."""
-    switch = blas_threads._switch()
+    switch = blas_limit._switch()
     assert switch is None or switch[0]() >= 1
 
 
@@ -201,9 +202,7 @@ def test_threads_that_overlap_in_any_order_share_the_limit(monkeypatch: pytest.M
         inside.wait(10)
         assert leave[number].wait(10)
 
-    threads = [
-        threading.Thread(target=blas_threads.with_one_thread(wait), args=(number,)) for number in (0, 1)
-    ]
+    threads = [threading.Thread(target=blas_limit.with_one_thread(wait), args=(number,)) for number in (0, 1)]
     for thread in threads:
         thread.start()
     inside.wait(10)
@@ -215,7 +214,7 @@ def test_threads_that_overlap_in_any_order_share_the_limit(monkeypatch: pytest.M
 
 
 def test_concurrent_plans_restore_the_number_of_threads() -> None:
-    switch = blas_threads._switch()
+    switch = blas_limit._switch()
     before = None if switch is None else switch[0]()
     plan = Plan(parse(product("32", "128", "128")))
     given = [np.ones((32, 128), np.float32), np.ones((128, 128), np.float32)]
@@ -223,3 +222,39 @@ def test_concurrent_plans_restore_the_number_of_threads() -> None:
         found = list(pool.map(lambda _: plan.run(given)[0][0, 0], range(64)))
     assert found == [128.0] * 64
     assert switch is None or switch[0]() == before
+
+
+def test_convolutions_run_in_parts_with_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eagerly they set the limit themselves, in a plan the whole graph has it."""
+    threads = [4]
+    record(monkeypatch, threads)
+    random = np.random.default_rng(1)
+    x, w = random.standard_normal((40, 16, 16, 8)), random.standard_normal((5, 5, 8, 16))
+    y = tf.nn.conv2d(x, w, 1, "SAME").numpy()
+    assert threads == [4, 1, 4]
+    graph = tf.function(lambda x, w: tf.nn.conv2d(x, w, 1, "SAME")).get_concrete_function(x, w).graph
+    plan = Plan(graph)
+    np.testing.assert_array_equal(plan.run([x, w])[0], y)
+    assert threads == [4, 1, 4, 1, 4]
+    parts = [tf.nn.conv2d(x[i : i + 1], w, 1, "SAME").numpy() for i in range(40)]
+    np.testing.assert_allclose(np.concatenate(parts), y, rtol=1e-12, atol=1e-12)
+
+
+def test_the_gradient_of_a_filter_does_not_depend_on_the_number_of_threads() -> None:
+    random = np.random.default_rng(1)
+    x, dy = random.standard_normal((40, 16, 16, 8)), random.standard_normal((40, 16, 16, 16))
+    found = []
+    for threads in (1, 2):
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
+        try:
+            found.append(tf.raw_ops.Conv2DBackpropFilter(
+                input=x, filter_sizes=[5, 5, 8, 16], out_backprop=dy, strides=[1, 1, 1, 1], padding="SAME"
+            ).numpy())  # fmt: skip
+        finally:
+            tf.config.threading.set_intra_op_parallelism_threads(0)
+            tf.config.threading.set_inter_op_parallelism_threads(0)
+    np.testing.assert_array_equal(*found)
+    wide = np.pad(x, [(0, 0), (2, 2), (2, 2), (0, 0)])
+    wanted = np.einsum("nhwi,nhwo->io", wide[:, 1:17, 3:19], dy)
+    np.testing.assert_allclose(found[0][1, 3], wanted, rtol=1e-9, atol=1e-9)

@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import pytest
 from agc.runtime import errors
-from agc.runtime.executors.plan.fusion.thread_pool import run_all
+from agc.runtime.kernels.thread_pool import run_all
 
 
 @pytest.fixture(autouse=True, params=[1, 2, 5])

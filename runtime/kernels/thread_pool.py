@@ -15,8 +15,8 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from ....config.threading import threads_between
-from ....core.fp_errors import SILENCE, begin, end
+from ..config.threading import threads_between
+from ..core.fp_errors import SILENCE, begin, end
 
 
 class _Job:
