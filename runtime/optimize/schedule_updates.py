@@ -14,6 +14,7 @@ one is computed. The pass is for graphs without effects, whose operations compil
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from ..ir.graph import Graph, Operand, Operation
 from ..ops.framework.fusion_traits import works_on_elements
@@ -33,7 +34,7 @@ def run(graph: Graph) -> Graph:
     return graph if order == list(live) else Graph(graph.name, graph.inputs, order, graph.outputs)
 
 
-def _updates(live: list[Operation], users: dict[Operand, list[Operation]]) -> set[Operation]:
+def _updates(live: Sequence[Operation], users: dict[Operand, list[Operation]]) -> set[Operation]:
     """Return the elementwise operations whose results only other ones read, or the graph's outputs."""
     found: set[Operation] = set()
     for operation in reversed(live):
@@ -50,11 +51,13 @@ class _Order:
     """
 
     def __init__(
-        self, live: list[Operation], users: dict[Operand, list[Operation]], updates: set[Operation]
+        self, live: Sequence[Operation], users: dict[Operand, list[Operation]], updates: set[Operation]
     ) -> None:
         self.operations: list[Operation] = []
         self._users = users
-        self._made = {value: operation for operation in live for value in operation.outputs}
+        self._made: dict[Operand, Operation] = {
+            value: operation for operation in live for value in operation.outputs
+        }
         self._updates = updates
         self._missing: dict[Operation, int] = {}  # operands of updates that are not computed yet
         for operation in live:

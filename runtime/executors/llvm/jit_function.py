@@ -192,7 +192,7 @@ class JitFunction:
             arrays[i] = arguments[i]._array
         return arrays
 
-    def _given(self, arrays: Sequence[Any]) -> tuple[Any, Sequence[Any], Any]:
+    def _given(self, arrays: list[Any]) -> tuple[Any, list[Any], Any]:
         """Return the key of the code for these inputs, the code's arguments, and objects to keep alive."""
         if not (self._lists or self.by_value):
             return _shapes(arrays), arrays, None
