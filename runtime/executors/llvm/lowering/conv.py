@@ -12,6 +12,7 @@ each block before the next one is computed (blockwise.py).
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from typing import Any
 
 from .... import dtypes
@@ -29,7 +30,7 @@ from ..codegen.rule_registry import RefusedError, lowers
 from . import blas, conv_by_loops
 from .blas_calls import Matrix, multiply_add, one_thread
 from .conv_windows import Windows
-from .elementwise import add
+from .elementwise import add, multiply
 from .fill import shape_of
 from .matmul import beyond, permuted
 from .reduction_codegen import reduced
@@ -45,6 +46,13 @@ _PARTS = 16
 
 _PART_BYTES = 1 << 24
 """The bytes of these sums together."""
+
+
+_UNROLLED = 32
+"""The elements of a window up to which a loop over channels computes all of them."""
+
+_COLUMNS = 64
+"""The fewest columns of a filter gradient that a thread computes."""
 
 
 class Setting:
@@ -107,7 +115,8 @@ class Convolved(Blockwise):
         return self.windows.row_bytes + self.given * self.dtype.size
 
     def fewest_rows(self) -> int:
-        return _ROWS
+        """Return more rows for large filters, which BLAS packs for each block."""
+        return _ROWS * min(max(self.filters.bytes // (BYTES // 2), 1), 4)
 
     def scratch_bytes(self, blocks: RowBlocks) -> int:
         return _aligned(self.windows.piece_bytes(blocks)) + self.windows.matrix_bytes(blocks)
@@ -133,6 +142,41 @@ class Convolved(Blockwise):
             )  # fmt: skip
 
 
+class ConvolvedByChannel(Convolved):
+    """A convolution of each channel with its own filter (depthwise), in loops over channels."""
+
+    def fewest_rows(self) -> int:
+        return 1
+
+    def around(self, e: Emitter) -> Any:
+        return ExitStack()
+
+    def write(
+        self, e: Emitter, block: RowBlock, blocks: RowBlocks, scratch: Register, target: Register
+    ) -> None:
+        windows, dtype, n = self.windows, self.dtype, self.windows.n
+        piece, first = windows.piece(e, self.source, block, blocks, scratch)
+        counts = block.counts(windows.result_sizes)
+        slide = windows.slide
+        with e.nest(counts, parallel=False) as numbers, e.nest([self.given]) as (channel,):
+            total = constant(dtype, 0)
+            for at, offset in enumerate(slide.offsets()):
+                moves = zip(first[1:-1], numbers[1:], slide.strides, offset, slide.dilations, strict=True)
+                indices = [e.plus(e.plus(f, e.times(o, s)), e.word(w * d)) for f, o, s, w, d in moves]
+                index = Index.of(piece.shape, [e.plus(first[0], numbers[0]), *indices, channel])
+                weight = e.load(dtype, self.filters.address, e.plus(e.word(at * self.given), channel))
+                product = multiply(e, site_of(dtype), piece.at(e, index), weight)
+                total = add(e, site_of(dtype), total, product)
+            place = Index.of((*counts, self.given), [*numbers[: n + 1], channel]).flat(e)
+            e.store(dtype, target, place, total)
+
+
+def _convolved(windows: Windows, source: Buffer, filters: Buffer) -> Convolved:
+    is_by_channel = windows.taken == 1 and filters.shape[-1] == windows.channels
+    is_small = math.prod(windows.slide.window) <= _UNROLLED
+    return (ConvolvedByChannel if is_by_channel and is_small else Convolved)(windows, source, filters)
+
+
 def _aligned(size: int) -> int:
     return -(-size // 64) * 64
 
@@ -153,7 +197,7 @@ def _(region: Region, operation: Operation, node: LazyValue, filter: LazyValue) 
     if blas.find(x.dtype) is None:
         y: LazyValue = conv_by_loops.convolved(region, setting, x, w)
     else:
-        y = Convolved(setting.windows(x.dtype), region.stored(x), _matrix(region, w))
+        y = _convolved(setting.windows(x.dtype), region.stored(x), _matrix(region, w))
     return as_dtype(region, setting.as_given(y), own)
 
 
@@ -186,8 +230,14 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     total = Buffer.new(e, dtype, (count, inside, given))
     piece = _aligned(windows.piece_bytes(blocks))
     scratch = Scratch(e, piece + windows.matrix_bytes(blocks))
-    work = rows * inside * given // (8 * count)
-    with one_thread(e, dtype), e.nest([count], inner=work) as (part,), scratch.claimed() as memory:
+    pieces = _pieces(given, count) if windows.groups == 1 else 1
+    each //= pieces
+    work = rows * inside * given // (8 * count * pieces)
+    with (
+        one_thread(e, dtype),
+        e.nest([count, pieces], inner=work) as (part, columns),
+        scratch.claimed() as memory,
+    ):
         start, end = (e.over(e.times(n, blocks.count), count)[0] for n in (part, e.plus(part, e.word(1))))
         with e.nest([Size.of(e.minus(end, start))], parallel=False) as (number,):
             block = blocks.at(e, e.plus(start, number))
@@ -197,7 +247,7 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
             )
             with e.nest([windows.groups], parallel=False) as (group,):
                 matrix = windows.matrix(e, place, block, group, _after(e, memory, piece))
-                column = e.times(group, each)
+                column = e.times(e.plus(group, columns), each)
                 multiply_add(
                     e, dtype, (inside, each, block.rows),
                     Matrix(matrix, windows.lead(), is_turned=True),
@@ -208,6 +258,12 @@ def _filter_gradient(region: Region, setting: Setting, x: Buffer, dy: Buffer) ->
     if count == 1:
         return total.also((inside, given), is_own=True)
     return reduced(region, total, sums(dtype), [0], (inside, given), dtype)
+
+
+def _pieces(given: int, count: int) -> int:
+    """Return into how many pieces of columns the parts of a large filter gradient are divided."""
+    most = min(max(_PARTS // count, 1), max(given // _COLUMNS, 1))
+    return next(number for number in range(most, 0, -1) if given % number == 0)
 
 
 @lowers("conv_backprop_input")
@@ -248,7 +304,7 @@ def _by_flipped_filter(region: Region, setting: Setting, w: LazyValue, dy: Buffe
 
     filters = moved(w, (*slide.window, each, setting.channels), source)
     windows = Windows(setting.count, flipped, setting.given, each, w.dtype.size)
-    return Convolved(windows, dy, _matrix(region, filters))
+    return _convolved(windows, dy, _matrix(region, filters))
 
 
 def _by_images(region: Region, setting: Setting, w: Buffer, dy: Buffer) -> LazyValue:

@@ -79,6 +79,21 @@ def test_dtypes_and_formats_of_convolutions(dtype: Any, data_format: str) -> Non
     agree(layer, [x, numbers(3, 3, 3, 5, dtype=dtype)], bound=2e-2 if dtype == np.float16 else 1e-4)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+def test_depthwise_convolutions(stride: int) -> None:
+    strides = (1, stride, stride, 1)
+    layer = with_gradients(lambda a, b: tf.nn.depthwise_conv2d(a, b, strides, "SAME"))
+    agree(layer, [numbers(3, 9, 7, 5), numbers(3, 3, 5, 1)], bound=1e-4)
+    agree(layer, [numbers(3, 9, 7, 5), numbers(3, 3, 5, 2)], bound=1e-4)
+
+
+def test_gradients_of_large_filters_are_divided_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conv, "_PART_BYTES", 1)
+    monkeypatch.setattr(conv, "_COLUMNS", 2)
+    layer = with_gradients(lambda a, b: tf.nn.conv2d(a, b, 1, "SAME"))
+    agree(layer, [numbers(2, 6, 5, 3), numbers(3, 3, 3, 12)], bound=1e-4)
+
+
 def test_integers_are_convolved_in_loops() -> None:
     x, w = (
         np.arange(size, dtype=np.int32).reshape(shape)
