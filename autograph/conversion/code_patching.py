@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .. import policy
 from ..errors import ConversionError
 from ..introspection.code_objects import CodeMap
+from ..introspection.garbage import rare_collections
 from ..introspection.recursion_limit import raised_recursion_limit
 from .conversion_log import LISTING
 
@@ -59,7 +60,7 @@ class CodePatcher:
 
         At the end of the outermost trace, the functions get their own code back.
         """
-        with raised_recursion_limit(_limit_for):
+        with raised_recursion_limit(_limit_for), rare_collections():
             with self._lock:
                 self.depth += 1
             try:

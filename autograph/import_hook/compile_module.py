@@ -15,6 +15,7 @@ from .. import transpile
 from ..conversion.loader import Renaming, settled
 from ..conversion.multiversioning import with_both_versions
 from ..conversion.operator_constants import without_name
+from ..introspection.garbage import rare_collections
 from ..passes import pipeline
 from ..syntax import source
 from ..syntax.gast_bridge import Translation
@@ -30,6 +31,11 @@ class ModuleCode(NamedTuple):
 
 def convert(text: str, filename: str) -> ModuleCode:
     """Convert and compile a module."""
+    with rare_collections():
+        return _converted(text, filename)
+
+
+def _converted(text: str, filename: str) -> ModuleCode:
     tree = source.parse(text, filename)
     if transpile.is_converted(text):
         return ModuleCode(_compiled(tree, filename), frozenset())

@@ -73,8 +73,7 @@ def measured(contestants: Sequence[Process], cases: Sequence[Case], rounds: int,
     if only in SIZE:
         figures = {contestant.name: [contestant.ask("size")["ratio"]] for contestant in contestants}
         yield Row(SIZE, "line", "lines", figures, SIZE_TARGET)
-    if not only:
-        yield from _overheads(contestants, rounds)
+    yield from _overheads(contestants, rounds, only)
 
 
 def _imports(contestants: Sequence[Process], rounds: int) -> Row:
@@ -104,15 +103,17 @@ def _timed(contestants: Sequence[Process], cases: Sequence[Case], rounds: int) -
         yield Row(case.name, case.part, "µs", figures[case.name], case.target)
 
 
-def _overheads(contestants: Sequence[Process], rounds: int) -> Iterator[Row]:
+def _overheads(contestants: Sequence[Process], rounds: int, only: str) -> Iterator[Row]:
     for way in overhead.WAYS:
         for name in overhead.ARGUMENTS:
+            label = f"plain {name.replace('_', ' ')}"
+            if only not in label:
+                continue
             asked = contestants[:1] if way == "imported" else contestants
             figures = {
                 contestant.name: [contestant.ask("overhead", name, way)["ratio"] for _ in range(rounds)]
                 for contestant in asked
             }
-            label = f"plain {name.replace('_', ' ')}"
             yield Row(label, way, "times", figures, overhead.TARGET)
 
 
