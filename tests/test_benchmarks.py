@@ -33,14 +33,13 @@ class Here:
         return json.loads(json.dumps(answer(self._contestant, list(request))))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _graphs_afterwards():
     """The mode "agc eager" runs functions eagerly from then on."""
     yield
     tf.config.run_functions_eagerly(False)
 
 
-@pytest.mark.usefixtures("_graphs_afterwards")
 @pytest.mark.parametrize("workload", [*TABLE, *MODELS])
 def test_results_of_a_workload_are_equal(workload):
     """Each of our modes, and NumPy by hand."""
