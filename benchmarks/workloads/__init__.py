@@ -86,6 +86,8 @@ MODELS = {
     "eager Mandelbrot": Workload("eager_mandelbrot"),
     "tf.data": Workload("pipeline"),
     "RK45": Workload("rk45"),
+    "unrolled": Workload("unrolled"),
+    "1,000 layers": Workload("thousand_layers"),
 }
 """Whole models, each of which is measured in processes of its own."""
 
