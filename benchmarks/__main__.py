@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import measuring, models, picture, report
+from . import measuring, models, picture, report, tables
 from .contestants import REFERENCE
 from .figures import Figures
 from .workloads import GROWTH, LOOPS, MODELS, TABLE
@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.draw:
         print(report.text(figures := Figures.read(options.draw)))
         options.draw.with_suffix(".svg").write_text(picture.drawn(figures))
+        tables.DOCUMENT.write_text(tables.written(tables.DOCUMENT.read_text(), figures))
         return
     figures = Figures(_machine(options))
     try:
@@ -43,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _measured(figures: Figures, options: argparse.Namespace) -> None:
     pythons = [sys.executable, *options.peer]
+    with measuring.processes([sys.executable], [REFERENCE]) as asked:
+        figures.machine["blas"] = asked[REFERENCE].ask("blas")["name"]
     if not options.models:
         _measured_programs(figures, options, pythons)
     for model in (name for name in MODELS if options.only in name):
@@ -95,7 +98,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--json", type=pathlib.Path, metavar="FILE", help="keep the figures there, and a picture"
     )
     parser.add_argument(
-        "--draw", type=pathlib.Path, metavar="FILE", help="measure nothing, show kept figures"
+        "--draw",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="measure nothing, show kept figures, also in documents",
     )
     return parser.parse_args(arguments)
 

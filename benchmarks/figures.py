@@ -53,6 +53,21 @@ class Figures:
         return [name for name in order if name in present]
 
 
+def slowdowns(figures: Figures) -> dict[str, dict[str, float]]:
+    """Return how many times as long the models take beside a busy neighbor.
+
+    >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0]}}, busy={"CNN": {"JAX": [5.0]}}))
+    {'CNN': {'JAX': 2.5}}
+    """
+    return {
+        model: {
+            name: statistics.median(times) / statistics.median(figures.calls[model][name])
+            for name, times in row.items()
+        }
+        for model, row in figures.busy.items()
+    }
+
+
 def ratio(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
     """The ratio of the medians, and half of the range between the quartiles of the rounds' ratios.
 

@@ -17,10 +17,11 @@ from html import escape
 from .contestants import CONTESTANTS, LIMIT
 from .figures import Figures
 from .report import number
-from .workloads import TABLE
+from .workloads import MODELS, TABLE
 
 COLORS = {
-    "agc eager": "#f4a582", "agc plan": "#e8703a", "agc native": "#b2182b", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
+    "agc eager": "#f4a582", "agc plan": "#e8703a", "agc automatic": "#f2b134", "agc native": "#b2182b",
+    "TF eager": "#b5c7e3", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
     "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
 }  # fmt: skip
 LEFT, RIGHT, ROW, TOP, BOTTOM, WIDTH = 330, 60, 36, 108, 56, 1000
@@ -31,18 +32,30 @@ FONT = 'font-family="sans-serif" font-size="13"'
 
 def drawn(figures: Figures) -> str:
     """The text of an SVG file."""
-    rows = {name: medians for name in TABLE if (medians := _medians(figures, name))}
+    groups = {
+        title: rows
+        for title, names in (("Whole models", MODELS), ("Small programs", TABLE))
+        if (rows := {name: medians for name in names if (medians := _medians(figures, name))})
+    }
+    rows = {name: row for group in groups.values() for name, row in group.items()}
     far = max((_times(row)[name] for row in rows.values() for name in row), default=10.0)
     decades = max(1, math.ceil(math.log10(far)))
-    height = TOP + ROW * len(rows) + BOTTOM
+    lines = len(rows) + (len(groups) if len(groups) > 1 else 0)
+    height = TOP + ROW * lines + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {FONT}>',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
         *_legend(figures),
         *_grid(decades, height),
     ]
-    for index, (name, row) in enumerate(rows.items()):
-        parts += _row(figures.titles[name], row, TOP + ROW * (index + 0.5), decades)
+    middle = TOP + ROW / 2
+    for title, group in groups.items():
+        if len(groups) > 1:
+            parts.append(f'<text x="12" y="{middle + 6}" font-size="15" font-weight="bold">{title}</text>')
+            middle += ROW
+        for name, row in group.items():
+            parts += _row(figures.titles[name], row, middle, decades)
+            middle += ROW
     return "\n".join([*parts, *_foot(figures, height), "</svg>", ""])
 
 

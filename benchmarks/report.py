@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from .contestants import CONTESTANTS
-from .figures import Figures, Table, ratio, spread
+from .figures import Figures, Table, slowdowns, spread
 from .targets import Verdict, verdicts
 from .workloads import MODELS
 
@@ -16,6 +16,8 @@ NAMES = [contestant.name for contestant in CONTESTANTS]
 def text(figures: Figures) -> str:
     """All of it."""
     names = figures.contestants(NAMES)
+    machine = figures.machine
+    about = f"{machine.get('processor', '')}, {machine.get('cores', '')} cores, {machine.get('blas', 'unknown BLAS')}"
     programs = {name: row for name, row in figures.calls.items() if name not in MODELS}
     parts = [
         ("later calls, µs (median ±half the interquartile range)", _rows(figures, programs, names)),
@@ -24,16 +26,17 @@ def text(figures: Figures) -> str:
         ("memory that two runs add to the process, MB", _rows(figures, figures.memory, names)),
         ("models: later calls, ms", _rows(figures, _in_milliseconds(figures.calls), names)),
         (
-            "models: later calls beside a busy neighbor, ms",
+            "models: later calls while every core is busy, ms",
             _rows(figures, _in_milliseconds(figures.busy), names),
         ),
-        ("models: … times as long as alone", _rows(figures, slowdowns(figures), names)),
+        ("models: times as long beside a busy neighbor", _rows(figures, _single(slowdowns(figures)), names)),
         ("models: the first call in a new process, ms", _rows(figures, figures.colds, names)),
         ("models: the most memory of the process, MB", _rows(figures, figures.peaks, names)),
     ]
     shown = [
         f"{title}\n{aligned(_without_empty_columns([['', *names], *rows]))}" for title, rows in parts if rows
     ]
+    shown.insert(0, about)
     imports = [[name, _shown(times)] for name, times in figures.imports.items()]
     shown += [f"import over NumPy's, ms\n{aligned(imports)}"] if imports else []
     for title, reasons in (("other results", figures.unequal), ("no figures", figures.missing)):
@@ -50,12 +53,8 @@ def _in_milliseconds(table: Table) -> Table:
     }
 
 
-def slowdowns(figures: Figures) -> Table:
-    """Return how many times as long the models take beside a busy neighbor."""
-    return {
-        name: {contestant: [ratio(row[contestant], figures.calls[name][contestant])[0]] for contestant in row}
-        for name, row in figures.busy.items()
-    }
+def _single(table: dict[str, dict[str, float]]) -> Table:
+    return {name: {contestant: [value] for contestant, value in row.items()} for name, row in table.items()}
 
 
 def _rows(figures: Figures, table: Table, names: Sequence[str]) -> list[list[str]]:

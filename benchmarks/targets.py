@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .contestants import CONTESTANTS, LIMIT, REFERENCE
-from .figures import Figures, Table, ratio
-from .workloads import LENGTHS, TABLE
+from .figures import Figures, Table, ratio, slowdowns
+from .workloads import LENGTHS, MODELS, TABLE
 
 
 class Verdict(NamedTuple):
@@ -37,6 +37,8 @@ COMPILATION = 100.0  # milliseconds
 FLAT = 1.5  # times; what an operation of many costs over one of few
 MEMORY = 2.0  # megabytes; what a long loop takes over a short one
 IMPORT = 60.0  # milliseconds
+AUTOMATIC = 1.1  # times native code on demand, after half a second of calls
+BUSY = 1.5  # times the slowdown of TensorFlow beside a busy neighbor
 PEERS = [c.name for c in CONTESTANTS if not c.is_ours and c.name not in (LIMIT, REFERENCE)]
 
 
@@ -46,6 +48,7 @@ def verdicts(figures: Figures) -> Iterator[Verdict]:
     yield from _against_peers(figures)
     yield from _first_calls(figures)
     yield from _growth(figures)
+    yield from _models(figures)
     if "agc" in figures.imports:
         yield Verdict("import, over NumPy's", statistics.median(figures.imports["agc"]), 0.0, IMPORT, "ms")
 
@@ -92,6 +95,26 @@ def _first_calls(figures: Figures) -> Iterator[Verdict]:
         if "agc native" in row and "agc plan" in row:
             seconds = statistics.median(row["agc native"]) - statistics.median(row["agc plan"])
             yield Verdict(f"{workload}: native compilation", seconds, 0.0, COMPILATION, "ms")
+
+
+def _models(figures: Figures) -> Iterator[Verdict]:
+    """The default mode is ahead of all peers: in calls, first calls and memory of TensorFlow, and on a busy machine."""
+    for model in MODELS:
+        row = figures.calls.get(model, {})
+        ours, tensorflow = (
+            ("agc automatic", "TF graph") if "TF eager" not in row else ("agc eager", "TF eager")
+        )
+        peers = [peer for peer in PEERS if peer in row]
+        if peers:
+            fastest = min(peers, key=lambda peer: statistics.median(row[peer]))
+            yield from _compared(figures.calls, model, ours, fastest, 1.0)
+        yield from _compared(figures.calls, model, ours, "agc native", AUTOMATIC)
+        yield from _compared(figures.colds, model, ours, tensorflow, 1.0, ", first call,")
+        yield from _compared(figures.peaks, model, ours, tensorflow, 1.0, ", memory,")
+        slow = slowdowns(figures).get(model, {})
+        if ours in slow and tensorflow in slow:
+            what = f"{model}: {ours}, slowdown beside a busy neighbor, over {tensorflow}"
+            yield Verdict(what, slow[ours] / slow[tensorflow], 0.0, BUSY)
 
 
 def _growth(figures: Figures) -> Iterator[Verdict]:

@@ -6,6 +6,7 @@
     ["ready", "CNN", "full"]      →  {}                                       the library is imported
     ["cold", "CNN", "full"]       →  {"seconds": 0.021, "result": [[...]]}    the very first call, which is kept
     ["peak", "CNN", "full"]       →  {"megabytes": 163.5}                     the most that the process took
+    ["blas"]                      →  {"name": "OpenBLAS SkylakeX"}            the code that NumPy's BLAS has chosen
     ["memory", "power", "full"]   →  {"before": 61.2, "after": 63.5}          the most that it took, in MB
     whatever fails                →  {"error": "…"}
 
@@ -26,6 +27,7 @@ import pathlib
 import resource
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -167,6 +169,17 @@ def _present() -> float:
     return _peak()
 
 
+def blas(contestant: Contestant) -> dict[str, Any]:
+    """Return the code that NumPy's BLAS has chosen for the processor, such as SkylakeX."""
+    folder = pathlib.Path(np.__file__).parents[1] / "numpy.libs"
+    for path in sorted(folder.glob("*openblas*")):
+        with contextlib.suppress(AttributeError):
+            name = ctypes.CDLL(str(path)).scipy_openblas_get_corename64_
+            name.restype = ctypes.c_char_p
+            return {"name": f"OpenBLAS {name().decode()}"}
+    return {"name": "unknown"}
+
+
 def _peak() -> float:
     status = pathlib.Path("/proc/self/status")
     for line in status.read_text().splitlines() if status.exists() else ():
@@ -184,7 +197,9 @@ def _numbers(result: Any) -> list[Any]:
     return [array[:: max(1, array.size // MOST)].tolist() for array in flat]
 
 
-ANSWERS = {"ready": ready, "cold": cold, "first": first, "measure": measure, "peak": peak, "memory": memory}
+ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
+    function.__name__: function for function in (blas, ready, cold, first, measure, peak, memory)
+}
 
 
 def answer(contestant: Contestant, request: list[str]) -> dict[str, Any]:

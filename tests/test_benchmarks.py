@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import figures, measuring, picture, report, targets  # noqa: E402
+from benchmarks import figures, measuring, picture, report, tables, targets  # noqa: E402
 from benchmarks.contestants import CONTESTANTS, REFERENCE  # noqa: E402
 from benchmarks.worker import answer  # noqa: E402
 from benchmarks.workloads import MODELS, TABLE, WORKLOADS  # noqa: E402
@@ -59,7 +59,7 @@ def test_a_workload_is_measured_and_reported(tmp_path):
     command += ["--only", "Collatz", "--contestant", "agc plan", "--json", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == ""
-    assert done.stdout.splitlines()[1].split() == ["agc", "plan", "NumPy"]
+    assert done.stdout.splitlines()[3].split() == ["agc", "plan", "NumPy"]
     kept = figures.Figures.read(path)
     assert len(kept.calls["Collatz"]["agc plan"]) == 2
     assert report.text(kept) + "\n" == done.stdout
@@ -152,6 +152,46 @@ def test_kept_figures_have_their_picture():
     results = ROOT / "benchmarks/results"
     for path in results.glob("*.json"):
         assert path.with_suffix(".svg").read_text() == picture.drawn(figures.Figures.read(path))
+
+
+def test_the_table_of_models_shows_the_kept_figures():
+    text = tables.DOCUMENT.read_text()
+    assert tables.BEGIN in text
+    assert tables.written(text, figures.Figures.read(ROOT / "benchmarks/results/latest.json")) == text
+
+
+def test_a_model_is_measured_alone_and_beside_a_busy_neighbor(tmp_path):
+    path = tmp_path / "figures.json"
+    command = [sys.executable, "-m", "benchmarks", "--models", "--rounds", "1", "--size", "tiny"]
+    command += ["--only", "LSTM", "--contestant", "agc plan", "--json", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+    kept = figures.Figures.read(path)
+    for table in kept.calls, kept.busy, kept.colds, kept.peaks:
+        assert table["LSTM"]["agc plan"][0] > 0
+    assert "models: times as long beside a busy neighbor" in done.stdout
+    assert "LSTM" in path.with_suffix(".svg").read_text()
+
+
+def test_the_fastest_library_of_a_model_is_bold():
+    rows = {"agc automatic": [3e3, 2e3, 2e3], "TF graph": [4e3], "limit": [1e3]}
+    found = figures.Figures(
+        {}, {"CNN": "CNN"}, {"CNN": rows}, colds={"CNN": {"agc automatic": [90], "TF graph": [300]}}
+    )
+    table = tables.markdown(found).splitlines()
+    assert "| model | agc | TensorFlow | BLAS |" in table
+    assert "| CNN | **2** (0.09 s) | 4 (0.3 s) | 1 |" in table
+
+
+def test_targets_of_models_compare_with_peers():
+    rows = {"agc automatic": [2.0], "agc native": [1.0], "TF graph": [4.0], "JAX": [1.0]}
+    busy = {"agc automatic": [8.0], "TF graph": [8.0]}
+    found = targets.verdicts(figures.Figures({}, calls={"CNN": rows}, busy={"CNN": busy}))
+    assert [(verdict.what, verdict.value, verdict.word) for verdict in found] == [
+        ("CNN: agc automatic over JAX", 2.0, "MISS"),
+        ("CNN: agc automatic over agc native", 2.0, "MISS"),
+        ("CNN: agc automatic, slowdown beside a busy neighbor, over TF graph", 2.0, "MISS"),
+    ]
 
 
 @pytest.mark.parametrize("module", [figures, report], ids=["figures", "report"])

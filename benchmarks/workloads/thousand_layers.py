@@ -9,7 +9,7 @@ import numpy as np
 TITLE = "1,000 dense layers, training step"
 FULL = {"layers": 1_000, "batch": 8, "units": 32}
 TINY = {"layers": 20, "batch": 2, "units": 3}
-RATE = 0.001
+RATE = 0.02
 STEPS = 2
 EAGER = False
 UNROLLED = True
@@ -18,7 +18,7 @@ UNROLLED = True
 def _data(layers, batch, units):
     """Return the inputs, and a matrix and a bias of each layer."""
     random = np.random.default_rng(0)
-    scale = np.float32((layers * units) ** -0.5)
+    scale = np.float32(units**-0.5 / layers)
     matrices = random.standard_normal((layers, units, units), np.float32) * scale
     x = random.standard_normal((batch, units), np.float32)
     return x, list(matrices), [np.zeros(units, np.float32) for _ in range(layers)]
