@@ -76,12 +76,12 @@ class Factor:
 
 
 class ProductBatch(NamedTuple):
-    """The products of one call: `count`, in groups of `inner`, and the distances of groups and of products.
+    """The products of one call: `number`, in groups of `inner`, and the distances of groups and of products.
 
     The distances of the factors `a` and `b` and of the results `c` are in elements.
     """
 
-    count: int = 1
+    number: int = 1
     inner: int = 1
     a: tuple[int, int] = (0, 0)
     b: tuple[int, int] = (0, 0)
@@ -106,7 +106,7 @@ class Product:
     def write(self, a: Register, b: Register, c: Register) -> None:
         """Emit the product of the matrices at `a` and `b`, stored at `c`."""
         is_open = is_sized((self.m, self.n, self.k))
-        if self.gemm is not None and (self.is_for_blas or self.batch.count != 1):
+        if self.gemm is not None and (self.is_for_blas or self.batch.number != 1):
             self._by_blas(self.gemm, a, b, c)
         elif is_open and self.dtype is dtypes.float16:
             self._by_elements(a, b, c)
@@ -270,7 +270,7 @@ class Product:
             a.flag, b.flag, m, self.n, self.k,
             self.m if a.turned else self.k, self.k if b.turned else self.n, self.n,
             1 if a.turned else self.k, self.k if b.turned else 1,
-            batch.count, batch.inner, *batch.a, *batch.b, *batch.c, threads, int(e.is_repeated),
+            batch.number, batch.inner, *batch.a, *batch.b, *batch.c, threads, int(e.is_repeated),
         )  # fmt: skip
         run = runner(e) if threads > 1 else null()
         function = blas_parts_ir.symbol(self.dtype, gemm)
