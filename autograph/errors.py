@@ -210,7 +210,9 @@ def _width(text: str) -> int:
 # The folders of agc's own packages, whether installed (…/site-packages/agc/runtime) or edited in place
 # (…/checkout/runtime). Other files of a checkout, such as tests and examples, are user code.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OWN = tuple(os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli"))
+_OWN = tuple(
+    os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli", "backends", "jax")
+)
 
 
 @functools.lru_cache(maxsize=1024)  # there is one question for each frame of a stack

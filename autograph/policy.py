@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _excluded: CodeMap[bool] = CodeMap()
 _originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 
-_OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
+_OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli", "agc.jax")
 
 LEFT_ALONE = frozenset({
     "absl", "execnet", "hypothesis", "ipdb", "IPython", "ipykernel", "jax", "jaxlib", "keras", "matplotlib", "mock",

@@ -9,14 +9,14 @@ import pytest
 from agc.runtime.ops.framework.op import REGISTRY
 from support.documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
 
-PACKAGES = ("autograph", "runtime", "cli")
+PACKAGES = ("autograph", "runtime", "cli", "backends")
 MODULES = [
     path
     for package in PACKAGES
     for path in sorted((ROOT / package).rglob("*.py"))
     if path.name not in ("__init__.py", "__main__.py") or ">>>" in path.read_text()
 ]
-FEWEST_EXAMPLES = {"autograph": 40, "runtime": 300, "cli": 8}
+FEWEST_EXAMPLES = {"autograph": 40, "runtime": 300, "cli": 8, "backends": 8}
 
 CODE = re.compile(r"AGC\d{3}")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -105,7 +105,7 @@ def test_commands_of_the_readme_exist():
 
 
 def module_of(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = path.relative_to(ROOT / "backends" if "backends" in path.parts else ROOT).with_suffix("").parts
     return importlib.import_module(".".join(("agc", *parts)).removesuffix(".__init__"))
 
 

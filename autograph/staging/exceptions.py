@@ -48,7 +48,7 @@ def raised_by_user(error: BaseException) -> bool:
 
 
 def _is_ours(error: BaseException) -> bool:
-    return type(error).__module__.startswith(("agc.autograph", "agc.runtime"))
+    return type(error).__module__.startswith(("agc.autograph", "agc.runtime", "agc.jax"))
 
 
 def _states(error: BaseException) -> bool:

@@ -1,96 +1,27 @@
-"""Staging errors in agc's common format, at the line of user code.
-
-error[AGC201]: the branches give `step` different types: int32[] and float32[]
-  --> train.py:12:5, in fit
- 12 |     if loss < best:
-    |     ^^^^^^^^^^^^^^^ the graph decides
- 13 |         step = tf.constant(1)         int32[]
- 15 |         step = tf.constant(0.5)       float32[]
-"""
+"""Notes of staging errors on the operations that made the graph's values."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from agc.autograph.api import (
-    Diagnostic,
-    Note,
-    StagingError,
-    Where,
-    assigned_before,
-    assigned_in,
-    is_user_class,
-    running,
-)
+from agc.autograph import staging_errors
+from agc.autograph.api import Note, Where
+from agc.autograph.staging_errors import advice_for_objects, staging_error
 
 from ..core.symbolic_tensor import SymbolicTensor
 
-
-def staging_error(
-    code: str, title: str, why: str, fix: str, label: str = "", notes: Sequence[Note | None] = ()
-) -> StagingError:
-    """Return the error for the innermost line of user code that is running.
-
-    The known lines of `notes` are shown in program order.
-    """
-    shown = tuple(sorted(note for note in notes if note is not None))
-    if _is_about_return(title, shown):
-        title, why, fix = map(_of_return, (title, why, fix))
-        shown = tuple(_of_end(note) for note in shown)
-    return StagingError(Diagnostic(code, title, running(), label=label, notes=shown, why=why, fix=fix))
-
-
-_RESULT = r"`(result(?:_\d+)?)\b([^`]*)`"
-"""The converted code's variable for a function's result, or a part of it; user code may use the name, too."""
-
-
-def _is_about_return(title: str, notes: Sequence[Note]) -> bool:
-    """Return whether `title` names the converted code's variable: no line of the notes has its name."""
-    named = re.search(_RESULT, title)
-    if named is None:
-        return False
-    return not any(re.search(rf"\b{named[1]}\b", note.where.text() or "") for note in notes)
-
-
-def _of_return(text: str) -> str:
-    """Reword a text about the converted code's variable for what is returned.
-
-    >>> _of_return("the branches give `result` different types"), _of_return("make `result_1` the same")
-    ('the branches return different types', 'make the returned value the same')
-    >>> _of_return("the branches give `result[0]` different types")
-    'the branches give `[0]` of the returned value different types'
-    """
-    text = re.sub(r"give `result(_\d+)?`", "return", text)
-    return re.sub(
-        _RESULT,
-        lambda found: f"`{found[2]}` of the returned value" if found[2] else "the returned value",
-        text,
-    )
-
-
-def _of_end(note: Note) -> Note:
-    """Reword a note about the returned value; on a line without `return`, None is the implicit result."""
-    label = note.label.removesuffix(", as before")
-    ends = label == "None" and not re.search(r"\breturn\b", note.where.text() or "")
-    return note._replace(label="None, if no `return` follows" if ends else label)
+__all__ = ["advice_for_objects", "assigned", "assigned_outside", "made", "staging_error"]
 
 
 def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:
     """Return a note on the line where a branch or a loop's body assigns a variable; None if it is unknown."""
-    name = variable_of(path)
-    where = assigned_in(block, name)
-    if where is not None:
-        return Note(where, said)
-    before = _before(name, value)
-    return None if before is None else Note(before, f"{said}, as before")
+    return staging_errors.assigned(block, path, said, _made_at(value))
 
 
 def assigned_outside(path: str, value: Any, said: str) -> Note | None:
     """Return a note on the line that assigned a variable before a loop; None if it is unknown."""
-    where = _before(variable_of(path), value)
-    return None if where is None else Note(where, said)
+    return staging_errors.assigned_outside(path, said, _made_at(value))
 
 
 def made(value: Any) -> Note | None:
@@ -99,35 +30,8 @@ def made(value: Any) -> Note | None:
     return None if where is None else Note(where, str(value._value.spec))
 
 
-def variable_of(path: str) -> str:
-    """Return the variable that a path begins with.
-
-    >>> variable_of("state['h'][0]"), variable_of("self.step")
-    ('state', 'self.step')
-    """
-    found = re.match(r"[\w.]+", path)
-    return path if found is None else found[0]
-
-
-def _before(name: str, value: Any) -> Where | None:
-    return assigned_before(name) or _made_at(value)
-
-
 def _made_at(value: Any) -> Where | None:
     if not isinstance(value, SymbolicTensor):
         return None
     origin = value._builder.origin_of(value._value)
     return None if origin is None else Where(origin.filename, origin.line, function=origin.function)
-
-
-def advice_for_objects(values: Sequence[Any]) -> str | None:
-    """Return advice for a block that chooses between functions, or makes instances of a user's class; else None."""
-    if all(callable(value) and not isinstance(value, type) for value in values):
-        return "call each function in its own branch, so that the branches give tensors"
-    for kind in map(type, values):
-        if all(base is object or is_user_class(base) for base in kind.__mro__):
-            return (
-                f"make `{kind.__name__}` a dataclass, whose fields a graph carries, "
-                f"or make the objects before the block and use each by its own name, in an `if`"
-            )
-    return None

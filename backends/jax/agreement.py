@@ -1,0 +1,177 @@
+"""Bring the values of a variable on two paths to one structure and one type, or raise the user's error.
+
+    y = 1        then       float32[]      1 is weak and adapts
+    y = 2.5 * x  else
+
+Values that are the same object on both paths stay as they are. A variable that one path leaves unbound is carried
+with a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from agc.autograph.staging import Maybe, Pending, Undefined
+from agc.autograph.staging_errors import assigned, staging_error
+
+import jax
+import jax.numpy as jnp
+
+from .growing_lists import lengths_differ, refusal
+from .leaves import (
+    Build,
+    blank,
+    described,
+    flatten,
+    flatten_named,
+    is_carried,
+    is_number,
+    is_same,
+    shown,
+    structure,
+    type_of,
+)
+
+
+class Type(NamedTuple):
+    """A type that both paths can be converted to."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    is_weak: bool
+
+
+class Row(NamedTuple):
+    """One leaf on all paths; `type` is None if it stays the Python object that it is."""
+
+    path: str
+    leaves: tuple[Any, ...]
+    type: Type | None
+
+
+class Column(NamedTuple):
+    """One variable: its leaves, and the function that builds its value."""
+
+    rows: list[Row]
+    build: Build
+
+
+Blocks = Sequence[Callable[..., Any]]
+
+
+def agreed(name: str, values: Sequence[Any], blocks: Blocks) -> Column:
+    """Return the leaves of a variable's values in the branches of an `if`."""
+    values = defined_alike(name, values)
+    if len({structure(value) for value in values}) > 1:
+        said = [shown(value) for value in values]
+        if lengths_differ(values):
+            raise refusal(
+                f"the branches give the list `{name}` different lengths", _notes(blocks, name, said)
+            )
+        raise staging_error(
+            "AGC202",
+            f"the branches give `{name}` different structures",
+            why="a value that the program selects when it runs has the same structure in every branch",
+            fix=f"make `{name}` the same kind of value in every branch",
+            label="decided when the program runs",
+            notes=_notes(blocks, name, said),
+        )
+    paths = [path for path, _ in flatten_named(name, values[0])]
+    columns = zip(*(flatten(value)[0] for value in values), strict=True)
+    rows = [_row(path, tuple(leaves), blocks) for path, leaves in zip(paths, columns, strict=True)]
+    return Column(rows, flatten(values[0])[1])
+
+
+def defined_alike(name: str, values: Sequence[Any]) -> list[Any]:
+    """Return the values with blanks in place of unbound ones, and flags if somebody may read them."""
+    real = [value for value in values if not isinstance(value, Undefined) or type(value) is Maybe]
+    if not real:
+        return list(values)
+    like = real[0].value if type(real[0]) is Maybe else real[0]
+    filled = [blank(like) if isinstance(value, Pending) else value for value in values]
+    if not any(isinstance(value, Undefined) for value in filled):
+        return filled
+    return [
+        value
+        if type(value) is Maybe
+        else Maybe(name, blank(like), False)
+        if isinstance(value, Undefined)
+        else Maybe(name, value, True)
+        for value in filled
+    ]
+
+
+def _row(path: str, leaves: tuple[Any, ...], blocks: Blocks) -> Row:
+    if all(is_same(leaves[0], other) for other in leaves[1:]):
+        return Row(path, leaves, None)
+    said = [described(leaf) for leaf in leaves]
+    if not all(map(is_carried, leaves)):
+        raise staging_error(
+            "AGC203",
+            f"the branches give `{path}` values that JAX cannot choose between: {' and '.join(said)}",
+            why="the program decides which branch runs, so both must give an array, or the same Python object",
+            fix=f"give `{path}` an array of one dtype in every branch",
+            label="decided when the program runs",
+            notes=_notes(blocks, path, said),
+        )
+    type = common(leaves)
+    if type is None:
+        raise staging_error(
+            "AGC201",
+            f"the branches give `{path}` different types: {' and '.join(said)}",
+            why="a value that the program selects when it runs has one dtype and one shape",
+            fix=f"convert `{path}` in one of the branches, for instance with .astype or jnp.broadcast_to",
+            label="decided when the program runs",
+            notes=_notes(blocks, path, said),
+        )
+    return Row(path, leaves, type)
+
+
+def _notes(blocks: Blocks, path: str, said: Sequence[str]) -> list[Any]:
+    return [assigned(block, path, text) for block, text in zip(blocks, said, strict=False)]
+
+
+def common(leaves: Sequence[Any]) -> Type | None:
+    """Return the type of leaves that are chosen between; None if they have several.
+
+    Weak types (Python numbers and results of them) adapt to the others.
+    """
+    avals = [type_of(leaf) for leaf in leaves]
+    if len({aval.shape for aval in avals}) > 1:
+        return None
+    firm = {aval.dtype for aval in avals if not _is_weak(aval)}
+    if len(firm) > 1:
+        return None
+    if len({aval.dtype for aval in avals}) == 1:
+        return Type(avals[0].shape, avals[0].dtype, not firm)
+    if any(jnp.issubdtype(aval.dtype, jax.dtypes.extended) for aval in avals):
+        return None
+    if {aval.dtype == bool for aval in avals} == {True, False}:
+        return None
+    dtype = jnp.result_type(*avals)
+    return Type(avals[0].shape, dtype, not firm) if firm <= {dtype} else None
+
+
+def _is_weak(aval: Any) -> bool:
+    return bool(getattr(aval, "weak_type", False))
+
+
+def converted(leaf: Any, type: Type) -> Any:
+    """Return an array or number in this type."""
+    if not is_number(leaf) and own_type(leaf) == type:
+        return leaf
+    if type.is_weak:  # all leaves are weak, and adding a Python number keeps them so
+        return jnp.asarray(leaf) + _WEAK_ZEROS[type.dtype.kind]
+    if is_number(leaf):
+        return jnp.asarray(leaf, type.dtype)
+    return leaf if leaf.dtype == type.dtype else jax.lax.convert_element_type(leaf, type.dtype)
+
+
+_WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
+
+
+def own_type(leaf: Any) -> Type:
+    """Return the type of one leaf."""
+    aval = type_of(leaf)
+    return Type(aval.shape, aval.dtype, _is_weak(aval))

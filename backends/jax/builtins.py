@@ -1,0 +1,86 @@
+"""Python's built-in functions on traced arrays."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .conditionals import truth
+from .items import backwards, enumerated, in_range, items_of, zipped
+from .leaves import is_array
+
+
+def _length(value: Any) -> Any:
+    return items_of(value).count
+
+
+def _printed(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
+    if file is not None:
+        raise TypeError("print(file=...) of a traced array: JAX prints to the standard output")
+    text = (" " if sep is None else sep).join("{}" for _ in values) + (
+        "" if end in (None, "\n") else str(end)
+    )
+    jax.debug.print(text, *values)
+
+
+def _extreme(whole: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..., Any]:
+    def of(*values: Any, **options: Any) -> Any:
+        if options:
+            raise TypeError(f"{', '.join(options)}: not supported for traced arrays")
+        items: Any = values[0] if len(values) == 1 else values
+        if is_array(items):
+            if items.ndim != 1:
+                raise TypeError(f"items of shape {items.shape[1:]} have no order: use jnp.{whole.__name__}")
+            return whole(items)
+        return reduce(pair, items)
+
+    return of
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    return start + jnp.sum(values, 0) if is_array(values) else builtins.sum(values, start)
+
+
+def _rounded(value: Any, digits: int | None = None) -> Any:
+    if digits is not None:
+        return jnp.round(value, digits)
+    return jnp.round(value).astype(int) if jnp.issubdtype(value.dtype, jnp.floating) else value
+
+
+def _int(value: Any) -> Any:
+    return jnp.trunc(value).astype(int) if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(int)
+
+
+def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        raise TypeError("pow() with a modulus is not supported for traced arrays")
+    return base**exponent
+
+
+BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    builtins.abs: jnp.abs,
+    builtins.all: lambda values: jnp.all(values) if is_array(values) else builtins.all(values),
+    builtins.any: lambda values: jnp.any(values) if is_array(values) else builtins.any(values),
+    builtins.bool: lambda value: truth(value, "bool()"),
+    builtins.divmod: jnp.divmod,
+    builtins.enumerate: enumerated,
+    builtins.float: lambda value: value.astype(float),
+    builtins.int: _int,
+    builtins.len: _length,
+    builtins.max: _extreme(jnp.max, jnp.maximum),
+    builtins.min: _extreme(jnp.min, jnp.minimum),
+    builtins.pow: _power,
+    builtins.print: _printed,
+    builtins.range: in_range,
+    builtins.reversed: backwards,
+    builtins.round: _rounded,
+    builtins.sum: _sum,
+    builtins.zip: zipped,
+}

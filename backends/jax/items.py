@@ -1,0 +1,123 @@
+"""The iterables of a staged `for`: how many items there are, and an item from its index or from rows of arrays.
+
+for row in x              rows of x
+for i in range(n)         0 + i * 1
+for i, x in enumerate(x)  pairs; zip and reversed likewise
+
+`lax.scan` takes the rows apart: it differentiates faster than indexing by the loop's counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+from jax import lax
+
+from .leaves import is_array
+
+
+class Items:
+    """`count` items, an int or a traced scalar; `get(index, rows)` makes one of the rows of `arrays` at the index."""
+
+    def __init__(self, count: Any, arrays: Sequence[Any], get: Callable[[Any, Sequence[Any]], Any]) -> None:
+        self.count, self.arrays, self.get = count, list(arrays), get
+
+    def at(self, index: Any) -> Any:
+        return self.get(
+            index, [lax.dynamic_index_in_dim(array, index, keepdims=False) for array in self.arrays]
+        )
+
+    def __len__(self) -> int:
+        return self.known_count("len")
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.at(jnp.where(index < 0, index + self.count, index))
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.at, range(self.known_count("iteration in Python")))
+
+    def known_count(self, what: str) -> int:
+        if not isinstance(self.count, int):
+            raise TypeError(f"{what}: the number of items is known only when the program runs")
+        return self.count
+
+
+def is_concrete(value: Any) -> bool:
+    """Return whether Python can read the value now; JAX's tracers outside of `jit` often can be read.
+
+    >>> is_concrete(jnp.ones(2)), jax.jit(lambda x: x * is_concrete(x))(3)
+    (True, Array(0, dtype=int32, weak_type=True))
+    """
+    if not isinstance(value, jax.core.Tracer):
+        return True
+    try:
+        jax.extend.core.concrete_or_error(None, value)
+    except jax.errors.ConcretizationTypeError:
+        return False
+    return True
+
+
+def items_of(value: Any) -> Items:
+    """Return the rows of an array, or of the leaves of a list or tuple of one length."""
+    if isinstance(value, Items):
+        return value
+    if is_array(value):
+        if not value.ndim:
+            raise TypeError("a `for` iterates over the first axis of an array, and a scalar has none")
+        return Items(value.shape[0], [value], lambda index, rows: rows[0])
+    raise TypeError(f"a staged `for` cannot iterate over {type(value).__name__}")
+
+
+def in_range(*bounds: Any) -> Any:
+    """Return `range` with traced bounds; the step may be traced, but not zero."""
+    if all(map(is_concrete, bounds)):
+        return range(*map(int, bounds))
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if any(not jnp.issubdtype(jnp.result_type(bound), jnp.integer) for bound in bounds):
+        raise TypeError("range() takes integers")
+    distance = stop - start
+    count = jnp.maximum(-(-distance // step), 0)
+    return Items(count, [], lambda index, rows: start + index * step)
+
+
+def enumerated(iterable: Any, start: Any = 0) -> Items:
+    items = items_of(iterable)
+    return Items(items.count, items.arrays, lambda index, rows: (index + start, items.get(index, rows)))
+
+
+def backwards(sequence: Any, /) -> Items:
+    items = items_of(sequence)
+    arrays = [jnp.flip(array, 0) for array in items.arrays]
+    return Items(items.count, arrays, lambda index, rows: items.get(items.count - 1 - index, rows))
+
+
+def zipped(*many: Any, strict: bool = False) -> Any:
+    """Return `zip`; with a Python iterable among them, Python iterates over all."""
+    if not all(isinstance(each, Items) or is_array(each) for each in many):
+        return zip(*many, strict=strict)
+    columns = [items_of(each) for each in many]
+    counts = [column.count for column in columns]
+    if strict and len(set(counts)) > 1:
+        raise ValueError(f"zip() arguments differ in length: {', '.join(map(str, counts))}")
+    if all(isinstance(count, int) for count in counts):
+        count: Any = min(counts)
+    else:
+        count = counts[0]
+        for other in counts[1:]:
+            count = jnp.minimum(count, other)
+    arrays = [
+        array[:count] if isinstance(count, int) else array for column in columns for array in column.arrays
+    ]
+
+    def get(index: Any, rows: Sequence[Any]) -> Any:
+        left, found = list(rows), []
+        for column in columns:
+            found.append(column.get(index, left[: len(column.arrays)]))
+            left = left[len(column.arrays) :]
+        return tuple(found)
+
+    return Items(count, arrays, get)

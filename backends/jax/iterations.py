@@ -1,0 +1,91 @@
+"""Run the traced body of a loop on what JAX carries: arrays of the state, and the code of the checks.
+
+carry = [total, last, whether last is bound, code]  ⇒  the same after one iteration
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agc.autograph.staging import Maybe, Undefined
+
+import jax.numpy as jnp
+
+from . import failures
+from .agreement import converted, defined_alike, own_type
+from .blocks import Block
+from .growing_lists import grown, items_of
+from .leaves import Slot, flatten, is_carried
+from .loop_state import LoopState
+
+
+class Iterations:
+    """A loop whose state is settled."""
+
+    def __init__(self, loop: LoopState, step: Block) -> None:
+        self._loop, self._step = loop, step
+        self._around = failures.current().is_fine()
+        self.appended: list[
+            Any
+        ] = []  # by the iteration that was traced last: leaves of the items of growing lists
+
+    def start(self) -> list[Any]:
+        return [*self._loop.arrays(), *([jnp.int32(0)] if self._step.has_code else [])]
+
+    def state_in(self, carry: Sequence[Any]) -> list[Any]:
+        return list(carry[:-1]) if self._step.has_code else list(carry)
+
+    def is_fine(self, carry: Sequence[Any]) -> Any:
+        """Return a traced bool, whether no check has failed in the loop or before it; True if there is none."""
+        codes = [carry[-1] == 0] if self._step.has_code else []
+        codes += [] if self._around is None else [self._around]
+        return True if not codes else codes[0] if len(codes) == 1 else jnp.logical_and(*codes)
+
+    def advanced(self, carry: Sequence[Any], item: Sequence[Any] = ()) -> list[Any]:
+        """Return the carry after an iteration."""
+        found = self._step.run([*item, *self.state_in(carry)])
+        code = [found[-1]] if self._step.has_code else []
+        if self._step.results is None:
+            return [*self.state_in(carry), *code]
+        arrays: list[Any] = []
+        self.appended = []
+        for number, result in enumerate(self._step.results):
+            if number in self._loop.grows:
+                leaves = flatten(items_of(result))[0]
+                self.appended += [_array(leaf, found) for leaf in leaves if is_carried(leaf)]
+                continue
+            arrays += self._converted(number, result, found)
+        return [*arrays, *code]
+
+    def _converted(self, number: int, result: Any, found: Sequence[Any]) -> list[Any]:
+        before = self._loop.values[number]
+        _, after = defined_alike(self._loop.names[number], (before, result))
+        pairs = zip(flatten(before)[0], flatten(after)[0], strict=True)
+        return [converted(_array(leaf, found), own_type(old)) for old, leaf in pairs if is_carried(old)]
+
+    def no_items(self) -> list[Any]:
+        """Return what an iteration appends that is skipped."""
+        return [jnp.zeros_like(leaf) for leaf in self.appended]
+
+    def finished(
+        self, carry: Sequence[Any], stacked: Sequence[Any] = (), count: int = 0, always: bool = False
+    ) -> tuple[Any, ...]:
+        """Return the state after the loop; `always` says that there was an iteration, which has bound variables."""
+        if self._step.has_code:
+            failures.current().fail(carry[-1])
+        values = self._loop.rebuilt(self.state_in(carry))
+        rows = list(stacked)
+        for number, value in enumerate(values):
+            result: Any = None if self._step.results is None else self._step.results[number]
+            if number in self._loop.grows:
+                leaves, build = flatten(items_of(result))
+                columns = [rows.pop(0) if is_carried(leaf) else leaf for leaf in leaves]
+                values[number] = grown(self._loop.grows[number], build, columns, count)
+            elif always and type(value) is Maybe and result is not None and not isinstance(result, Undefined):
+                values[number] = value.value
+        return tuple(values)
+
+
+def _array(leaf: Any, found: Sequence[Any]) -> Any:
+    return found[leaf.number] if isinstance(leaf, Slot) else jnp.asarray(leaf)

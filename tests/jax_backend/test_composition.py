@@ -1,0 +1,211 @@
+"""`agc.jax` composes with the transformations of JAX, and with functions that JAX calls."""
+
+import functools
+from typing import NamedTuple
+
+import agc.jax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+
+def clipped(x, low=-1.0, high=1.0):
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+XS = jnp.array([-3.0, 0.5, 2.0])
+
+
+def test_vmap_of_jit_and_jit_of_vmap():
+    expected = [-1.0, 0.5, 1.0]
+    assert jax.vmap(agc.jax.jit(clipped))(XS).tolist() == expected
+    assert jax.jit(jax.vmap(agc.jax.autograph(clipped)))(XS).tolist() == expected
+    assert agc.jax.jit(lambda xs: jax.vmap(clipped)(xs))(XS).tolist() == expected
+
+
+def test_jvp_and_vjp():
+    staged = agc.jax.autograph(clipped)
+    assert jax.jvp(jax.jit(staged), (0.5,), (1.0,)) == (0.5, 1.0)
+    value, pull = jax.vjp(staged, 2.0)
+    assert (value, pull(1.0)) == (1.0, (0.0,))
+
+
+def test_functions_that_converted_code_passes_to_jax_are_converted():
+    def step(total, x):
+        if x > 0:
+            total = total + x
+        return total, total
+
+    @agc.jax.jit
+    def summed(xs):
+        return lax.scan(step, 0.0, xs)
+
+    total, sums = summed(XS)
+    assert total == 2.5
+    assert sums.tolist() == [0.0, 0.5, 2.5]
+
+
+def test_gradients_inside_of_a_staged_function():
+    def loss(w, x):
+        if x.sum() > 0:
+            return (w * x).sum()
+        return (w * w).sum()
+
+    @agc.jax.jit
+    def train(w, xs):
+        for x in xs:
+            w = w - 0.1 * jax.grad(loss)(w, x)
+        return w
+
+    @jax.jit
+    def by_hand(w, xs):
+        for x in xs:
+            choose = lambda w, x=x: lax.cond(x.sum() > 0, lambda: (w * x).sum(), lambda: (w * w).sum())  # noqa: E731
+            w = w - 0.1 * jax.grad(choose)(w)
+        return w
+
+    xs = jnp.array([[1.0, 2.0], [-1.0, -2.0], [3.0, -1.0]])
+    np.testing.assert_allclose(train(jnp.ones(2), xs), by_hand(jnp.ones(2), xs), rtol=1e-6)
+
+
+def test_options_of_jit_are_passed_on():
+    @agc.jax.jit(static_argnames="most", donate_argnums=0)
+    def doubled(x, most):
+        k = 0
+        while k < most:  # a Python number: this loop is unrolled
+            x = x + x
+            k += 1
+        return x
+
+    assert doubled(jnp.ones(2), most=3).tolist() == [8, 8]
+    assert "while" not in doubled.lower(jnp.ones(2), most=3).as_text()
+
+
+def test_random_keys_are_carried():
+    @agc.jax.jit
+    def walk(key, n):
+        position = 0
+        while n > 0:
+            key, sub = jax.random.split(key)
+            position += jax.random.choice(sub, jnp.array([-1, 1]))
+            n -= 1
+        return position, key
+
+    def by_hand(key, n):
+        position = 0
+        for _ in range(n):
+            key, sub = jax.random.split(key)
+            position += jax.random.choice(sub, jnp.array([-1, 1]))
+        return position, key
+
+    (position, key), (expected, last) = walk(jax.random.key(0), 5), by_hand(jax.random.key(0), 5)
+    assert position == expected
+    assert key == last
+
+
+class Point(NamedTuple):
+    x: jax.Array
+    y: jax.Array
+
+
+@functools.partial(
+    jax.tree_util.register_dataclass, data_fields=["position", "history"], meta_fields=["name"]
+)
+class State:
+    def __init__(self, position, history, name):
+        self.position, self.history, self.name = position, history, name
+
+
+def test_registered_classes_and_named_tuples_are_state():
+    @agc.jax.jit
+    def moved(state, n):
+        while n > 0:
+            x, y = state.position
+            state = State(Point(x + 1, y * 2), state.history + x, state.name)
+            n -= 1
+        return state
+
+    state = moved(State(Point(jnp.int32(0), jnp.float32(1)), jnp.int32(0), "walk"), 4)
+    assert state.position == (4, 16)
+    assert (int(state.history), state.name) == (6, "walk")
+
+
+def test_shapes_are_known_in_staged_code():
+    @agc.jax.jit
+    def halves(x, n):
+        while n > 0:
+            assert x.shape == (4,)  # a Python value, which is not staged
+            x = jnp.concatenate([x[2:], x[:2]])
+            n -= 1
+        return x
+
+    assert halves(jnp.arange(4), 3).tolist() == [2, 3, 0, 1]
+
+
+def test_concrete_arrays_run_as_in_python():
+    seen = []
+
+    @agc.jax.autograph
+    def visited(x):
+        while x > 0:
+            seen.append(int(x))
+            x = x - 1
+        return x
+
+    assert visited(jnp.int32(3)) == 0
+    assert seen == [3, 2, 1]
+
+
+def test_items_are_assigned_outside_of_jit_too():
+    @agc.jax.autograph
+    def filled(x):
+        x[1] = 5
+        return x
+
+    x = jnp.zeros(3)
+    assert filled(x).tolist() == [0, 5, 0]
+    assert x.tolist() == [0, 0, 0]  # an array of JAX does not change
+
+
+def test_print_shows_values_of_the_run(capfd):
+    @agc.jax.jit
+    def shown(x):
+        if x > 0:
+            print("positive:", x)
+        return x
+
+    shown(3), shown(-3)
+    jax.effects_barrier()
+    assert capfd.readouterr().out == "positive: 3\n"
+
+
+def test_weak_types_adapt_as_in_jax():
+    @agc.jax.jit
+    def scaled(x):
+        factor = 1
+        if x[0] > 0:
+            factor = 2.5
+        return x * factor
+
+    assert scaled(jnp.ones(2, jnp.float16)).dtype == jnp.float16
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_loops_over_no_or_few_rows(size):
+    @agc.jax.jit
+    def collected(xs):
+        total, squares = 0, []
+        for x in xs:
+            total += x
+            squares.append(x * x)
+        return total, squares
+
+    total, squares = collected(jnp.arange(size))
+    assert total == sum(range(size))
+    assert squares == [x * x for x in range(size)]
