@@ -168,10 +168,11 @@ def slot(owner: Any, member: Any, path: AccessPath) -> CellSnapshot:
             return NOTHING
 
     def put(value: Any) -> None:
-        if value is not NOTHING:
-            member.__set__(owner, value)
-        elif get() is not NOTHING:
-            member.__delete__(owner)
+        with contextlib.suppress(AttributeError, TypeError):  # members of C classes may be read-only
+            if value is not NOTHING:
+                member.__set__(owner, value)
+            elif get() is not NOTHING:
+                member.__delete__(owner)
 
     return CellSnapshot(owner, path, get, put)
 

@@ -12,7 +12,7 @@ from agc.autograph.side_effects.aliasing.object_paths import drawn, objects, reb
 from agc.autograph.side_effects.heap_snapshot import HeapSnapshot
 from agc.autograph.side_effects.heap_walk import HeapWalker
 from agc.autograph.side_effects.iterator_position import iterator_parts, position
-from agc.autograph.side_effects.snapshots import AccessPath
+from agc.autograph.side_effects.snapshots import AccessPath, slot
 
 
 class Choice:
@@ -315,3 +315,11 @@ class TestBlocks:
         finally:
             del staging.backends.registered[Choice]
             staging.backends.clear()
+
+
+def test_members_of_c_classes_that_cannot_be_set_are_left():
+    number = 1 + 2j
+    snapshot = slot(number, complex.real, AccessPath(None, "", "number"))
+    assert snapshot.has_changed()  # each read makes a new float
+    snapshot.restore()
+    assert number == 1 + 2j
