@@ -30,11 +30,13 @@ _originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 _OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli", "agc.jax")
 
 LEFT_ALONE = frozenset({
-    "absl", "chex", "equinox", "execnet", "flax", "haiku", "hypothesis", "ipdb", "IPython", "ipykernel", "jax", "jaxlib",
-    "jaxtyping", "keras", "matplotlib", "mock", "numpy", "optax", "orbax", "pandas", "PIL", "pkg_resources", "pluggy",
-    "pytest", "_pytest", "scipy", "setuptools", "sklearn", "sympy", "tensorflow", "tensorflow_datasets", "tensorflow_probability", "tf_keras", "torch", "tqdm", "xdist",
+    "absl", "chex", "equinox", "execnet", "flax", "haiku", "hypothesis", "ipdb", "IPython", "ipykernel", "jax",
+    "jaxlib", "jaxtyping", "keras", "matplotlib", "mock", "numpy", "optax", "orbax", "pandas", "PIL", "pkg_resources",
+    "pluggy", "pytest", "_pytest", "scipy", "setuptools", "sklearn", "sympy", "tensorflow", "tensorflow_datasets",
+    "tensorflow_probability", "tf_keras", "torch", "tqdm", "xdist",
 })  # fmt: skip
-"""Installed packages that a trace does not convert: TensorFlow's list, large ones that compute with NumPy, and libraries of JAX."""
+"""Installed packages that a trace does not convert: TensorFlow's list, large ones that compute with NumPy, and
+libraries of JAX."""
 
 # package → whether it is converted, in spite of where its files are
 _switched: dict[str, bool] = {}

@@ -108,5 +108,10 @@ def _converted(function: Callable[..., Any]) -> Callable[..., tuple[Any, failure
                 return code(*args, **kwargs), checks
             except failures.Never:
                 return None, checks
+            except Exception as error:
+                if checks.code is None or not staging.raised_by_user(error):
+                    raise
+                failures.fail(error)  # unless an earlier check fails when the program runs
+                return None, checks
 
     return run

@@ -69,6 +69,24 @@ def test_a_function_may_raise_on_every_path():
     def never(x):
         if x > 0:
             raise ValueError("positive")
+        if x > -5:
+            raise KeyError("other")
+        else:  # noqa: RET506
+            raise OSError("last")
+
+    with pytest.raises(ValueError, match="positive"):
+        never(1)
+    with pytest.raises(KeyError, match="other"):
+        never(-1)
+    with pytest.raises(OSError, match="last"):
+        never(-7)
+
+
+def test_an_exception_after_a_check_comes_second():
+    @agc.jax.jit
+    def never(x):
+        if x > 0:
+            raise ValueError("positive")
         raise KeyError("other")
 
     with pytest.raises(ValueError, match="positive"):
