@@ -84,7 +84,8 @@ def can_limit() -> bool:
 
 def addresses() -> tuple[int, int, int]:
     """Return the addresses of the functions that get and set the number of threads, and of the state of the limit."""
-    get, put = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in _switch() or ())
+    functions: tuple[Any, ...] = _switch() or ()
+    get, put = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
     return get, put, ctypes.addressof(_limit.memory)
 
 
