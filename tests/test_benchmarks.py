@@ -160,7 +160,7 @@ def test_the_table_of_models_shows_the_kept_figures():
     assert tables.written(text, figures.Figures.read(ROOT / "benchmarks/results/latest.json")) == text
 
 
-def test_a_model_is_measured_alone_and_beside_a_busy_neighbor(tmp_path):
+def test_a_model_is_measured_alone_and_with_a_busy_neighbor(tmp_path):
     path = tmp_path / "figures.json"
     command = [sys.executable, "-m", "benchmarks", "--models", "--rounds", "1", "--size", "tiny"]
     command += ["--only", "LSTM", "--contestant", "agc plan", "--json", str(path)]

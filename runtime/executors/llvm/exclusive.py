@@ -16,8 +16,8 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
-COMPILER = "agc-compiler"
-"""The name of the thread that compiles, and reads no values."""
+OWN = "agc-"
+"""The beginning of the names of the threads that compile or compute, and read no variables."""
 
 
 def copied_if_shared(given: list[Any], numbers: Mapping[int, int], is_copy: bool) -> dict[int, Any]:
@@ -47,4 +47,4 @@ def copied_if_shared(given: list[Any], numbers: Mapping[int, int], is_copy: bool
 def _is_alone() -> bool:
     """Return whether no other thread runs Python code of the program."""
     own = threading.get_ident()
-    return all(thread.ident == own or thread.name == COMPILER for thread in threading.enumerate())
+    return all(thread.ident == own or thread.name.startswith(OWN) for thread in threading.enumerate())
