@@ -1,5 +1,9 @@
 """The figures as one picture: a line for each workload, a dot for each contestant, how many times the limit it takes.
 
+    Whole models
+    CNN            ╎  ● ○  ○
+                   1       10      100          (logarithmic)
+    Small programs
     power          ╎  ●        ●   ○    ○
     Collatz        ●     ○  ●           ○
                    1       10      100          (logarithmic)
@@ -24,7 +28,9 @@ COLORS = {
     "TF eager": "#b5c7e3", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
     "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
 }  # fmt: skip
-LEFT, RIGHT, ROW, TOP, BOTTOM, WIDTH = 330, 60, 36, 108, 56, 1000
+PANELS = {"Whole models": (MODELS, 2), "Small programs": (TABLE, 6)}
+"""Their workloads, and how many decades they show at most: dots that are farther away stand at the end."""
+LEFT, RIGHT, ROW, TOP, FOOT, WIDTH = 330, 60, 36, 84, 32, 1000
 LEGEND = 6  # names a line
 LANES = (0, -10, 10)  # above and below the line of a workload
 FONT = 'font-family="sans-serif" font-size="13"'
@@ -32,31 +38,33 @@ FONT = 'font-family="sans-serif" font-size="13"'
 
 def drawn(figures: Figures) -> str:
     """The text of an SVG file."""
-    groups = {
+    panels = {
         title: rows
-        for title, names in (("Whole models", MODELS), ("Small programs", TABLE))
+        for title, (names, _) in PANELS.items()
         if (rows := {name: medians for name in names if (medians := _medians(figures, name))})
     }
-    rows = {name: row for group in groups.values() for name, row in group.items()}
-    far = max((_times(row)[name] for row in rows.values() for name in row), default=10.0)
-    decades = max(1, math.ceil(math.log10(far)))
-    lines = len(rows) + (len(groups) if len(groups) > 1 else 0)
-    height = TOP + ROW * lines + BOTTOM
+    height = TOP + sum(ROW * (len(rows) + 2) for rows in panels.values()) + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {FONT}>',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
         *_legend(figures),
-        *_grid(decades, height),
     ]
-    middle = TOP + ROW / 2
-    for title, group in groups.items():
-        if len(groups) > 1:
-            parts.append(f'<text x="12" y="{middle + 6}" font-size="15" font-weight="bold">{title}</text>')
-            middle += ROW
-        for name, row in group.items():
-            parts += _row(figures.titles[name], row, middle, decades)
-            middle += ROW
+    top = TOP
+    for title, rows in panels.items():
+        parts += _panel(figures, title, rows, top)
+        top += ROW * (len(rows) + 2)
     return "\n".join([*parts, *_foot(figures, height), "</svg>", ""])
+
+
+def _panel(figures: Figures, title: str, rows: Mapping[str, Mapping[str, float]], top: int) -> Iterator[str]:
+    """A heading, the lines of its workloads, and below them a scale of its own."""
+    shown = (_times(row)[name] for row in rows.values() for name in row if name in COLORS)
+    far = max(shown, default=10.0)
+    decades = min(max(1, math.ceil(math.log10(far))), PANELS[title][1])
+    yield f'<text x="12" y="{top + ROW / 2 + 6}" font-size="15" font-weight="bold">{title}</text>'
+    yield from _grid(decades, top + ROW * 0.75, top + ROW * (len(rows) + 1))
+    for index, (name, row) in enumerate(rows.items()):
+        yield from _row(figures.titles[name], row, top + ROW * (index + 1.5), decades)
 
 
 def _medians(figures: Figures, workload: str) -> dict[str, float]:
@@ -71,7 +79,7 @@ def _times(row: Mapping[str, float]) -> dict[str, float]:
 
 def _place(times: float, decades: int) -> float:
     # Half a decade is left of the limit, for those who beat it.
-    share = (math.log10(max(times, 0.33)) + 0.5) / (decades + 0.5)
+    share = (math.log10(min(max(times, 0.33), 10.0**decades)) + 0.5) / (decades + 0.5)
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
@@ -84,13 +92,13 @@ def _legend(figures: Figures) -> Iterator[str]:
         yield f'<text x="{x + 12}" y="{y + 4}">{escape(name)}</text>'
 
 
-def _grid(decades: int, height: int) -> Iterator[str]:
+def _grid(decades: int, top: float, bottom: float) -> Iterator[str]:
     for power in range(decades + 1):
         x = _place(10.0**power, decades)
         color = "#444" if power == 0 else "#ddd"
-        yield f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - BOTTOM}" stroke="{color}"/>'
+        yield f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}" stroke="{color}"/>'
         label = f"{number(10.0**power)} times" if power else "limit"
-        yield f'<text x="{x:.1f}" y="{height - BOTTOM + 16}" text-anchor="middle" fill="#555">{label}</text>'
+        yield f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle" fill="#555">{label}</text>'
 
 
 def _row(title: str, row: Mapping[str, float], y: float, decades: int) -> Iterator[str]:

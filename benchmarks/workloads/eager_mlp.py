@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .mlp import FULL, MOMENTUM, RATE, STEPS, TINY, _data, by_hand, limit, torch  # noqa: F401  (the same program)
 
-TITLE = "eager MLP 784-256-128-10 training step, tape, momentum"
+TITLE = "eager MLP training step, tape, momentum"
 ONLY_EAGER = True
 
 
