@@ -6,8 +6,9 @@
 
 If the last axis is kept, it is the innermost loop, over accumulators in memory. LLVM vectorizes that loop directly, and
 sums have NumPy's order of additions. Otherwise LLVM may reassociate floats. The sum of a large tensor is that of its
-blocks of 1,024 elements, which threads may share. Block sums of float32 are added in float64, so that the error is at
-most 40 ulp of the sum of absolute values. Integers wrap around in any order.
+blocks of 1,024 elements, which threads may share. If a broadcast operand keeps the axes apart, blocks have whole rows.
+Block sums of float32 are added in float64, so that the error is at most 40 ulp of the sum of absolute values, or more
+for rows longer than a block. Integers wrap around in any order.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from .casts import converted
 from .reduction_kinds import ReductionKind, get, new_slot, put, site_of, sums
 
 _BLOCK = 1024
+_LEAST = 64
+"""The least elements of a block of rows that has a sum of its own."""
 
 
 def axes_of(operation: Operation, node: LazyValue) -> tuple[int, ...]:
@@ -126,15 +129,18 @@ def _whole(
     spans = region.spans(node.shape, [node, *order])
     size = math.prod(node.shape)
     gather = functools.partial(_gather, e, node, kind, order, kept)
+    rows = 0 if isinstance(size, Size) else _rows_of_a_block(node.shape, spans)
     if len(spans) == 1 and isinstance(size, Size):
         found = _in_blocks(e, kind, size, gather, slot, node.shape)
     elif len(spans) == 1 and size >= 8 * _BLOCK:
-        total = _in_parts(e, kind, size // _BLOCK, _BLOCK, gather, node.shape)
+        total = _in_whole_blocks(e, kind, size // _BLOCK, gather, node.shape)
         with e.nest([size % _BLOCK] if size % _BLOCK else [], threads=False) as numbers:
             if numbers:
                 position = e.plus(numbers[0], e.word(size - size % _BLOCK))
                 gather(slot, Index(node.shape, [(0, len(node.shape), position)]))
         found = kind.combine(e, total, get(e, kind.wide, slot))
+    elif rows and size >= 8 * _BLOCK:
+        found = _in_rows(e, kind, spans, rows, gather, node.shape)
     else:
         with region.loops(node.shape, [node, *order], threads=False) as index:
             gather(slot, index)
@@ -207,17 +213,60 @@ def _element(
     return converted(e, node.at(e, index), node.dtype, kind.wide)
 
 
-def _in_parts(
-    e: Emitter, kind: ReductionKind, parts: int, size: int, gather: Callable[..., None], shape: Shape
+def _rows_of_a_block(shape: Shape, spans: Sequence[tuple[int, int]]) -> int:
+    """Return how many rows of the last span make a block: a divisor of the rows there are, or 0 if blocks are small."""
+    if len(spans) < 2:
+        return 0
+    count, row = (math.prod(shape[a:b]) for a, b in spans[-2:])
+    fitting = (rows for rows in range(min(count, max(_BLOCK // row, 1)), 0, -1) if count % rows == 0)
+    rows = next(fitting)
+    return rows if rows * row >= _LEAST else 0
+
+
+def _in_rows(
+    e: Emitter,
+    kind: ReductionKind,
+    spans: Sequence[tuple[int, int]],
+    rows: int,
+    gather: Callable[..., None],
+    shape: Shape,
 ) -> Element:
-    """Reduce `parts` blocks of one size, perhaps in threads; block sums of float32 are added in float64."""
+    """Reduce a tensor by blocks of rows, as a broadcast operand may keep its axes apart."""
+    *counts, row = (math.prod(shape[a:b]) for a, b in spans)
+    counts[-1] //= rows
+
+    def gather_rows(slot: Sequence[Register], numbers: Sequence[Register]) -> None:
+        with e.nest([rows, row]) as (number, place):
+            positions = [*numbers[:-1], e.plus(e.times(numbers[-1], rows), number), place]
+            gather(slot, Index(shape, [(a, b, at) for (a, b), at in zip(spans, positions, strict=True)]))
+
+    return _in_parts(e, kind, counts, rows * row, gather_rows)
+
+
+def _in_whole_blocks(
+    e: Emitter, kind: ReductionKind, blocks: int, gather: Callable[..., None], shape: Shape
+) -> Element:
+    """Reduce the first `blocks` blocks of a tensor."""
+
+    def gather_block(slot: Sequence[Register], numbers: Sequence[Register]) -> None:
+        with e.nest([_BLOCK]) as (number,):
+            gather(slot, Index(shape, [(0, len(shape), e.plus(e.times(numbers[0], _BLOCK), number))]))
+
+    return _in_parts(e, kind, [blocks], _BLOCK, gather_block)
+
+
+def _in_parts(
+    e: Emitter, kind: ReductionKind, counts: Sequence[int], size: int, gather: Callable[..., None]
+) -> Element:
+    """Reduce parts of one size, perhaps in threads; sums of float32 parts are added in float64."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
+    parts = math.prod(counts)
     partial = Buffer.new(e, meeting, (parts,))
     slot = new_slot(e, kind.wide)
-    with e.nest([parts], inner=size) as (part,):
+    with e.nest(counts, inner=size) as numbers:
         put(e, slot, constant(kind.wide, kind.start))
-        with e.nest([size]) as (number,):
-            gather(slot, Index(shape, [(0, len(shape), e.plus(e.times(part, size), number))]))
+        gather(slot, numbers)
+        part = Index.of(tuple(counts), numbers).flat(e)
         e.store(meeting, partial.address, part, converted(e, get(e, kind.wide, slot), kind.wide, meeting))
     combine = sums(meeting).combine if meeting is not kind.wide else kind.combine
     total = new_slot(e, meeting, kind.start)
