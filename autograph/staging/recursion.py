@@ -19,6 +19,7 @@ from types import FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
 from ..errors import Diagnostic, Note, StagingError, Where, is_own_file
+from ..policy import is_library_file
 from .backend import PYTHON
 from .registry import backends
 from .undefined import Undefined
@@ -81,7 +82,7 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
         """Yield the frames of user code from here out to the previous instance of the decision."""
         frame: FrameType | None = self.frame
         while frame is not None and frame is not previous.frame:
-            if not is_own_file(frame.f_code.co_filename):
+            if not is_library_file(frame.f_code.co_filename, frame.f_globals.get("__name__")):
                 yield frame
             frame = frame.f_back
 

@@ -7,7 +7,6 @@ The jaxpr is used for the branch or the loop body itself, so nested blocks are n
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,22 +40,21 @@ class Block:
 
 def traced(function: Callable[..., Any], avals: Sequence[Any] = ()) -> Block:
     """Trace a function of arrays of these types, whose results are the values of variables."""
-    results: list[Any] = []
-    checks: list[failures.Checks] = []
+    results: list[tuple[Any, ...] | None] = [None]
+    has_code = False
 
     def flat(*arrays: Any) -> list[Any]:
-        results.clear()
+        nonlocal has_code
         with failures.block() as own:
-            checks[:] = [own]
             returned = _returned(function, arrays)
-        results.extend([None] if returned is None else [returned])
-        values = () if returned is None else returned
-        leaves = [leaf for value in values for leaf in flatten(value)[0] if is_array(leaf)]
-        return [*map(jnp.asarray, leaves), *([] if own.code is None else [own.code])]
+        has_code = own.code is not None
+        found: list[Any] = []
+        results[0] = None if returned is None else tuple([_slotted(value, found) for value in returned])
+        return [*found, *([own.code] if has_code else [])]
 
     with staging.deciding():
         program = jax.make_jaxpr(flat)(*avals)
-    return Block(program, _with_slots(results[0], program.out_avals), checks[0].code is not None)
+    return Block(program, _with_outer_arrays(results[0], program), has_code)
 
 
 def _returned(function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -72,16 +70,31 @@ def _returned(function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any,
         return None
 
 
-def _with_slots(results: tuple[Any, ...] | None, avals: Sequence[Any]) -> tuple[Any, ...] | None:
+def _slotted(value: Any, arrays: list[Any]) -> Any:
+    """Return the value with slots in place of its arrays, which are appended to `arrays`."""
+    leaves, build = flatten(value)
+    slotted = []
+    for leaf in leaves:
+        if is_array(leaf):
+            array = jnp.asarray(leaf)
+            leaf = Slot(len(arrays), jax.typeof(array), None)
+            arrays.append(array)
+        slotted.append(leaf)
+    return build(slotted)
+
+
+def _with_outer_arrays(results: tuple[Any, ...] | None, program: Any) -> tuple[Any, ...] | None:
+    """Return the results; slots of arrays that the block only passes on from outside have these arrays."""
     if results is None:
         return None
-    numbers = itertools.count()
+    outer = {id(var): const for var, const in zip(program.jaxpr.constvars, program.consts, strict=True)}
+    arrays = [outer.get(id(var)) for var in program.jaxpr.outvars]
 
-    def slotted(leaf: Any) -> Any:
-        return Slot(number := next(numbers), avals[number], leaf) if is_array(leaf) else leaf
+    def with_array(leaf: Any) -> Any:
+        return leaf._replace(array=arrays[leaf.number]) if isinstance(leaf, Slot) else leaf
 
-    replaced = []
+    found = []
     for value in results:
         leaves, build = flatten(value)
-        replaced.append(build([*map(slotted, leaves)]))
-    return tuple(replaced)
+        found.append(build([*map(with_array, leaves)]))
+    return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -58,6 +59,10 @@ def _int(value: Any) -> Any:
     return jnp.trunc(value).astype(int) if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(int)
 
 
+def _contains(container: Any, item: Any) -> Any:
+    return reduce(jnp.logical_or, [jnp.equal(item, each) for each in container], jnp.bool_(False))
+
+
 def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
     if modulus is not None:
         raise TypeError("pow() with a modulus is not supported for traced arrays")
@@ -83,4 +88,5 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.round: _rounded,
     builtins.sum: _sum,
     builtins.zip: zipped,
+    operator.contains: _contains,
 }

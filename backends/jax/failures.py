@@ -13,10 +13,16 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
+
+from agc.autograph import staging
+from agc.autograph.api import Note
+from agc.autograph.staging_errors import staging_error
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +40,8 @@ class Checks:
         self.outer = outer
         self.code: Any = None  # a scalar int32, or None before the first check
         self.errors: list[BaseException] = [] if outer is None else outer.errors
+        self.refusals: list[BaseException] = [] if outer is None else outer.refusals
+        self.entered: FrameType | None = None if outer is None else outer.entered
         self._trace = get_opaque_trace_state()
 
     def fail(self, code: Any) -> None:
@@ -86,6 +94,8 @@ def block(is_outermost: bool = False) -> Iterator[Checks]:
     """Collect the checks of a block while it is traced."""
     outer = _current.checks
     _current.checks = checks = Checks(None if is_outermost else outer)
+    if is_outermost:
+        checks.entered = sys._getframe(2)  # of the function that is traced, below `contextmanager`
     try:
         yield checks
     finally:
@@ -97,13 +107,36 @@ def check(test: Any, message: Callable[[], Any] | None) -> None:
     said = () if message is None else (message(),)
     error = said[0] if said and isinstance(said[0], BaseException) else AssertionError(*said)
     checks = current()
+    _refuse_handlers(error, checks)
     checks.fail(jnp.where(test, 0, checks.number_of(error)).astype(jnp.int32))
 
 
 def fail(error: BaseException) -> None:
     """Record that the running block raises `error`."""
     checks = current()
+    _refuse_handlers(error, checks)
     checks.fail(jnp.int32(checks.number_of(error)))
+
+
+def _refuse_handlers(error: BaseException, checks: Checks) -> None:
+    """Refuse an exception that an `except` of the traced function would catch.
+
+    That would catch the refusal as well, so it is kept, to be raised at the end of the trace.
+    """
+    handler = staging.surroundings(error, checks.entered).catching
+    if handler is None:
+        return
+    kind = type(error).__name__
+    refusal = staging_error(
+        "AGC260",
+        f"an `except` cannot catch this {kind}: it is raised when the program runs",
+        why="by then Python has left the `try` statement",
+        fix="let the branch return a value that signals the error, and test it; or catch the exception around "
+        "the call of the compiled function",
+        notes=[Note(handler, f"catches {kind}")],
+    )
+    checks.refusals.append(refusal)
+    raise refusal from None
 
 
 def leave(checks: Checks) -> None:

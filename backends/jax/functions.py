@@ -104,14 +104,24 @@ def _converted(function: Callable[..., Any]) -> Callable[..., tuple[Any, failure
             api.converting_reachable(function, args, kwargs),
             failures.block(is_outermost=True) as checks,
         ):
-            try:
-                return code(*args, **kwargs), checks
-            except failures.Never:
-                return None, checks
-            except Exception as error:
-                if checks.code is None or not staging.raised_by_user(error):
-                    raise
-                failures.fail(error)  # unless an earlier check fails when the program runs
-                return None, checks
+            result = _outcome(code, args, kwargs, checks)
+        if checks.refusals:
+            raise checks.refusals[0]
+        return result, checks
 
     return run
+
+
+def _outcome(
+    code: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], checks: failures.Checks
+) -> Any:
+    """Return the result, or None if the function always raises; the exception is among the checks then."""
+    try:
+        return code(*args, **kwargs)
+    except failures.Never:
+        return None
+    except Exception as error:
+        if checks.code is None or checks.refusals or not staging.raised_by_user(error):
+            raise
+        failures.fail(error)  # unless an earlier check fails when the program runs
+        return None

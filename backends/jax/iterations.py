@@ -10,6 +10,7 @@ from typing import Any
 
 from agc.autograph.staging import Maybe, Undefined
 
+import jax
 import jax.numpy as jnp
 
 from . import failures
@@ -26,9 +27,6 @@ class Iterations:
     def __init__(self, loop: LoopState, step: Block) -> None:
         self._loop, self._step = loop, step
         self._around = failures.current().is_fine()
-        self.appended: list[
-            Any
-        ] = []  # by the iteration that was traced last: leaves of the items of growing lists
 
     def start(self) -> list[Any]:
         return [*self._loop.arrays(), *([jnp.int32(0)] if self._step.has_code else [])]
@@ -42,21 +40,25 @@ class Iterations:
         codes += [] if self._around is None else [self._around]
         return True if not codes else codes[0] if len(codes) == 1 else jnp.logical_and(*codes)
 
-    def advanced(self, carry: Sequence[Any], item: Sequence[Any] = ()) -> list[Any]:
-        """Return the carry after an iteration."""
+    def advanced(self, carry: Sequence[Any]) -> list[Any]:
+        """Return the carry after an iteration of a `while`."""
+        return self.iterated(carry, [])[0]
+
+    def iterated(self, carry: Sequence[Any], item: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the carry after an iteration, and the leaves of the items that lists have got."""
         found = self._step.run([*item, *self.state_in(carry)])
         code = [found[-1]] if self._step.has_code else []
         if self._step.results is None:
-            return [*self.state_in(carry), *code]
+            return [*self.state_in(carry), *code], []
         arrays: list[Any] = []
-        self.appended = []
+        appended: list[Any] = []
         for number, result in enumerate(self._step.results):
             if number in self._loop.grows:
                 leaves = flatten(items_of(result))[0]
-                self.appended += [_array(leaf, found) for leaf in leaves if is_carried(leaf)]
+                appended += [_array(leaf, found) for leaf in leaves if is_carried(leaf)]
                 continue
             arrays += self._converted(number, result, found)
-        return [*arrays, *code]
+        return [*arrays, *code], appended
 
     def _converted(self, number: int, result: Any, found: Sequence[Any]) -> list[Any]:
         before = self._loop.values[number]
@@ -64,9 +66,10 @@ class Iterations:
         pairs = zip(flatten(before)[0], flatten(after)[0], strict=True)
         return [converted(_array(leaf, found), own_type(old)) for old, leaf in pairs if is_carried(old)]
 
-    def no_items(self) -> list[Any]:
-        """Return what an iteration appends that is skipped."""
-        return [jnp.zeros_like(leaf) for leaf in self.appended]
+    def skipped(self, carry: Sequence[Any], item: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Return what `iterated` does for an iteration that is skipped: the same carry, and blank items."""
+        _, items = jax.eval_shape(self.iterated, carry, item)
+        return list(carry), [jnp.zeros(leaf.shape, leaf.dtype) for leaf in items]
 
     def finished(
         self, carry: Sequence[Any], stacked: Sequence[Any] = (), count: int = 0, always: bool = False

@@ -22,7 +22,10 @@ _NUMBERS = (bool, int, float, complex)
 
 
 class Slot(NamedTuple):
-    """The place of an array in the results of a traced block: its number among them, its type, and the array."""
+    """The place of an array in the results of a traced block: its number among them, and its type.
+
+    `array` is the array itself if the block has only passed it on from outside, else None.
+    """
 
     number: int
     aval: Any
@@ -129,7 +132,8 @@ def _blank(leaf: Any) -> Any:
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two leaves are the same object, or equal numbers or texts of one type."""
-    one, other = (leaf.array if isinstance(leaf, Slot) else leaf for leaf in (one, other))
+    if isinstance(one, Slot) and isinstance(other, Slot):
+        return one.array is not None and one.array is other.array
     if one is other:
         return True
     plain = (*_NUMBERS, str, bytes)

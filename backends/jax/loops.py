@@ -116,12 +116,8 @@ def _scanned(
         if flag is not None:
             goes = jnp.logical_and(goes, jnp.logical_not(carry[flag]))
         if goes is True:
-            return iterations.advanced(carry, row), iterations.appended
-        chosen: tuple[Any, Any] = lax.cond(
-            goes,
-            lambda: (iterations.advanced(carry, row), iterations.appended),
-            lambda: (list(carry), iterations.no_items()),
-        )
+            return iterations.iterated(carry, row)
+        chosen: tuple[Any, Any] = lax.cond(goes, iterations.iterated, iterations.skipped, carry, row)
         return chosen
 
     carry, stacked = lax.scan(iteration, iterations.start(), rows)

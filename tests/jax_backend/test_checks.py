@@ -4,6 +4,7 @@ import agc.jax
 import jax
 import jax.numpy as jnp
 import pytest
+from agc.autograph.errors import StagingError
 from jax import lax
 
 
@@ -183,3 +184,27 @@ def test_checks_in_a_body_of_scan_report_by_a_callback():
 
 def test_gradients_of_functions_with_checks():
     assert jax.grad(agc.jax.jit(total))(GOOD).tolist() == [1, 1]
+
+
+def test_an_except_around_a_staged_raise_is_refused():
+    @agc.jax.jit
+    def caught(x):
+        try:
+            if x > 0:
+                raise ValueError("positive")
+        except ValueError:
+            return 2
+        return 1
+
+    with pytest.raises(StagingError, match=r"AGC260.*`except` cannot catch this ValueError"):
+        caught(1)
+
+
+def test_an_except_around_the_call_catches():
+    staged = agc.jax.jit(total)
+    try:
+        staged(NEGATIVE)
+    except ValueError as error:
+        assert str(error) == "a negative number"
+    else:
+        raise AssertionError("no exception")

@@ -209,3 +209,11 @@ def test_loops_over_no_or_few_rows(size):
     total, squares = collected(jnp.arange(size))
     assert total == sum(range(size))
     assert squares == [x * x for x in range(size)]
+
+
+def test_membership():
+    @agc.jax.jit
+    def found(x):
+        return x in (1, 2), x not in [2, 3]
+
+    assert found(2) == (True, False)
