@@ -281,13 +281,13 @@ class JitFunction:
         first, overwritten = len(self.graph.outputs), unit.overwritten
         numbers = {self._assigned[i - first]: number for i, number in overwritten.items()}
         self._overwritten[key] = numbers
+        count = first + len(self._assigned)
 
         def complete(given: Sequence[Any]) -> Any:
             results = code(given)
-            if results is _FAILED:
+            if results is _FAILED or len(results) == count:  # those of copies are complete already
                 return results
             rest = iter(results)
-            count = len(results) + len(overwritten)
             return [given[overwritten[i]] if i in overwritten else next(rest) for i in range(count)]
 
         return complete

@@ -184,6 +184,17 @@ def test_a_variable_keeps_its_array() -> None:
     assert (address(v), address(w)) == before
 
 
+def test_arrays_in_another_order_are_copied() -> None:
+    v, w = tf.Variable(INITIAL[0]), tf.Variable(INITIAL[1].T * 2.0)
+    before = v.numpy(), w.numpy()
+    step = tf.function(momentum, jit_compile=True)
+    for _ in range(2):
+        step(v, w)
+        before = (wanted := 0.9 * before[0] + np.sin(before[1])), before[1] - 0.1 * wanted
+        np.testing.assert_allclose(v, before[0], rtol=1e-9)
+        np.testing.assert_allclose(w, before[1], rtol=1e-9)
+
+
 def test_values_that_were_read_before_a_step_stay() -> None:
     v, w = map(tf.Variable, INITIAL.copy())
     step = tf.function(momentum, jit_compile=True)
