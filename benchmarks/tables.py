@@ -44,7 +44,7 @@ def markdown(figures: Figures) -> str:
     return (
         "Milliseconds per step, in brackets the first call of a new process and the peak of its memory. The fastest\n"
         f"library is in bold:\n\n{_table(header, alone)}\n"
-        f"Times as long beside processes that keep every core busy:\n\n{_table(header, busy)}"
+        f"Times as long next to processes that keep every core busy:\n\n{_table(header, busy)}"
     )
 
 
