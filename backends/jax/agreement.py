@@ -84,7 +84,7 @@ def agreed(name: str, values: Sequence[Any], blocks: Blocks) -> Column:
 
 
 def defined_alike(name: str, values: Sequence[Any]) -> list[Any]:
-    """Return the values with blanks in place of unbound ones, and flags if somebody may read them."""
+    """Return the values with blanks in place of unbound ones, and flags if they may be read."""
     real = [value for value in values if not isinstance(value, Undefined) or type(value) is Maybe]
     if not real:
         return list(values)

@@ -196,7 +196,7 @@ def raise_from(code: Code | None) -> None:
 
 
 def raise_of(errors: tuple[BaseException, ...], code: int) -> None:
-    """Raise a copy of the exception with this code; 0 stands for none."""
+    """Raise a copy of the exception with this code; 0 is no exception."""
     if code:
         error = errors[code - 1]
         raise _fresh(error).with_traceback(error.__traceback__)

@@ -33,7 +33,7 @@ def refusal(title: str, notes: Sequence[Any] = ()) -> StagingError:
 
 
 class GrowingList(UnescapedList):
-    """What one iteration appends to a list; the items before are not known while the body is traced."""
+    """A list of what one iteration appends; the items before are not known while the body is traced."""
 
     def copy(self) -> GrowingList:
         return GrowingList(items_of(self))

@@ -118,7 +118,7 @@ class _Shown:
 
 
 def blank(value: Any) -> Any:
-    """Return a value of the same structure and types, which nobody reads."""
+    """Return a placeholder of the same structure and types, which is never read."""
     leaves, build = flatten(value)
     return build([_blank(leaf) for leaf in leaves])
 
