@@ -5,7 +5,7 @@ figures.firsts["power"]["agc plan"]     milliseconds of the call that traces and
 figures.overheads["power"]["agc plan"]  … of it, what a later call does not take
 figures.colds["CNN"]["agc plan"]        milliseconds of the first call in a new process
 figures.peaks["CNN"]["agc plan"]        megabytes: the most memory of that process, with its libraries
-figures.busy["CNN"]["agc plan"]         microseconds of later calls beside processes that spin
+figures.busy["CNN"]["agc plan"]         microseconds of later calls while other processes spin
 figures.memory["chain"]["agc plan"]     megabytes that two runs add to the most that the process took
 figures.imports["agc"]                  milliseconds
 figures.missing["power"]["numba"]       why there is no figure
@@ -54,7 +54,7 @@ class Figures:
 
 
 def slowdowns(figures: Figures) -> dict[str, dict[str, float]]:
-    """Return how many times as long the models take beside a busy neighbor.
+    """Return how many times as long the models take with a busy neighbor.
 
     >>> slowdowns(Figures({}, calls={"CNN": {"JAX": [2.0]}}, busy={"CNN": {"JAX": [5.0]}}))
     {'CNN': {'JAX': 2.5}}

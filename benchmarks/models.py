@@ -1,6 +1,6 @@
 """Measurement of whole models, each in new processes: the first call, later calls, a busy machine, and the memory.
 
-processes of "CNN"   ready ─► first ─► round 1 … round n ─► rounds beside spinning processes ─► peak
+processes of "CNN"   ready ─► first ─► round 1 … round n ─► rounds with spinning processes ─► peak
                      import   cold     in turn              in turn                            of all that
 
 Here the first call includes what a library does once in a process. A table of small programs is measured in

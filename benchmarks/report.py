@@ -29,7 +29,7 @@ def text(figures: Figures) -> str:
             "models: later calls while every core is busy, ms",
             _rows(figures, _in_milliseconds(figures.busy), names),
         ),
-        ("models: times as long beside a busy neighbor", _rows(figures, _single(slowdowns(figures)), names)),
+        ("models: times as long with a busy neighbor", _rows(figures, _single(slowdowns(figures)), names)),
         ("models: the first call in a new process, ms", _rows(figures, figures.colds, names)),
         ("models: the most memory of the process, MB", _rows(figures, figures.peaks, names)),
     ]

@@ -1,4 +1,4 @@
-"""The figures of whole models as a table of Markdown, which stands in docs/performance.md between two marks.
+"""The figures of whole models as a table of Markdown, which is in docs/performance.md between two marks.
 
 | ms per step (first call, peak memory) | agc | agc, `jit_compile=True` | TensorFlow | … |
 | CNN 28x28 training step, momentum | **8.1** (0.11 s, 190 MB) | …
@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def markdown(figures: Figures) -> str:
-    """Return the lines of two tables: alone, and beside a busy neighbor."""
+    """Return the lines of two tables: alone, and with a busy neighbor."""
     models = [model for model in MODELS if model in figures.calls]
     if not models:
         return ""

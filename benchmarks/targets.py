@@ -38,7 +38,7 @@ FLAT = 1.5  # times; what an operation of many costs over one of few
 MEMORY = 2.0  # megabytes; what a long loop takes over a short one
 IMPORT = 60.0  # milliseconds
 AUTOMATIC = 1.1  # times native code on demand, after half a second of calls
-BUSY = 1.5  # times the slowdown of TensorFlow beside a busy neighbor
+BUSY = 1.5  # times the slowdown of TensorFlow with a busy neighbor
 PEERS = [c.name for c in CONTESTANTS if not c.is_ours and c.name not in (LIMIT, REFERENCE)]
 
 
@@ -113,7 +113,7 @@ def _models(figures: Figures) -> Iterator[Verdict]:
         yield from _compared(figures.peaks, model, ours, tensorflow, 1.0, ", memory,")
         slow = slowdowns(figures).get(model, {})
         if ours in slow and tensorflow in slow:
-            what = f"{model}: {ours}, slowdown beside a busy neighbor, over {tensorflow}"
+            what = f"{model}: {ours}, slowdown with a busy neighbor, over {tensorflow}"
             yield Verdict(what, slow[ours] / slow[tensorflow], 0.0, BUSY)
 
 

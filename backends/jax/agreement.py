@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from agc.autograph.errors import StagingError
 from agc.autograph.staging import Maybe, Pending, Undefined
 from agc.autograph.staging_errors import assigned, staging_error
 
@@ -69,12 +70,11 @@ def agreed(name: str, values: Sequence[Any], blocks: Blocks) -> Column:
             raise refusal(
                 f"the branches give the list `{name}` different lengths", _notes(blocks, name, said)
             )
-        raise staging_error(
+        raise _disagreement(
             "AGC202",
             f"the branches give `{name}` different structures",
             why="a value that the program selects when it runs has the same structure in every branch",
             fix=f"make `{name}` the same kind of value in every branch",
-            label="decided when the program runs",
             notes=_notes(blocks, name, said),
         )
     paths = [path for path, _ in flatten_named(name, values[0])]
@@ -107,25 +107,27 @@ def _row(path: str, leaves: tuple[Any, ...], blocks: Blocks) -> Row:
         return Row(path, leaves, None)
     said = [described(leaf) for leaf in leaves]
     if not all(map(is_carried, leaves)):
-        raise staging_error(
+        raise _disagreement(
             "AGC203",
             f"the branches give `{path}` values that JAX cannot choose between: {' and '.join(said)}",
             why="the program decides which branch runs, so both must give an array, or the same Python object",
             fix=f"give `{path}` an array of one dtype in every branch",
-            label="decided when the program runs",
             notes=_notes(blocks, path, said),
         )
     type = common(leaves)
     if type is None:
-        raise staging_error(
+        raise _disagreement(
             "AGC201",
             f"the branches give `{path}` different types: {' and '.join(said)}",
             why="a value that the program selects when it runs has one dtype and one shape",
             fix=f"convert `{path}` in one of the branches, for instance with .astype or jnp.broadcast_to",
-            label="decided when the program runs",
             notes=_notes(blocks, path, said),
         )
     return Row(path, leaves, type)
+
+
+def _disagreement(code: str, title: str, why: str, fix: str, notes: Sequence[Any]) -> StagingError:
+    return staging_error(code, title, why, fix, label="decided when the program runs", notes=notes)
 
 
 def _notes(blocks: Blocks, path: str, said: Sequence[str]) -> list[Any]:

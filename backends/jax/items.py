@@ -62,7 +62,7 @@ def is_concrete(value: Any) -> bool:
 
 
 def items_of(value: Any) -> Items:
-    """Return the rows of an array, or of the leaves of a list or tuple of one length."""
+    """Return the items themselves, or the rows of an array."""
     if isinstance(value, Items):
         return value
     if is_array(value):
