@@ -134,7 +134,7 @@ def test_names_of_tests_state_facts():
     assert found == []
 
 
-OF_TENSORFLOW = {"Feature", "TFRecordWriter", "Variable"}
+OF_TENSORFLOW = {"Feature", "GraphDef", "NodeDef", "OpDef", "TFRecordWriter", "Variable"}
 """Names that TensorFlow gives to two classes each."""
 
 

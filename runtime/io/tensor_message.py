@@ -14,8 +14,9 @@ import numpy as np
 from .. import dtypes
 from ..core.conversion import convert_to_tensor
 from ..core.export import export
+from ..formats.tensorflow.graph_messages import TensorShapeProto
 from ..storage.messages import Field, Message
-from ..storage.tensor_protos import NUMBERS, parsed
+from ..storage.tensor_protos import NUMBERS, TYPE_LABELS, parsed
 
 _VALUES = {
     "float_val": Field(5, "float", many=True),
@@ -39,27 +40,11 @@ _FIELD_OF = {
 """The fields of elements that are stored one by one; `int_val` for other dtypes."""
 
 
-_OTHER_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
-_LABELS = {number: f"DT_{_OTHER_NAMES.get(name, name).upper()}" for name, number in NUMBERS.items()}
-
-
-class ShapeDimension(Message):
-    """A dimension of a shape."""
-
-    FIELDS = {"size": Field(1, "int64")}
-
-
-class TensorShapeProto(Message):
-    """The shape of a tensor."""
-
-    FIELDS = {"dim": Field(2, ShapeDimension, many=True)}
-
-
 class TensorProto(Message):
     """A tensor as a message."""
 
     FIELDS = {
-        "dtype": Field(1, "int32", labels=_LABELS),
+        "dtype": Field(1, "int32", labels=TYPE_LABELS),
         "tensor_shape": Field(2, TensorShapeProto),
         "tensor_content": Field(4, "bytes"),
     } | _VALUES

@@ -19,18 +19,30 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .protobuf import field, fields
-from .repeated_fields import CODES, MessageMap, Messages, Scalars, checked
+from .repeated_fields import (
+    MessageMap,
+    Messages,
+    Scalars,
+    StringMap,
+    checked,
+    decoded,
+    encoded,
+    fits,
+)
 
 
 class Field(NamedTuple):
-    """A field of a message: its number, and a scalar type or a class of messages."""
+    """A field of a message: its number, and a scalar type or a class of messages.
+
+    Scalar types are those of `repeated_fields.CODES`, "bytes", "string", "fixed32" and "sint64".
+    """
 
     number: int
     type: Any
     many: bool = False
     """Whether the field is repeated."""
     keyed: bool = False
-    """Whether the field is a map from strings to messages."""
+    """Whether the field is a map from strings to messages, or to strings."""
     labels: Mapping[int, str] = MappingProxyType({})
     """The names of the values of an enumeration, for the text format."""
 
@@ -40,7 +52,10 @@ class Message:
 
     FIELDS: ClassVar[Mapping[str, Field]] = {}
     ONEOF: ClassVar[str] = ""
-    """The name of the choice that all fields belong to, if any: at most one is present."""
+    """The name of a choice of fields, if any: at most one is present."""
+    MEMBERS: ClassVar[frozenset[str]] = frozenset()
+    """The fields of the choice; all fields by default."""
+    _numbers: ClassVar[Mapping[int, str]]
     _owner: tuple[Message, str] | None
     _present: set[str]
     _values: dict[str, Any]
@@ -57,7 +72,16 @@ class Message:
                 self._assign(name, value)
 
     def __init_subclass__(cls) -> None:
-        for name in cls.FIELDS:
+        cls.declare(cls.FIELDS)
+
+    @classmethod
+    def declare(cls, table: Mapping[str, Field]) -> None:
+        """Set the fields of the class; messages that contain each other are declared after their classes."""
+        cls.FIELDS = table
+        cls._numbers = {kind.number: name for name, kind in table.items()}
+        if cls.ONEOF and not cls.MEMBERS:
+            cls.MEMBERS = frozenset(table)
+        for name in table:
             setattr(cls, name, property(functools.partial(cls._read, name=name)))
 
     if TYPE_CHECKING:  # fields are properties
@@ -69,22 +93,21 @@ class Message:
         if found is None:
             kind = self.FIELDS[name]
             if kind.keyed:
-                found = MessageMap(self, name, kind.type)
+                found = (MessageMap if isinstance(kind.type, type) else StringMap)(self, name, kind.type)
             elif kind.many:
                 found = (Messages if isinstance(kind.type, type) else Scalars)(self, name, kind.type)
             elif isinstance(kind.type, type):
                 found = kind.type()
                 object.__setattr__(found, "_owner", (self, name))
             else:
-                return b"" if kind.type == "bytes" else 0
+                return {"bytes": b"", "string": ""}.get(kind.type, 0)
             self._values[name] = found
         return found
 
     def _assign(self, name: str, value: Any) -> None:
         kind, current = self.FIELDS[name], self._read(name)
         if kind.keyed:
-            for key, message in dict(value).items():
-                current[key].MergeFrom(_as_message(message, kind.type))
+            current.merge(value)
         elif kind.many:
             if not isinstance(value, Iterable):
                 raise TypeError("must assign iterable")
@@ -108,8 +131,8 @@ class Message:
 
     def _mark(self, name: str) -> None:
         """Make a field present, and with it this message in its owner."""
-        if self.ONEOF and name not in self._present:
-            for other in [other for other in self._values if other != name]:
+        if name in self.MEMBERS and name not in self._present:
+            for other in [other for other in self._values if other != name and other in self.MEMBERS]:
                 self.ClearField(other)
         self._present.add(name)
         self.SetInParent()
@@ -127,10 +150,10 @@ class Message:
     def HasField(self, name: str) -> bool:
         """Return whether a field that is a message, or the choice, is present."""
         if self.ONEOF and name == self.ONEOF:
-            return bool(self._present)
+            return self.WhichOneof(name) is not None
         self._check_name(name)
         kind = self.FIELDS[name]
-        if kind.many or kind.keyed or not isinstance(kind.type, type):
+        if kind.many or kind.keyed or not (isinstance(kind.type, type) or name in self.MEMBERS):
             raise ValueError(f"Field {type(self).__name__}.{name} does not have presence.")
         return name in self._present
 
@@ -138,7 +161,7 @@ class Message:
         """Return the name of the field that is present, of a choice of several."""
         if not self.ONEOF or name != self.ONEOF:
             raise ValueError(f'Protocol message {type(self).__name__} has no oneof "{name}" field.')
-        return next(iter(self._present), None)
+        return next(iter(self._present & self.MEMBERS), None)
 
     def ClearField(self, name: str) -> None:
         """Remove the value of a field; the object that was read from it before is no part of this message."""
@@ -184,10 +207,7 @@ class Message:
             if value is None:
                 continue
             if kind.keyed:
-                for key, message in sorted(value.items()) if deterministic else value.items():
-                    yield field(
-                        kind.number, field(1, key) + field(2, message.SerializeToString(deterministic))
-                    )
+                yield from value.parts(kind.number, deterministic)
             elif kind.many and isinstance(kind.type, type):
                 for message in value:
                     yield field(kind.number, message.SerializeToString(deterministic))
@@ -196,8 +216,8 @@ class Message:
             elif isinstance(value, Message):
                 if name in self._present:
                     yield field(kind.number, value.SerializeToString(deterministic))
-            elif value:
-                yield field(kind.number, value)
+            elif value or name in self.MEMBERS:
+                yield encoded(kind.number, kind.type, value)
 
     @classmethod
     def FromString(cls, serialized: bytes) -> Self:
@@ -224,7 +244,7 @@ class Message:
         return len(content)
 
     def _merge(self, content: bytes) -> None:
-        numbers = {kind.number: name for name, kind in self.FIELDS.items()}
+        numbers = self._numbers
         for number, value in fields(content):
             if number in numbers:
                 self._decode(numbers[number], value)
@@ -232,7 +252,7 @@ class Message:
     def _decode(self, name: str, value: Any) -> None:
         """Add a value from bytes to a field; one of another kind is dropped, as a field that is not known."""
         kind = self.FIELDS[name]
-        if isinstance(value, int) and (kind.type not in CODES or kind.type in ("float", "double")):
+        if not fits(kind, value):
             return
         current = self._read(name)
         if kind.keyed:
@@ -245,8 +265,8 @@ class Message:
             current.decode(value)
         elif isinstance(kind.type, type):
             current._merge(value)
-        elif isinstance(value, int) == (kind.type in CODES):
-            self._values[name] = value
+        else:
+            self._values[name] = decoded(kind.type, value)
         self._mark(name)
 
     def __eq__(self, other: object) -> bool:
@@ -279,10 +299,13 @@ def text_lines(message: Message) -> Iterator[str]:
         value = message._values.get(name)
         if kind.keyed:
             for key, one in sorted((value or {}).items()):
-                inside = (f"key: {_quoted(key)}", "value {", *_indented(one), "}")
+                shown = (
+                    (f"value: {_quoted(one)}",) if isinstance(one, str) else ("value {", *_indented(one), "}")
+                )
+                inside = (f"key: {_quoted(key)}", *shown)
                 yield from (f"{name} {{", *(f"  {line}" for line in inside), "}")
         elif value is not None and (name in message._present or not isinstance(value, Message)):
-            for one in value if kind.many else [value] if isinstance(value, Message) or value else []:
+            for one in value if kind.many else [value] if value or name in message.MEMBERS else []:
                 if isinstance(one, Message):
                     yield from (f"{name} {{", *_indented(one), "}")
                 else:
@@ -305,6 +328,8 @@ def _quoted(text: str) -> str:
 
 
 def _shown(kind: str, value: Any) -> str:
+    if kind == "string":
+        return _quoted(value)
     if kind == "bytes":
         chars = (chr(byte) for byte in value)
         return "".join(char if char < "\x7f" else f"\\{ord(char):03o}" for char in _quoted("".join(chars)))

@@ -1,4 +1,4 @@
-"""The values of fields that are repeated, or maps, in messages of protocol buffers (see `messages`).
+"""The values of the fields of messages of protocol buffers (see `messages`): scalars, lists and maps.
 
 value: [1, 2]               Scalars: an array of numbers, or a list of bytes
 feature { … }               Messages: a list, whose `add` returns a new message
@@ -9,28 +9,35 @@ from __future__ import annotations
 
 import array
 import operator
+import struct
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any
 
 import numpy as np
 
 from .protobuf import field, varint, varints
 
-CODES = {"float": "f", "double": "d", "int64": "q", "int32": "i", "uint32": "I", "uint64": "Q", "bool": "B"}
-"""The codes of arrays of numbers, by the types of fields."""
+CODES = {
+    "float": "f", "double": "d", "int64": "q", "int32": "i", "uint32": "I", "uint64": "Q", "bool": "B",
+    "fixed32": "I", "sint64": "q",
+}  # fmt: skip
+"""The codes of arrays of numbers, by the types of fields; "fixed32" and "sint64" have single values only."""
 
 _FLOATS = frozenset({"float", "double"})
+_FIXED = {"float": "<f", "double": "<d", "fixed32": "<I"}
+_TEXTS = {"bytes": bytes, "string": str}
+_WORD = 1 << 64
 
 
 def checked(kind: str, values: Iterable[Any]) -> Any:
-    """Return numbers as an array, bytes as a list; TypeError or ValueError for values of other types."""
-    if kind == "bytes":
+    """Return numbers as an array, bytes and strings as a list; TypeError or ValueError for values of other types."""
+    if kind in _TEXTS:
         items = list(values)
         for item in items:
-            if not isinstance(item, bytes):
-                raise TypeError(f"expected bytes, {type(item).__name__} found")
-        return [bytes(item) for item in items]
+            if not isinstance(item, _TEXTS[kind]):
+                raise TypeError(f"expected {kind}, {type(item).__name__} found")
+        return [_TEXTS[kind](item) for item in items]
     if kind not in _FLOATS and kind != "bool":
         values = list(values)
         if any(isinstance(value, (bool, np.bool_)) for value in values):
@@ -40,6 +47,37 @@ def checked(kind: str, values: Iterable[Any]) -> Any:
         return array.array(CODES[kind], values)
     except OverflowError as error:
         raise ValueError(f"Value out of range: {error}") from None
+
+
+def encoded(number: int, kind: str, value: Any) -> bytes:
+    """Return the field with this number, of a scalar type, in the wire format."""
+    if kind in _FIXED:
+        return varint(number << 3 | (1 if kind == "double" else 5)) + struct.pack(_FIXED[kind], value)
+    return field(number, (value << 1 ^ value >> 63) if kind == "sint64" else value)
+
+
+def fits(kind: Any, value: int | bytes) -> bool:
+    """Return whether a value in the wire format may be of this `Field`; others are dropped."""
+    if kind.keyed or kind.type not in CODES:
+        return isinstance(value, bytes)
+    if kind.type in _FIXED:
+        return isinstance(value, bytes) and (kind.many or len(value) == struct.calcsize(_FIXED[kind.type]))
+    return kind.many or isinstance(value, int)
+
+
+def decoded(kind: str, value: Any) -> Any:
+    """Return the scalar of a type from a value in the wire format, which `fits`."""
+    if kind in _FIXED:
+        return struct.unpack(_FIXED[kind], value)[0]
+    if kind in _TEXTS:
+        return value.decode() if kind == "string" else value
+    if kind == "bool":
+        return bool(value)
+    if kind == "sint64":
+        return value >> 1 ^ -(value & 1)
+    size = 1 << (32 if kind.endswith("32") else 64)
+    value %= size
+    return value - size if kind.startswith("int") and value >= size >> 1 else value
 
 
 class _Sequence(MutableSequence[Any]):
@@ -102,7 +140,7 @@ class Scalars(_Sequence):
         """Return the field with this number in the wire format."""
         if not self._items:
             return b""
-        if self._kind == "bytes":
+        if self._kind in _TEXTS:
             return b"".join(field(number, item) for item in self._items)
         if self._kind in _FLOATS:
             return field(number, _little_endian(self._items).tobytes())
@@ -110,8 +148,8 @@ class Scalars(_Sequence):
 
     def decode(self, content: int | bytes) -> None:
         """Add what a field in the wire format holds: an element, or several packed ones."""
-        if self._kind == "bytes":
-            self._items.append(content)
+        if self._kind in _TEXTS:
+            self._items.append(decoded(self._kind, content))
         elif self._kind in _FLOATS:
             numbers = array.array(self._items.typecode, content if isinstance(content, bytes) else b"?")
             self._items.extend(_little_endian(numbers))
@@ -139,7 +177,8 @@ class Messages(_Sequence):
         raise TypeError("a repeated field of messages does not support assignment")
 
     def insert(self, index: int, value: Any) -> None:
-        self._items.insert(index, self._kind.FromString(value.SerializeToString()))
+        made = self._kind(**value) if isinstance(value, Mapping) else value
+        self._items.insert(index, self._kind.FromString(made.SerializeToString()))
         self._added()
 
     def add(self, **values: Any) -> Any:
@@ -153,8 +192,8 @@ class Messages(_Sequence):
         self._items.sort(key=key, reverse=reverse)
 
 
-class MessageMap(MutableMapping[str, Any]):
-    """Messages of one class by strings; reading a missing key makes an empty message, as in protobuf."""
+class _Map(MutableMapping[str, Any]):
+    """A map from strings that a field of a message holds; a change makes the field present."""
 
     def __init__(self, owner: Any, name: str, kind: Any) -> None:
         self._owner, self._name, self._kind = owner, name, kind
@@ -164,12 +203,9 @@ class MessageMap(MutableMapping[str, Any]):
         if not isinstance(key, str):
             raise TypeError(f"bad argument type for built-in operation: a key is a string, not {key!r}")
         if key not in self._items:
-            self._items[key] = self._kind()
+            self._items[key] = self._kind() if isinstance(self._kind, type) else ""
             self._owner._mark(self._name)
         return self._items[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        raise ValueError("Message objects may not be assigned; use CopyFrom of the entry")
 
     def __delitem__(self, key: str) -> None:
         del self._items[key]
@@ -186,13 +222,56 @@ class MessageMap(MutableMapping[str, Any]):
     def get(self, key: str, default: Any = None) -> Any:
         return self._items.get(key, default)
 
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def parts(self, number: int, deterministic: bool) -> Iterator[bytes]:
+        """Yield the entries in the wire format, each a field with this number."""
+        for key, value in sorted(self._items.items()) if deterministic else self._items.items():
+            yield field(number, field(1, key) + field(2, self._content(value, deterministic)))
+
+    def _content(self, value: Any, deterministic: bool) -> bytes | str:
+        raise NotImplementedError
+
+
+class MessageMap(_Map):
+    """Messages of one class by strings; reading a missing key makes an empty message, as in protobuf."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        raise ValueError("Message objects may not be assigned; use CopyFrom of the entry")
+
     def get_or_create(self, key: str) -> Any:
         """Return the message of a key, a new one for a missing key."""
         return self[key]
 
-    def __repr__(self) -> str:
-        return repr(self._items)
+    def merge(self, entries: Any) -> None:
+        """Add messages, or dicts of their fields, to those of the same keys."""
+        for key, value in dict(entries).items():
+            self[key].MergeFrom(value)
 
     def decode(self, key: str, content: bytes) -> None:
         """Replace the entry of a key by the message of bytes."""
         self._items[key] = self._kind.FromString(content)
+
+    def _content(self, value: Any, deterministic: bool) -> bytes:
+        return value.SerializeToString(deterministic)
+
+
+class StringMap(_Map):
+    """Strings by strings."""
+
+    def __setitem__(self, key: str, value: str) -> None:
+        self._items[key] = checked("string", [value])[0]
+        self._owner._mark(self._name)
+
+    def merge(self, entries: Any) -> None:
+        """Set the entries of a dict."""
+        for key, value in dict(entries).items():
+            self[key] = value
+
+    def decode(self, key: str, content: bytes) -> None:
+        """Replace the entry of a key by the string of bytes."""
+        self._items[key] = content.decode()
+
+    def _content(self, value: str, deterministic: bool) -> str:
+        return value

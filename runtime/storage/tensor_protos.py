@@ -28,6 +28,13 @@ NUMBERS = {
 }  # fmt: skip
 """TensorFlow's numbers of dtypes."""
 
+_OTHER_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+TYPE_LABELS = {number: f"DT_{_OTHER_NAMES.get(name, name).upper()}" for name, number in NUMBERS.items()} | {
+    20: "DT_RESOURCE",
+    21: "DT_VARIANT",
+}
+"""The names of dtypes in the text format of messages."""
+
 _BY_NUMBER = {number: name for name, number in NUMBERS.items()}
 _FIXED = {5: "<f4", 6: "<f8", 9: "<c8", 12: "<c16"}
 _VARINTS = frozenset({7, 10, 11, 13, 16, 17})

@@ -1,0 +1,1 @@
+"""Formats of other projects: their messages, and the code that writes and reads them."""

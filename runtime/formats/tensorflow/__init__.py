@@ -1,0 +1,1 @@
+"""TensorFlow's formats: GraphDef, SavedModel and checkpoints, written and read without TensorFlow."""
