@@ -18,8 +18,8 @@ import numpy as np
 from .. import dtypes, errors
 from ..core.conversion import convert_to_tensor
 from ..core.tensor_spec import TensorSpec
+from ..storage.crc32c import masked_crc32c
 from .compressed import COMPRESSIONS, CompressedStream, opened
-from .crc32c import masked_crc32c
 from .dataset import Dataset
 from .pipeline_stage import Elements, PipelineStage, number
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import errors
 from ..core.export import export
-from .crc32c import masked_crc32c
+from ..storage.crc32c import masked_crc32c
 
 
 @export("io.TFRecordOptions")

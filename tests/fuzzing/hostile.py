@@ -8,7 +8,7 @@ import json
 import struct
 import zlib
 
-from agc.runtime.data.crc32c import masked_crc32c
+from agc.runtime.storage.crc32c import masked_crc32c
 from agc.runtime.storage.protobuf import field, varint
 
 from . import mutations

@@ -119,7 +119,7 @@ def in_safetensors(content, rng):
 
 def in_records(content, rng):
     """Return a TFRecord file with other records, or lengths that lie, and the checksums of these."""
-    from agc.runtime.data.crc32c import masked_crc32c
+    from agc.runtime.storage.crc32c import masked_crc32c
 
     if rng.random() < 0.4:
         return damaged(content, rng)
