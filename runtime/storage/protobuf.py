@@ -46,6 +46,11 @@ def fixed64(number: int, value: float) -> bytes:
     return varint(number << 3 | 1) + struct.pack("<d", value)
 
 
+def fixed32(number: int, value: int) -> bytes:
+    """Return a field that is an unsigned integer of four bytes."""
+    return varint(number << 3 | 5) + struct.pack("<I", value)
+
+
 def fields(message: bytes) -> Iterator[tuple[int, Any]]:
     """Yield (number, value) of each field: an integer or bytes; ValueError for a truncated message.
 
@@ -54,16 +59,16 @@ def fields(message: bytes) -> Iterator[tuple[int, Any]]:
     """
     at = 0
     while at < len(message):
-        key, at = _read_varint(message, at)
+        key, at = read_varint(message, at)
         kind = key & 7
         if not 0 < key >> 3 < 1 << 29:
             raise ValueError("the message has a field of an invalid number")
         if kind == 0:
-            value, at = _read_varint(message, at)
+            value, at = read_varint(message, at)
             yield key >> 3, value & _WORD
             continue
         if kind == 2:
-            size, at = _read_varint(message, at)
+            size, at = read_varint(message, at)
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
         else:
@@ -96,7 +101,12 @@ def varints(content: int | bytes) -> Array:
     return np.bitwise_or.reduceat((data & 127).astype(np.uint64) << shifts.astype(np.uint64), starts)
 
 
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
+def read_varint(message: bytes, at: int) -> tuple[int, int]:
+    """Return the varint at a position, and the position after it; ValueError if the message breaks off.
+
+    >>> read_varint(varint(300), 0)
+    (300, 2)
+    """
     value = shift = 0
     while at < len(message) and shift < 70:
         byte = message[at]
