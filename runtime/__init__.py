@@ -55,6 +55,7 @@ NAMESPACES = (
     "experimental",
     "data",
     "distribute",
+    "export",
     "image",
     "io",
     "linalg",

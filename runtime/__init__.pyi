@@ -71,6 +71,7 @@ from agc.runtime.ops.linalg.matmul import einsum as einsum
 from agc.runtime import errors as errors
 from agc.runtime.control_flow.control_dependencies import executing_eagerly as executing_eagerly
 from agc.runtime import experimental as experimental
+from agc.runtime import export as export
 from agc.runtime.ops.signal.fftnd import fftnd as fftnd
 from agc.runtime.ops.strings.farmhash import fingerprint as fingerprint
 from agc.runtime.higher_order.scan import foldl as foldl

@@ -338,7 +338,7 @@ LAYERS = (
     "python_semantics autograph_backend tracing",
     "sparse ragged linear_operator higher_order",
     "audio bitwise debugging linalg _math_special math nn quantization random sets signal strings sysconfig",
-    "formats lookup image train saved_model profiler data io summary distribute types xla",
+    "formats lookup image train saved_model profiler data io summary distribute types xla export",
     "autograph _top_level_names runtime",
     "interop keras experimental raw_ops compat test",
 )

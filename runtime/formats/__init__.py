@@ -1,1 +1,6 @@
-"""Formats of other projects: their messages, and the code that writes and reads them."""
+"""The file formats of other systems: records that all exporters share, and one package for each format.
+
+    program.py    the program to be written: a graph, with names for its inputs and outputs
+    refusals.py   the error that lists each operation that a format cannot express
+    missing.py    the error for a library of a format that is not installed
+"""

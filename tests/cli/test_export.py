@@ -1,0 +1,52 @@
+"""`agc export`: write a function in a format."""
+
+import pytest
+
+PROGRAM = """\
+import agc.runtime as tf
+
+
+def scaled(x, factor=2.0):
+    return {"scaled": x * factor}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "model.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_values_and_types_are_arguments(agc, file, tmp_path):
+    out = tmp_path / "f.json"
+    done = agc("export", f"{file}::scaled", "[1.0, 2.0]", "-o", str(out))
+    assert done.stdout == f"{out}: scaled(x: float32[2]) -> scaled: float32[2]\n"
+    done = agc("export", f"{file}::scaled", "--input", "x=float32[batch,?]", "-o", str(out))
+    assert done.stdout == f"{out}: scaled(x: float32[batch, x_1]) -> scaled: float32[?, ?]\n"
+
+
+def test_a_graph_file_is_exported_and_verified(agc, file, tmp_path):
+    one, other = tmp_path / "f.txt", tmp_path / "f.json"
+    agc("export", f"{file}::scaled", "3.0", "-o", str(one))
+    done = agc("export", str(one), "-o", str(other), "--verify")
+    assert done.returncode == 0
+    assert "output_0: agrees, largest difference 0\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["::scaled", "3.0", "-o", "f.nothing"], "is that of no format; name one of text, json"),
+        (["::scaled", "3.0", "-o", "f.txt", "--to", "jso"], "did you mean"),
+        (["::scaled", "--input", "x=float32", "-o", "f.txt"], "`x=float32` is not a type"),
+        (["::scaled", "--input", "x=float7[]", "-o", "f.txt"], "there is no dtype `float7`"),
+        (["::scaled", "--input", "x=int32[a b]", "-o", "f.txt"], "`a b` is not a size"),
+        (["::scaled", "1", "2", "3", "-o", "f.txt"], "the arguments do not fit `scaled`"),
+        (["", "-o", "f.txt"], "names no function"),
+    ],
+)
+def test_wrong_usage_is_explained(agc, file, arguments, message):
+    done = agc("export", f"{file}{arguments[0]}", *arguments[1:])
+    assert done.returncode == 2
+    assert message in done.stderr
