@@ -1,0 +1,1 @@
+"""Tools for TensorFlow's formats that need TensorFlow itself: run by the Python of a peer."""
