@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core.conversion import TensorLike, convert_to_tensor
 from ...core.export import export, export_member
+from ...core.shapes import is_static
 from ...core.tensor import Tensor
 from ..arrays.concat_split import concat
 from ..arrays.creation import zeros
@@ -230,6 +231,9 @@ def _one_channel_each(filter: Any) -> Tensor:
     known = filter.shape.dims
     if known is not None and len(known) != 4:
         raise ValueError(f"depthwise_conv2d: `filter` must have rank 4. Received: shape {filter.shape}")
+    if is_static(known):
+        height, width, channels, multiplier = known
+        return reshape(filter, [height, width, 1, channels * multiplier])  # type: ignore[no-any-return]
     return reshape(filter, _sizes_for_one_channel(shape_of(filter)))  # type: ignore[no-any-return]
 
 

@@ -114,6 +114,18 @@ def test_depthwise_and_separable() -> None:
     np.testing.assert_allclose(both, np.concatenate(each, -1) @ mixture[0, 0])
 
 
+def test_depthwise_convolutions_have_static_shapes() -> None:
+    ones = [1, 1, 1, 1]
+    specs = [tf.TensorSpec([2, 5, 5, 3]), tf.TensorSpec([3, 3, 3, 2])]
+    function = tf.function(lambda x, w: tf.nn.depthwise_conv2d(x, w, ones, "SAME"))
+    assert function.get_concrete_function(*specs).structured_outputs.shape == [2, 5, 5, 6]
+    gradient = tf.function(
+        lambda x, dy: tf.nn.depthwise_conv2d_backprop_filter(x, [3, 3, 3, 2], dy, ones, "SAME")
+    )
+    specs = [tf.TensorSpec([2, 5, 5, 3]), tf.TensorSpec([2, 5, 5, 6])]
+    assert gradient.get_concrete_function(*specs).structured_outputs.shape == [3, 3, 3, 2]
+
+
 def test_batches_of_any_rank_and_narrow_numbers() -> None:
     x, w = RANDOM.normal(size=(2, 3, 5, 5, 2)), RANDOM.normal(size=(2, 2, 2, 3))
     flat = tf.nn.conv2d(x.reshape(6, 5, 5, 2), w, 1, "SAME")
