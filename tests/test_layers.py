@@ -46,7 +46,7 @@ LIBRARIES = {
     "backends": {"jax", "numpy"},
 }
 ROOMS = {
-    ("runtime", "executors"): {"llvmlite"},
+    ("runtime", "executors"): {"llvmlite", "jax"},
     ("runtime", "kernels"): {"re2", "PIL"},
 }  # what only the files of one room may import
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from ..control_flow import state_leaves
 from ..core.variable import Variable
-from ..executors import EXECUTORS, Runner
+from ..executors import EXECUTORS, Runner, compiled_by
 from ..ir.builder import recorders
 from ..ir.captured_tensors import lift_captured
 from ..ir.clone import Substitution, clone_value
@@ -65,10 +65,9 @@ def recorded(concrete: CalledFunction, inputs: Sequence[Any]) -> Any:
         return concrete.run([argument._array for argument in given])
     known = concrete.ways.get(tuple(map(id, captured)))
     if known is None:
-        if concrete.executor == "native":
-            from ..executors.llvm import JitFunction
-
-            JitFunction(concrete.graph).demand([argument._array for argument in given] + concrete.references)
+        if concrete.executor in _WHERE_POSSIBLE:
+            compiled = compiled_by(concrete.executor, concrete.graph)
+            compiled.demand([argument._array for argument in given] + concrete.references)
         known = concrete.ways[tuple(map(id, captured))] = _callables(concrete, captured)
     simple, pure = known
     if len(tapes) == 1 and not tapes[0].is_persistent:
@@ -94,7 +93,7 @@ def _callables(
     concrete: CalledFunction, captured: Sequence[Any]
 ) -> tuple[Differentiable, Differentiable | None]:
     """Return the graph with inputs for the tensors `captured`, and its form without references, if there is one."""
-    plan = _native_where_possible if concrete.executor == "native" else EXECUTORS[concrete.executor]
+    plan = _WHERE_POSSIBLE.get(concrete.executor) or EXECUTORS[concrete.executor]
     graph = lift_captured(concrete.graph, captured) if captured else concrete.graph
     pure = of_contents(graph)
     return (
@@ -103,21 +102,25 @@ def _callables(
     )
 
 
-def _native_where_possible(graph: Graph) -> Runner:
-    """Return a runner of a forward or backward graph: native code, or a plan if its operations cannot be compiled."""
-    from ..executors.llvm import CompilationError, JitFunction
+def _where_possible(executor: str, graph: Graph) -> Runner:
+    """Return a runner of a forward or backward graph: compiled, or a plan if its operations cannot be compiled."""
+    from ..executors.llvm import CompilationError
 
-    native, plans = JitFunction(graph), list[Runner]()
+    compiled, plans = compiled_by(executor, graph), list[Runner]()
 
     def run(arguments: Sequence[Any]) -> Sequence[Any]:
         if not plans:
             try:
-                return native.run(arguments)
+                return compiled.run(arguments)
             except CompilationError:
                 plans.append(EXECUTORS["automatic"](graph))
         return plans[0](arguments)
 
     return run
+
+
+_WHERE_POSSIBLE = {name: functools.partial(_where_possible, name) for name in ("native", "xla")}
+"""By executor that refuses some graphs, the one that runs these as a plan."""
 
 
 def of_contents(graph: Graph) -> Graph | None:

@@ -1,7 +1,7 @@
 """Executors of graphs. An executor turns a graph into a function from input values to output values.
 
 >>> sorted(EXECUTORS)
-['automatic', 'interpret', 'native', 'plan']
+['automatic', 'interpret', 'native', 'plan', 'xla']
 """
 
 from __future__ import annotations
@@ -38,10 +38,23 @@ def planned(graph: Graph, limits_threads: bool = True) -> Runner:
     return Plan(fusion.run(batch_loop_matmul.run(graph)), limits_threads).run
 
 
-def _native(graph: Graph) -> Runner:
+def compiled_by(executor: str, graph: Graph) -> Any:
+    """Return the graph as a function that is compiled by "native" or "xla"; its `run` is a runner."""
+    if executor == "xla":
+        from .xla import XlaFunction  # needs JAX, which is not always installed
+
+        return XlaFunction(graph)
     from .llvm import JitFunction  # needs a compiler that is not always installed
 
-    return JitFunction(graph).run
+    return JitFunction(graph)
+
+
+def _native(graph: Graph) -> Runner:
+    return compiled_by("native", graph).run  # type: ignore[no-any-return]
+
+
+def _by_xla(graph: Graph) -> Runner:
+    return compiled_by("xla", graph).run  # type: ignore[no-any-return]
 
 
 def _automatic(graph: Graph) -> Runner:
@@ -57,6 +70,7 @@ EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
     "plan": planned,
     "interpret": _interpreted,
     "native": _native,
+    "xla": _by_xla,
     "automatic": _automatic,
 }
 """The executors by name."""
@@ -70,6 +84,7 @@ __all__ = [
     "EXECUTORS",
     "Plan",
     "Runner",
+    "compiled_by",
     "interpret",
     "kernel_for",
     "plan_for",

@@ -275,7 +275,7 @@ def function(
     func: Callable[P, R],
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: bool | str | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
     experimental_autograph_options: Any = None,
@@ -294,7 +294,7 @@ def function(
     func: None = None,
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: bool | str | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
     experimental_autograph_options: Any = None,
@@ -313,7 +313,7 @@ def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
     autograph: bool = True,
-    jit_compile: bool | None = None,
+    jit_compile: bool | str | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
     experimental_autograph_options: Any = None,
@@ -339,17 +339,18 @@ def function(
             `experimental_relax_shapes`).
         jit_compile: True compiles to native code at the first call with each combination of shapes, and raises an
             error with the reasons where that is not possible (also spelled `experimental_compile`). None compiles
-            graphs that have run for long in the background, and keeps the faster code; False never compiles.
+            graphs that have run for long in the background, and keeps the faster code; False never compiles. "xla"
+            compiles by XLA, through JAX (the extra `[jax]`), and raises an error as True does.
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
         experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect. Only
             the attributes that TensorFlow supports are accepted.
-        experimental_executor: "plan" (the graph as straight-line Python), "interpret" (step by step) or "native",
-            which is `jit_compile=True`.
+        experimental_executor: "plan" (the graph as straight-line Python), "interpret" (step by step), "native",
+            which is `jit_compile=True`, or "xla", which is `jit_compile="xla"`.
         max_traces: the maximum number of traces; one more raises a RuntimeError that explains what differs. None
             sets no limit. The 1,000 most recently used graphs are kept.
 
-    Raises ValueError for `jit_compile=True` without the extra `[jit]` and for unknown options, TypeError for a bad
-    signature.
+    Raises ValueError for `jit_compile` without the extra (`[jit]` for True, `[jax]` for "xla") and for unknown options,
+    TypeError for a bad signature.
 
     >>> from agc.runtime import constant
     >>> @function

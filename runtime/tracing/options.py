@@ -34,7 +34,7 @@ class FunctionOptions(NamedTuple):
     def checked(
         input_signature: Sequence[Any] | None = None,
         autograph: bool = True,
-        jit_compile: bool | None = None,
+        jit_compile: bool | str | None = None,
         reduce_retracing: bool = False,
         implements: str | None = None,
         features: Any = None,
@@ -43,12 +43,14 @@ class FunctionOptions(NamedTuple):
         max_traces: int | None = None,
     ) -> FunctionOptions:
         """Return the options. Raise ValueError or TypeError for invalid ones."""
-        if jit_compile:
+        if isinstance(jit_compile, str):
+            executor = _compiler_named(jit_compile)
+        elif jit_compile:
             executor = "native"
         elif jit_compile is None and executor == "plan":
             executor = "automatic"
-        if executor == "native":
-            _demand_compiler()
+        if executor in ("native", "xla"):
+            _demand_compiler(executor)
         if executor not in EXECUTORS:
             raise ValueError(f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {executor!r}")
         if implements is not None and not isinstance(implements, str):
@@ -66,9 +68,18 @@ class FunctionOptions(NamedTuple):
         )
 
 
-def _demand_compiler() -> None:
-    from ..executors.llvm import missing
+def _compiler_named(jit_compile: str) -> str:
+    if jit_compile not in ("native", "xla"):
+        raise ValueError(f'jit_compile must be True, False, None, "native" or "xla", not {jit_compile!r}')
+    return jit_compile
 
-    why = missing()
+
+def _demand_compiler(executor: str) -> None:
+    from ..executors import llvm, xla
+
+    why = (xla if executor == "xla" else llvm).missing()
     if why is not None:
-        raise ValueError(f"jit_compile=True needs a native compiler: {why}")
+        demand = (
+            'jit_compile="xla" needs JAX' if executor == "xla" else "jit_compile=True needs a native compiler"
+        )
+        raise ValueError(f"{demand}: {why}")

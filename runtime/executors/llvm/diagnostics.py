@@ -23,19 +23,19 @@ from ...ir.graph import Graph, Operation
 CODE = "AGC220"
 FAULT = "AGC221"
 
+_DEMAND = "to native code, as jit_compile=True demands"
+
 
 class CompilationError(InvalidArgumentError):
     """Error for a function with `jit_compile=True` that cannot be compiled.
 
-    `reasons` has one text for each obstacle.
+    `reasons` has one text for each obstacle; `demand` says by which compiler, and who demands it.
     """
 
-    def __init__(self, name: str, reasons: Iterable[str], fix: str) -> None:
+    def __init__(self, name: str, reasons: Iterable[str], fix: str, demand: str = _DEMAND) -> None:
         self.reasons = list(reasons)
         lines = "".join(f"\n  --> {reason}" for reason in self.reasons)
-        super().__init__(
-            f"error[{CODE}]: `{name}` cannot be compiled to native code, as jit_compile=True demands{lines}\nfix: {fix}"
-        )
+        super().__init__(f"error[{CODE}]: `{name}` cannot be compiled {demand}{lines}\nfix: {fix}")
 
 
 class BrokenRuleError(Exception):
@@ -49,7 +49,7 @@ class BrokenRuleError(Exception):
 class CompilerFaultError(InternalError):
     """Error for an unexpected failure of the compiler on a graph; `__cause__` is the original error."""
 
-    def __init__(self, name: str, fault: Exception) -> None:
+    def __init__(self, name: str, fault: Exception, how: str = "to native code") -> None:
         cause, location = fault, ""
         if isinstance(fault, BrokenRuleError):
             assert isinstance(fault.__cause__, Exception)
@@ -58,7 +58,7 @@ class CompilerFaultError(InternalError):
             location = f"\n  --> {f'{origin}: ' if origin else ''}{fault.operation.type}"
         text = str(cause).strip().partition("\n")[0]
         super().__init__(
-            f"error[{FAULT}]: agc failed to compile `{name}` to native code: {type(cause).__name__}: {text}{location}\n"
+            f"error[{FAULT}]: agc failed to compile `{name}` {how}: {type(cause).__name__}: {text}{location}\n"
             "This is a bug in agc, not in the program.\n"
             "fix: run the function with jit_compile=False; report this message and "
             f"print({name}.get_concrete_function(...).graph)"

@@ -1,0 +1,39 @@
+"""The XLA executor: trace a whole graph with JAX for the shapes of its inputs, and run the program that XLA makes.
+
+    graph ──functionalize──► static form ──region_trace──► jaxpr ──jax.jit──► XLA program ──xla_function──► runner
+
+    library.py          JAX itself, imported at the first use; the scope in which 64-bit types exist
+    static_form.py      the graph without variables and streams, with static shapes
+    region_trace.py     computes the operations of a graph with values that JAX traces; failed checks are a flag
+    structured.py       conditionals and loops
+    rule_registry.py    the table of operations: a rule, the kernel traced with jax.numpy, or a reason
+    numpy_namespace.py  kernels with jax.numpy in the place of NumPy
+    rules/              the rules of operations
+    xla_function.py     a graph for any shapes; the plan runs failed calls again, and reports the error
+
+A run changes no variable before it has succeeded. A failed check is a flag among the results; the plan then runs the
+same inputs again, and raises the error with the line of user code.
+
+>>> missing() is None or "pip install" in missing()
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .library import INSTALL, available, missing
+
+if TYPE_CHECKING:
+    from .xla_function import XlaFunction
+
+__all__ = ["INSTALL", "XlaFunction", "available", "missing"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `XlaFunction` at its first use, together with JAX and all rules."""
+    if name == "XlaFunction":
+        from .xla_function import XlaFunction
+
+        return XlaFunction
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,129 @@
+"""Compute the operations of a graph with values that JAX traces.
+
+    y = floordiv x, n               y = floor_divide(x, where(n == 0, 1, n))
+    z = add y, 1             ==>    z = y + 1
+                                    failed = any(n == 0)
+
+A check is a condition, not an error: `failed` says whether one has not held, and is a result of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import dtypes
+from ...functionalize.errors import CannotCompileError, Reason
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from ...ir.value_types import TensorType
+from ...ops.framework import narrow_floats
+from ...ops.framework.region_ops import CUSTOM
+from .numpy_namespace import traced
+from .rule_registry import RULES, TRACED, NotLoweredError, refusal
+
+Array = Any
+"""A value that JAX traces, or an array of NumPy where it is a constant."""
+
+
+class RegionTrace:
+    """The computation of one graph or region. `failed` is False, or a traced bool: whether a check did not hold."""
+
+    def __init__(self) -> None:
+        self.failed: Any = False
+
+    def run(self, graph: Graph, arguments: Sequence[Array]) -> list[Array]:
+        """Return the outputs of the graph for the values of its inputs."""
+        values: dict[Operand, Array] = dict(zip(graph.inputs, arguments, strict=True))
+        for operation in graph.live_operations():
+            inputs = [_read(operand, values) for operand in operation.inputs]
+            values.update(zip(operation.outputs, self._computed(operation, inputs), strict=True))
+        return [_read(operand, values) for operand in graph.outputs]
+
+    def demand(self, holds: Array) -> None:
+        """Note a check, which fails unless all elements of `holds` are true."""
+        if isinstance(holds, jax.Array):
+            self.fail(jnp.logical_not(jnp.all(holds)))
+        elif not np.all(holds):  # known now
+            self.fail(True)
+
+    def fail(self, failed: Any) -> None:
+        """Note whether a check, or one of several, has failed."""
+        if self.failed is False:
+            self.failed = failed
+        elif failed is not False:
+            self.failed = jnp.logical_or(self.failed, failed)
+
+    def _computed(self, operation: Operation, inputs: list[Array]) -> Sequence[Array]:
+        site = RuleContext(operation, self)
+        rule = RULES.get(operation.type, traced)
+        try:
+            if operation.regions:
+                return rule(site, *inputs)  # type: ignore[no-any-return]
+            is_narrow = operation.type in TRACED and narrow_floats.is_used_by(operation)
+            given = [_widened(x) for x in inputs] if is_narrow else inputs
+            found = rule(site, *operation.op.grouped(given))
+        except NotLoweredError as error:
+            raise CannotCompileError([Reason(operation, str(error))]) from None
+        results = found if isinstance(found, (list, tuple)) else [found] if operation.outputs else []
+        return [_as_declared(x, value) for x, value in zip(results, operation.outputs, strict=True)]
+
+
+class RuleContext:
+    """One operation while its rule runs: its attributes, the type of its result, and the checks that it adds."""
+
+    __slots__ = ("attrs", "operation", "trace")
+
+    def __init__(self, operation: Operation, trace: RegionTrace) -> None:
+        self.operation = operation
+        self.attrs: Mapping[str, Any] = operation.attrs
+        self.trace = trace
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The static shape of the first result."""
+        return self.operation.outputs[0].shape  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the first result."""
+        return self.operation.outputs[0].dtype.numpy
+
+    def demand(self, holds: Array) -> None:
+        """Add a check, which fails unless all elements of `holds` are true."""
+        self.trace.demand(holds)
+
+
+def _read(operand: Operand, values: Mapping[Operand, Array]) -> Array:
+    return operand.value if isinstance(operand, Constant) else values[operand]
+
+
+def _widened(value: Array) -> Array:
+    if isinstance(value, (list, tuple)):
+        return [_widened(each) for each in value]
+    return value.astype(np.float32) if getattr(value, "dtype", None) in dtypes.NARROW else value
+
+
+def _as_declared(found: Array, value: Value) -> Array:
+    """Return a result with the dtype of its declaration."""
+    if not isinstance(value.spec, TensorType):
+        return found
+    array = jnp.asarray(found, value.dtype.numpy)
+    if array.shape != value.shape:
+        raise AssertionError(f"the rule returns {array.shape} in place of {value.spec}")
+    return array
+
+
+def reasons(graph: Graph) -> list[Reason]:
+    """Return the reasons why operations of a graph and its regions are not run by XLA."""
+    found = []
+    for operation in graph.live_operations():
+        text = refusal(operation.op)
+        if text is not None:
+            found.append(Reason(operation, text))
+        for region in operation.regions if operation.op is not CUSTOM else ():
+            found += reasons(region)
+    return found

@@ -1,0 +1,42 @@
+"""Rules of operations that rearrange elements: the shapes of their results are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..rule_registry import lowers
+
+Array = Any
+
+
+@lowers("reshape", "expand_dims", "squeeze")
+def _(site: Any, tensor: Array, *_: Array) -> Array:
+    return jnp.reshape(tensor, site.shape)
+
+
+@lowers("broadcast_to")
+def _(site: Any, tensor: Array, *_: Array) -> Array:
+    return jnp.broadcast_to(tensor, site.shape)
+
+
+@lowers("fill")
+def _(site: Any, shape: Array, value: Array) -> Array:
+    return jnp.full(site.shape, value, site.dtype)
+
+
+@lowers("zeros", "zeros_like")
+def _(site: Any, *_: Array) -> Array:
+    return jnp.zeros(site.shape, site.dtype)
+
+
+@lowers("ones", "ones_like")
+def _(site: Any, *_: Array) -> Array:
+    return jnp.ones(site.shape, site.dtype)
+
+
+@lowers("stack")
+def _(site: Any, values: Sequence[Array]) -> Array:
+    return jnp.stack(values, site.attrs["axis"])

@@ -1,0 +1,34 @@
+"""Rules of assertions, prints and exceptions, and of values without any computation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..rule_registry import lowers
+
+Array = Any
+
+
+@lowers(
+    "const", "identity", "stop_gradient", "optimization_barrier", "placeholder_with_default", "ensure_shape"
+)
+def _(site: Any, value: Array) -> Array:
+    return value
+
+
+@lowers("no_op")
+def _(site: Any) -> list[Array]:
+    return []
+
+
+@lowers("assert")
+def _(site: Any, condition: Array, data: Sequence[Array]) -> list[Array]:
+    site.demand(condition)
+    return []
+
+
+@lowers("raise")
+def _(site: Any, values: Sequence[Array]) -> list[Array]:
+    site.trace.fail(True)
+    return []

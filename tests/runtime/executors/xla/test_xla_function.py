@@ -1,0 +1,137 @@
+"""`tf.function(jit_compile="xla")`: whole graphs as XLA programs, with state, control flow and errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import agc.runtime as tf
+import jax
+import numpy as np
+import pytest
+from agc.runtime.executors.llvm import CompilationError
+
+XLA = {"jit_compile": "xla"}
+
+
+def test_loops_and_branches_run_as_one_program() -> None:
+    @tf.function(**XLA)
+    def collatz(n: Any) -> Any:
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    assert int(collatz(tf.constant(27))) == 111
+    assert int(collatz(tf.constant(27, tf.int64))) == 111
+
+
+def test_each_combination_of_shapes_has_a_program() -> None:
+    @tf.function(**XLA, input_signature=[tf.TensorSpec([None, None])])
+    def product(x: Any) -> Any:
+        return tf.matmul(x, x, transpose_b=True)
+
+    for rows in (1, 2, 3):
+        x = np.arange(rows * 2, dtype=np.float32).reshape(rows, 2)
+        np.testing.assert_array_equal(product(x), x @ x.T)
+
+
+def test_variables_are_assigned_when_the_run_has_succeeded() -> None:
+    total = tf.Variable([0, 0])
+
+    @tf.function(**XLA)
+    def shared(xs: Any, n: Any) -> Any:
+        total.assign_add(xs)
+        return total // n
+
+    assert shared([4, 6], 2).numpy().tolist() == [2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        shared([1, 1], 0)
+    # The plan runs a failing call: the assignment before the division stays, as in every executor.
+    assert total.numpy().tolist() == [5, 7]
+
+
+def test_failed_checks_name_the_line() -> None:
+    @tf.function(**XLA)
+    def chosen(x: Any, i: Any) -> Any:
+        for _ in tf.range(3):
+            x += x[i]
+        return x
+
+    assert chosen(tf.constant([1, 2]), tf.constant(-1)).numpy().tolist() == [15, 16]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"(?s)out of bounds.*test_xla_function.py:\d+, in chosen"
+    ):
+        chosen(tf.constant([1, 2]), tf.constant(2))
+
+
+def test_checks_in_the_test_of_a_loop_end_it() -> None:
+    @tf.function(**XLA)
+    def halved(x: Any, n: Any) -> Any:
+        while x // n > 1:
+            x -= 1
+        return x
+
+    assert int(halved(tf.constant(9), tf.constant(3))) == 5
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        halved(tf.constant(9), tf.constant(0))
+
+
+def test_shapes_may_depend_on_integers_that_are_inputs() -> None:
+    @tf.function(**XLA, input_signature=[tf.TensorSpec([6]), tf.TensorSpec([], tf.int32)])
+    def rows(x: Any, n: Any) -> Any:
+        return tf.reshape(x, [n, -1]) + 1
+
+    x = np.arange(6, dtype=np.float32)
+    assert rows(x, 2).shape == (2, 3)
+    np.testing.assert_array_equal(rows(x, 3), x.reshape(3, 2) + 1)
+
+
+def test_graphs_with_unknown_shapes_are_refused_with_the_lines() -> None:
+    @tf.function(**XLA)
+    def distinct(x: Any) -> Any:
+        return tf.unique(x).y
+
+    with pytest.raises(
+        CompilationError, match=r'(?s)by XLA, as jit_compile="xla" demands.*xla_function.py.*unique'
+    ):
+        distinct([1, 2, 1])
+
+
+def test_gradients_of_a_program_are_programs() -> None:
+    @tf.function(**XLA)
+    def loss(w: Any) -> Any:
+        return tf.reduce_sum(tf.exp(w) * w)
+
+    w = tf.constant([0.5, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        value = loss(w)
+    np.testing.assert_allclose(tape.gradient(value, w), np.exp(w) * (w + 1), rtol=1e-6)
+
+
+def test_types_of_64_bits_exist_within_programs_only() -> None:
+    double = tf.function(lambda x: x * 2, **XLA)
+    assert double(np.float64(0.1)).dtype is tf.float64
+    assert int(double(np.int64(1 << 40))) == 1 << 41
+    assert not jax.config.jax_enable_x64
+    assert jax.numpy.ones(2, dtype=float).dtype == np.float32
+
+
+def test_jax_is_imported_by_programs_only() -> None:
+    code = """
+import sys
+import agc.runtime as tf
+assert float(tf.function(lambda x: x + 1)(1.0)) == 2 and "jax" not in sys.modules
+double = tf.function(lambda x: x * 2, jit_compile="xla")
+assert "jax" not in sys.modules
+assert int(double(4)) == 8 and "jax" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_unknown_compilers_are_refused() -> None:
+    with pytest.raises(ValueError, match='"native" or "xla", not "gcc"'.replace('"gcc"', "'gcc'")):
+        tf.function(lambda x: x, jit_compile="gcc")
