@@ -55,6 +55,14 @@ lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, missing names, types of operations
 	PYTHONPATH=tests $(BIN)/python -m generate
 
+$(VENV)/installed-docs: pyproject.toml $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+.PHONY: docs
+docs: $(VENV)/installed-docs  ## build the documentation site in build/docs/html; a warning is an error
+	$(BIN)/python -m docs.site
+
 .PHONY: differential
 differential:  ## compare with TensorFlow: make differential PEER=path/to/its/python
 	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)

@@ -22,7 +22,7 @@ NAME_RIDDLES = re.compile(
 PERSONS = re.compile(r"\b(asks|knows|wants|tells|told|needs to know|has to know|whoever)\b", re.I)
 DOCUMENTS = [
     ROOT / "Makefile",
-    *sorted(p for f in ("", "docs/", "benchmarks/**/") for p in ROOT.glob(f + "*.md")),
+    *sorted(p for f in ("", "docs/**/", "benchmarks/**/") for p in ROOT.glob(f + "*.md")),
 ]
 BRITISH = re.compile(
     r"\w*((optimi|seriali|normali|initiali|speciali|generali|vectori|recogni)s(?!m)|neighbou"

@@ -3,15 +3,15 @@
 The options enable or disable passes of the optimizer (runtime/optimize/pass_table.py):
 
     disable_meta_optimizer     no pass at all
-    disable_model_pruning      prune: dead code elimination
-    constant_folding           fold: constant folding
-    shape_optimization         shapes: static shapes become constants
-    arithmetic_optimization    laws, strength, common: algebraic simplification with equal bits, and CSE
-    layout_optimizer           transposes: fold transposes into matrix products
-    loop_optimization          branches, loops, invariant: known branches and trip counts; LICM
+    disable_model_pruning      dce: dead code elimination
+    constant_folding           constant_fold
+    shape_optimization         shape_simplify: static shapes become constants
+    arithmetic_optimization    algebraic_simplify, strength_reduction, scalarize_broadcasts, cse: equal bits
+    layout_optimizer           fold_transposes: transposes move into matrix products
+    loop_optimization          simplify_cond, simplify_loops, licm: known branches and trip counts
     function_optimization      inline: inline function calls
     remapping                  fusion of operations
-    debug_stripper             strip: remove assertions, prints and checks for NaN (off by default)
+    debug_stripper             strip_debug: remove assertions, prints and checks for NaN (off by default)
     min_graph_nodes            graphs with fewer operations are not optimized
     fast_math                  also laws that hold for real numbers, but not for all floats (off by default)
     unroll                     unroll loops of up to this trip count (tiny ones are always unrolled)

@@ -102,6 +102,6 @@ def inside(folder, monkeypatch):
 
 def clean_environment():
     """The environment without what changes agc's or Python's output; Python is given UTF-8."""
-    unwanted = ("NO_COLOR", "FORCE_COLOR", "PYTHON_COLORS", "AGC_FULL_TRACEBACK", "_AGC_COMPLETE", "AGC_SHOW")
+    unwanted = ("NO_COLOR", "FORCE_COLOR", "PYTHON_COLORS", "AGC_FULL_TRACEBACK", "_AGC_COMPLETE")
     kept = {key: value for key, value in os.environ.items() if key not in unwanted}
     return {**kept, "PYTHONIOENCODING": "utf-8"}

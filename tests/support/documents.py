@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from support import prepared
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FLAGS = doctest.ELLIPSIS
 HOME = "/home/me"
 
