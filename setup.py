@@ -1,10 +1,14 @@
-"""Build the optional C extensions. Everything else about the package is in pyproject.toml."""
+"""Build the optional C extensions, and adapt the README for the package index; the rest is in pyproject.toml."""
 
 from __future__ import annotations
 
+import sys
 import sysconfig
+from pathlib import Path
 
 from setuptools import Extension, setup
+
+ROOT = Path(__file__).parent
 
 SOURCES = ("runtime/executors/llvm/call/native_call.c", "runtime/kernels/random/native_draws.c")
 """Each becomes a module with the same name after an underscore, in the same folder."""
@@ -29,4 +33,21 @@ def extensions() -> list[Extension]:
     ]
 
 
-setup(ext_modules=extensions())
+def description() -> str:
+    """Return the README with links that work outside of the repository; unchanged where docs/ is missing."""
+    readme = ROOT / "README.md"
+    try:
+        sys.path.insert(0, str(ROOT))
+        from docs.site.links import for_the_package_index
+    except ImportError:
+        return readme.read_text(encoding="utf-8")
+    finally:
+        sys.path.remove(str(ROOT))
+    return for_the_package_index(readme)
+
+
+setup(
+    ext_modules=extensions(),
+    long_description=description(),
+    long_description_content_type="text/markdown",
+)

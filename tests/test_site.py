@@ -1,7 +1,9 @@
 """The documentation site: links, the API reference and the gallery are assembled as its builder promises."""
 
+import json
 import re
 import sys
+import tomllib
 
 import pytest
 from support import prepared
@@ -124,3 +126,18 @@ def test_a_program_of_the_gallery_shows_code_graph_and_result():
     parts = ("def extended_gcd(", "ag__.while_loop(", "= while ", "`extended_gcd(240, 46)` is `(2, -9, 47)`")
     assert [part for part in parts if part not in text] == []
     assert len(gallery.SHOWN) == 20
+
+
+def test_version_and_date_are_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = (ROOT / "CITATION.cff").read_text()
+    version, date = re.search(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M).groups()
+    assert version == project["version"]
+    assert f"version: {version}\ndate-released: {date}\n" in citation
+
+
+def test_the_workflow_tests_the_versions_of_python_that_the_package_names():
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(classifiers))
+    matrix = re.search(r"python: (\[.*\])", (ROOT / ".github/workflows/ci.yml").read_text())[1]
+    assert json.loads(matrix) == named
