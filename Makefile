@@ -49,7 +49,7 @@ stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's
 lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/jax tests/typed
+	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/arrays typings/agc/jax tests/typed
 
 .PHONY: generate
 generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, missing names, types of operations

@@ -23,6 +23,7 @@ DOORS = {
         "agc.autograph.disk_cache",
     },
     "backends": {
+        "agc.arrays",
         "agc.autograph.api",
         "agc.autograph.errors",
         "agc.autograph.experimental",
@@ -43,7 +44,7 @@ LIBRARIES = {
     "autograph": {"gast", "astunparse"},
     "runtime": {"numpy"},
     "cli": {"click", "numpy"},
-    "backends": {"jax", "numpy"},
+    "backends": {"jax", "numpy", "torch"},
 }
 ROOMS = {
     ("runtime", "executors"): {"llvmlite", "jax"},

@@ -8,16 +8,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from agc.arrays import ITERATION, is_array, truth
+
 import jax
 import jax.numpy as jnp
-
-from .conditionals import truth
-from .items import backwards, enumerated, in_range, items_of, zipped
-from .leaves import is_array
-
-
-def _length(value: Any) -> Any:
-    return items_of(value).count
 
 
 def _printed(
@@ -70,23 +64,19 @@ def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
 
 
 BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    **ITERATION,
     builtins.abs: jnp.abs,
     builtins.all: lambda values: jnp.all(values) if is_array(values) else builtins.all(values),
     builtins.any: lambda values: jnp.any(values) if is_array(values) else builtins.any(values),
     builtins.bool: lambda value: truth(value, "bool()"),
     builtins.divmod: jnp.divmod,
-    builtins.enumerate: enumerated,
     builtins.float: lambda value: value.astype(float),
     builtins.int: _int,
-    builtins.len: _length,
     builtins.max: _extreme(jnp.max, jnp.maximum),
     builtins.min: _extreme(jnp.min, jnp.minimum),
     builtins.pow: _power,
     builtins.print: _printed,
-    builtins.range: in_range,
-    builtins.reversed: backwards,
     builtins.round: _rounded,
     builtins.sum: _sum,
-    builtins.zip: zipped,
     operator.contains: _contains,
 }

@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from agc.autograph import api, staging
-from agc.autograph.experimental import Feature
+from agc.arrays import converted, leave
 
 import jax
 
-from . import backend, failures  # noqa: F401  (registers JAX's types)
+from . import backend  # noqa: F401  (registers JAX's types)
+from .codes import code_of, raise_from
+from .library import LIBRARY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,12 +39,12 @@ def autograph(function: F) -> F:
     >>> jax.vmap(jax.grad(hill))(jax.numpy.array([0.5, 3.0]))
     Array([2., 6.], dtype=float32)
     """
-    run = _converted(function)
+    run = converted(function, LIBRARY)
 
     @functools.wraps(function)
     def staged(*args: Any, **kwargs: Any) -> Any:
         result, checks = run(args, kwargs)
-        failures.leave(checks)
+        leave(checks)
         return result
 
     return staged  # type: ignore[return-value]
@@ -75,53 +76,20 @@ def jit(function: F | None = None, /, **options: Any) -> Any:
     """
     if function is None:
         return functools.partial(jit, **options)
-    run = _converted(function)
+    run = converted(function, LIBRARY)
 
     @functools.wraps(function)
     def with_code(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         result, checks = run(args, kwargs)
-        return result, failures.code_of(checks)
+        return result, code_of(checks)
 
     compiled = jax.jit(with_code, **options)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         result, code = compiled(*args, **kwargs)
-        failures.raise_from(code)
+        raise_from(code)
         return result
 
     call.lower, call.clear_cache = compiled.lower, compiled.clear_cache  # type: ignore[attr-defined]
     return call
-
-
-def _converted(function: Callable[..., Any]) -> Callable[..., tuple[Any, failures.Checks]]:
-    """Return a function that runs converted, and returns its result and its checks."""
-    code = api.convert(function, optional_features=Feature.BUILTIN_FUNCTIONS)  # `print` prints values
-
-    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, failures.Checks]:
-        with (
-            staging.live(),
-            api.converting_reachable(function, args, kwargs),
-            failures.block(is_outermost=True) as checks,
-        ):
-            result = _outcome(code, args, kwargs, checks)
-        if checks.refusals:
-            raise checks.refusals[0]
-        return result, checks
-
-    return run
-
-
-def _outcome(
-    code: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], checks: failures.Checks
-) -> Any:
-    """Return the result, or None if the function always raises; the exception is among the checks then."""
-    try:
-        return code(*args, **kwargs)
-    except failures.Never:
-        return None
-    except Exception as error:
-        if checks.code is None or checks.refusals or not staging.raised_by_user(error):
-            raise
-        failures.fail(error)  # unless an earlier check fails when the program runs
-        return None

@@ -1,22 +1,18 @@
-"""The leaves of a variable's value: arrays and numbers, which JAX carries, and Python objects, which stay as they are.
+"""The leaves of a variable's value: arrays and numbers, which a library carries, and objects, which stay as they are.
 
     {"w": w, "best": None}  ⇒  leaves [w], and a function that makes the value from other leaves
 
-A value is a pytree of JAX. A `Maybe` adds its flag as a leaf; an `Undefined` is a leaf of its own.
+A value is a pytree of the library. A `Maybe` adds its flag as a leaf; an `Undefined` is a leaf of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from agc.autograph.staging import Maybe, Undefined, UnescapedList
 
-import jax
-import jax.numpy as jnp
-
-Build = Callable[[Sequence[Any]], Any]
+from .failures import library
+from .library import Build, Type
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -28,13 +24,13 @@ class Slot(NamedTuple):
     """
 
     number: int
-    aval: Any
+    type: Type
     array: Any
 
 
 def is_array(leaf: Any) -> bool:
-    """Return whether JAX carries the leaf as an array; a PRNG key is one."""
-    return isinstance(leaf, (jax.Array, np.ndarray, np.generic))
+    """Return whether the library carries the leaf as an array."""
+    return library().is_array(leaf)
 
 
 def is_number(leaf: Any) -> bool:
@@ -47,12 +43,7 @@ def is_carried(leaf: Any) -> bool:
 
 
 def flatten(value: Any) -> tuple[list[Any], Build]:
-    """Return the leaves of a value, and the function that builds a value of this structure from leaves.
-
-    >>> leaves, build = flatten({"a": (1, None), "b": "text"})
-    >>> leaves, build([2, "other"])
-    ([1, 'text'], {'a': (2, None), 'b': 'other'})
-    """
+    """Return the leaves of a value, and the function that builds a value of this structure from leaves."""
     if type(value) is Maybe:
         name: str = value.name
         leaves, build = flatten(value.value)
@@ -61,8 +52,11 @@ def flatten(value: Any) -> tuple[list[Any], Build]:
         kind = type(value)
         leaves, build = flatten([*list.__iter__(value)])
         return leaves, lambda new: kind(build(new))
-    leaves, tree = jax.tree.flatten(value, is_leaf=lambda leaf: isinstance(leaf, (Undefined, Slot)))
-    return leaves, lambda new: jax.tree.unflatten(tree, new)
+    return library().flatten(value, _is_leaf)
+
+
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, (Undefined, Slot))
 
 
 def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
@@ -71,8 +65,7 @@ def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
         return [*flatten_named(name, value.value), (f"whether {name} is bound", value.defined)]
     if isinstance(value, UnescapedList):
         value = [*list.__iter__(value)]
-    pairs, _ = jax.tree.flatten_with_path(value, is_leaf=lambda leaf: isinstance(leaf, (Undefined, Slot)))
-    return [(name + jax.tree_util.keystr(path), leaf) for path, leaf in pairs]
+    return [(name + path, leaf) for path, leaf in library().flatten_with_path(value, _is_leaf)]
 
 
 def structure(value: Any) -> Any:
@@ -81,24 +74,20 @@ def structure(value: Any) -> Any:
         return Maybe, structure(value.value)
     if isinstance(value, UnescapedList):
         value = [*list.__iter__(value)]
-    return jax.tree.structure(value, is_leaf=lambda leaf: isinstance(leaf, (Undefined, Slot)))
+    return library().structure(value, _is_leaf)
 
 
-def type_of(leaf: Any) -> Any:
-    """Return the type that JAX carries the leaf with: shape, dtype, and whether it is weak."""
-    return leaf.aval if isinstance(leaf, Slot) else jax.typeof(jnp.asarray(leaf) if is_number(leaf) else leaf)
+def type_of(leaf: Any) -> Type:
+    """Return the type that the library carries the leaf with."""
+    return leaf.type if isinstance(leaf, Slot) else library().type_of(leaf)
 
 
 def described(leaf: Any) -> str:
-    """Return the type of a leaf for a message; other objects as Python shows them.
-
-    >>> described(jnp.zeros((2, 3))), described(1.5), described("text"), described(None)
-    ('float32[2,3]', '1.5', "'text'", 'None')
-    """
+    """Return the type of a leaf for a message, such as `float32[2,3]`; other objects as Python shows them."""
     if is_number(leaf) or not is_carried(leaf):
         return f"{leaf!r}"
-    aval = type_of(leaf)
-    return f"{aval.dtype}[{','.join(map(str, aval.shape))}]"
+    type = type_of(leaf)
+    return f"{library().dtype_name(type.dtype)}[{','.join(map(str, type.shape))}]"
 
 
 def shown(value: Any) -> str:
@@ -126,8 +115,7 @@ def blank(value: Any) -> Any:
 def _blank(leaf: Any) -> Any:
     if not is_carried(leaf) or is_number(leaf):
         return leaf
-    aval = type_of(leaf)
-    return jnp.zeros(aval.shape, aval.dtype)
+    return library().blank(type_of(leaf)._replace(is_weak=False))
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -4,9 +4,9 @@
         raise ValueError("bad")   ⇒     …
                                         return result, code         1 → ValueError("bad")
 
-XLA cannot raise. So each block returns a code besides its results: 0, or the number of the exception that came first.
-Loops end when a code is set. `agc.jax.jit` reads the code after the call. Where only JAX sees the result, as in
-`jax.jit(autograph(f))`, a callback raises the exception while the program runs.
+Compiled programs cannot raise. So each block returns a code besides its results: 0, or the number of the exception that
+came first. Loops end when a code is set. `agc.jax.jit` and `agc.torch.compile` read the code after the call. Where only
+the library sees the result, as in `jax.jit(autograph(f))`, the program raises the exception while it runs.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from agc.autograph import staging
 from agc.autograph.api import Note
 from agc.autograph.staging_errors import staging_error
 
-import jax
-import jax.numpy as jnp
-from jax.extend.core import get_opaque_trace_state
+from .library import Library
 
 
 class Never(BaseException):
@@ -36,24 +34,25 @@ class Never(BaseException):
 class Checks:
     """The code of one traced block, and the checks that it has had up to now."""
 
-    def __init__(self, outer: Checks | None) -> None:
+    def __init__(self, library: Library, outer: Checks | None) -> None:
+        self.library = library
         self.outer = outer
         self.code: Any = None  # a scalar int32, or None before the first check
         self.errors: list[BaseException] = [] if outer is None else outer.errors
         self.refusals: list[BaseException] = [] if outer is None else outer.refusals
         self.entered: FrameType | None = None if outer is None else outer.entered
-        self._trace = get_opaque_trace_state()
+        self._trace = library.trace_state()
 
     def fail(self, code: Any) -> None:
         """Set the code unless one is set already.
 
-        In a function that JAX traces by itself, such as the body of a `lax.scan`, the code cannot leave it: a callback
-        raises the exception.
+        In a function that the library traces by itself, such as the body of a `lax.scan`, the code cannot leave it: the
+        program raises the exception while it runs.
         """
-        if self._trace != get_opaque_trace_state():
-            _raise_by_callback(tuple(self.errors), code)
+        if self._trace != self.library.trace_state():
+            self.library.raise_when_run(tuple(self.errors), code)
         else:
-            self.code = code if self.code is None else jnp.where(self.code != 0, self.code, code)
+            self.code = code if self.code is None else self.library.where(self.code != 0, self.code, code)
 
     def number_of(self, error: BaseException) -> int:
         """Register an exception; return its code."""
@@ -68,7 +67,7 @@ class Checks:
             if checks.code is not None:
                 codes.append(checks.code == 0)
             checks = checks.outer
-        return functools.reduce(jnp.logical_and, codes) if codes else None
+        return functools.reduce(self.library.logical_and, codes) if codes else None
 
 
 class _Current(threading.local):
@@ -80,26 +79,55 @@ _current = _Current()
 
 def current() -> Checks:
     checks = _current.checks
-    assert checks is not None, "control flow is staged in functions of agc.jax only"
+    assert checks is not None, "control flow is staged in converted functions only"
     return checks
 
 
-def is_active() -> bool:
-    """Return whether a function of `agc.jax` is running."""
+def library() -> Library:
+    """Return the library that traces the running function."""
+    return current().library
+
+
+def is_active(library: Library) -> bool:
+    """Return whether this library traces the running function."""
+    return _current.checks is not None and _current.checks.library is library
+
+
+def is_running() -> bool:
+    """Return whether any library traces the running function."""
     return _current.checks is not None
 
 
 @contextmanager
-def block(is_outermost: bool = False) -> Iterator[Checks]:
+def outermost(library: Library) -> Iterator[Checks]:
+    """Collect the checks of a function that the library is about to trace."""
+    checks = Checks(library, None)
+    checks.entered = sys._getframe(2)  # of the function that is traced, below `contextmanager`
+    with _running(checks):
+        yield checks
+
+
+@contextmanager
+def block() -> Iterator[Checks]:
     """Collect the checks of a block while it is traced."""
-    outer = _current.checks
-    _current.checks = checks = Checks(None if is_outermost else outer)
-    if is_outermost:
-        checks.entered = sys._getframe(2)  # of the function that is traced, below `contextmanager`
+    outer = current()
+    with _running(Checks(outer.library, outer)) as checks:
+        yield checks
+
+
+@contextmanager
+def _running(checks: Checks) -> Iterator[Checks]:
+    before = _current.checks
+    _current.checks = checks
     try:
         yield checks
     finally:
-        _current.checks = outer
+        _current.checks = before
+
+
+def code(number: int) -> Any:
+    """Return the code of an exception as an array; 0 is none."""
+    return library().code(number)
 
 
 def check(test: Any, message: Callable[[], Any] | None) -> None:
@@ -108,14 +136,14 @@ def check(test: Any, message: Callable[[], Any] | None) -> None:
     error = said[0] if said and isinstance(said[0], BaseException) else AssertionError(*said)
     checks = current()
     _refuse_handlers(error, checks)
-    checks.fail(jnp.where(test, 0, checks.number_of(error)).astype(jnp.int32))
+    checks.fail(checks.library.where(test, code(0), code(checks.number_of(error))))
 
 
 def fail(error: BaseException) -> None:
     """Record that the running block raises `error`."""
     checks = current()
     _refuse_handlers(error, checks)
-    checks.fail(jnp.int32(checks.number_of(error)))
+    checks.fail(code(checks.number_of(error)))
 
 
 def _refuse_handlers(error: BaseException, checks: Checks) -> None:
@@ -140,59 +168,16 @@ def _refuse_handlers(error: BaseException, checks: Checks) -> None:
 
 
 def leave(checks: Checks) -> None:
-    """Hand the code of a function's checks to the function around it, or to a callback."""
+    """Hand the code of a function's checks to the function around it, or let the program raise the exception."""
     if checks.code is None:
         return
     outer = _current.checks
-    if outer is None:
-        _raise_by_callback(tuple(checks.errors), checks.code)
+    if outer is None or outer.library is not checks.library:
+        checks.library.raise_when_run(tuple(checks.errors), checks.code)
     else:
         before = len(outer.errors)
         outer.errors.extend(checks.errors)
-        outer.fail(jnp.where(checks.code == 0, 0, checks.code + before))
-
-
-def _raise_by_callback(errors: tuple[BaseException, ...], code: Any) -> None:
-    jax.debug.callback(lambda code: raise_of(errors, int(code)), code)
-
-
-@jax.tree_util.register_pytree_node_class
-class Code:
-    """The code of a function's checks among the results of a compiled function, with the exceptions."""
-
-    def __init__(self, code: Any, errors: _Errors) -> None:
-        self.code, self.errors = code, errors
-
-    def tree_flatten(self) -> tuple[tuple[Any], _Errors]:
-        return (self.code,), self.errors
-
-    @classmethod
-    def tree_unflatten(cls, errors: _Errors, children: tuple[Any]) -> Code:
-        return cls(*children, errors)
-
-
-class _Errors(list[BaseException]):
-    """Exceptions that are equal to themselves only: they are a part of the type of the results."""
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-    __eq__ = object.__eq__
-
-
-def code_of(checks: Checks) -> Code | None:
-    """Return what a compiled function returns besides its results; None without checks."""
-    return None if checks.code is None else Code(checks.code, _Errors(checks.errors))
-
-
-def raise_from(code: Code | None) -> None:
-    """Raise the exception that a compiled function has found, if any."""
-    if code is None:
-        return
-    if not isinstance(code.code, jax.core.Tracer):
-        raise_of(tuple(code.errors), int(code.code))
-        return
-    inner = Checks(None)
-    inner.code, inner.errors = code.code, list(code.errors)
-    leave(inner)
+        outer.fail(checks.library.where(checks.code == 0, checks.code, checks.code + before))
 
 
 def raise_of(errors: tuple[BaseException, ...], code: int) -> None:

@@ -1,7 +1,7 @@
-"""`if`, `and`, `or` and `not` on traced values, as `lax.cond`.
+"""`if`, `and`, `or` and `not` on traced values, as one conditional operation.
 
 if x > 0:
-    y = f(x)        ⇒    y = lax.cond(x > 0, lambda: f(x), lambda: 0.0)
+    y = f(x)        ⇒    y = cond(x > 0, lambda: f(x), lambda: 0.0)
 else:
     y = 0.0
 """
@@ -14,15 +14,11 @@ from typing import Any
 
 from agc.autograph.staging_errors import staging_error
 
-import jax
-import jax.extend.core
-import jax.numpy as jnp
-from jax import lax
-
 from . import failures
 from .agreement import Column, Row, agreed, converted
 from .blocks import Block, traced
-from .leaves import Slot
+from .failures import library
+from .leaves import Slot, type_of
 
 _CHEAP = 8
 """The most operations of an operand of `and` that is computed without a branch."""
@@ -78,14 +74,14 @@ def _selected(going: Any, blocks: Sequence[Block], rows: Sequence[Row]) -> list[
         def run() -> list[Any]:
             found = block.run()
             values = [_value(block, row.leaves[number], row, found) for row in rows]
-            code = [found[-1] if block.has_code else jnp.int32(0)] if has_code else []
+            code = [found[-1] if block.has_code else failures.code(0)] if has_code else []
             return [*values, *code]
 
         return run
 
-    if not rows and not has_code and not any(block.has_effects for block in blocks):
+    if not rows and not has_code and not any(block.program.has_effects for block in blocks):
         return []
-    results: list[Any] = lax.cond(going, branch(0), branch(1))
+    results = library().cond(going, branch(0), branch(1))
     if has_code and any(block.results is not None for block in blocks):
         failures.current().fail(results.pop())
     return results
@@ -95,11 +91,7 @@ def _value(block: Block, leaf: Any, row: Row, found: Sequence[Any]) -> Any:
     assert row.type is not None
     if isinstance(leaf, Slot):
         if block.results is None:  # it raises: its results are blanks of the other branch's types
-            return (
-                jnp.zeros(row.type.shape, row.type.dtype)
-                if not row.type.is_weak
-                else converted(jnp.zeros(row.type.shape, row.type.dtype), row.type)
-            )
+            return converted(library().blank(row.type), row.type)
         leaf = found[leaf.number]
     return converted(leaf, row.type)
 
@@ -108,45 +100,35 @@ def logical(op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
     """Stage `first and rest()`, `first or rest()` and `not first`; the second operand runs if it decides."""
     going = truth(first, op)
     if rest is None:
-        return jnp.logical_not(going)
+        return library().logical_not(going)
     other = traced(lambda: (rest(),))
     (result,) = other.results or (None,)
-    if isinstance(result, Slot) and result.aval.dtype == bool and first.dtype == bool and _is_cheap(other):
+    if isinstance(result, Slot) and _are_bools(going, first, result) and _is_cheap(other):
         second = truth(other.run()[0], op)
-        return jnp.logical_and(going, second) if op == "and" else jnp.logical_or(going, second)
+        return (library().logical_and if op == "and" else library().logical_or)(going, second)
     decided = first if first.ndim == 0 else going
     blocks = [other, traced(lambda: (decided,))]
     order = slice(None, None, 1 if op == "and" else -1)
     return _chosen(going, blocks[order], (f"an operand of `{op}`",), ())[0]
 
 
+def _are_bools(going: Any, *values: Any) -> bool:
+    return all(type_of(value).dtype == type_of(going).dtype for value in values)
+
+
 def _is_cheap(block: Block) -> bool:
     """Return whether a block has few operations, no loops or branches, and no checks."""
-    return not block.has_code and not block.has_effects and _operations(block.program.jaxpr) <= _CHEAP
-
-
-def _operations(jaxpr: Any) -> float:
-    """Return the number of operations; infinity if there are loops or branches."""
-    count = 0.0
-    for equation in jaxpr.eqns:
-        if equation.primitive in (lax.cond_p, lax.while_p, lax.scan_p):
-            return math.inf
-        inner = [getattr(each, "jaxpr", each) for each in jax.extend.core.jaxprs_in_params(equation.params)]
-        count += sum(map(_operations, inner)) if inner else 1
-    return count
+    return not block.has_code and not block.program.has_effects and block.program.operations() <= _CHEAP
 
 
 def truth(value: Any, where: str) -> Any:
     """Return a condition as a scalar bool; a number is true if it is not zero, as in Python."""
-    value = jnp.asarray(value)
-    if value.size != 1:
+    shape = library().type_of(value).shape
+    if math.prod(shape) != 1:
         raise staging_error(
             "AGC207",
-            f"the condition of this `{where}` has shape {value.shape}, but one truth value is needed",
+            f"the condition of this `{where}` has shape {shape}, but one truth value is needed",
             why="the truth of an array with several elements is ambiguous",
-            fix="reduce it with jnp.all(...) or jnp.any(...)",
+            fix=f"reduce it with {library().reductions}",
         )
-    value = value.reshape(())
-    if jnp.issubdtype(value.dtype, jax.dtypes.extended):
-        raise TypeError(f"a value of {value.dtype} has no truth value")
-    return value if value.dtype == bool else value != 0
+    return library().truth(value)

@@ -4,7 +4,7 @@ for row in x              rows of x
 for i in range(n)         0 + i * 1
 for i, x in enumerate(x)  pairs; zip and reversed likewise
 
-`lax.scan` takes the rows apart: it differentiates faster than indexing by the loop's counter.
+A scan takes the rows apart: it differentiates faster than indexing by the loop's counter.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
-import jax.extend.core
-import jax.numpy as jnp
-from jax import lax
-
+from .failures import library
 from .leaves import is_array
 
 
@@ -27,15 +23,13 @@ class Items:
         self.count, self.arrays, self.get = count, list(arrays), get
 
     def at(self, index: Any) -> Any:
-        return self.get(
-            index, [lax.dynamic_index_in_dim(array, index, keepdims=False) for array in self.arrays]
-        )
+        return self.get(index, [library().item(array, index) for array in self.arrays])
 
     def __len__(self) -> int:
         return self.known_count("len")
 
     def __getitem__(self, index: Any) -> Any:
-        return self.at(jnp.where(index < 0, index + self.count, index))
+        return self.at(library().where(index < 0, index + self.count, index))
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.at, range(self.known_count("iteration in Python")))
@@ -44,21 +38,6 @@ class Items:
         if not isinstance(self.count, int):
             raise TypeError(f"{what}: the number of items is known only when the program runs")
         return self.count
-
-
-def is_concrete(value: Any) -> bool:
-    """Return whether Python can read the value now; JAX's tracers outside of `jit` often can be read.
-
-    >>> is_concrete(jnp.ones(2)), jax.jit(lambda x: x * is_concrete(x))(3)
-    (True, Array(0, dtype=int32, weak_type=True))
-    """
-    if not isinstance(value, jax.core.Tracer):
-        return True
-    try:
-        jax.extend.core.concrete_or_error(None, value)
-    except jax.errors.ConcretizationTypeError:
-        return False
-    return True
 
 
 def items_of(value: Any) -> Items:
@@ -74,13 +53,13 @@ def items_of(value: Any) -> Items:
 
 def in_range(*bounds: Any) -> Any:
     """Return `range` with traced bounds; the step may be traced, but not zero."""
-    if all(map(is_concrete, bounds)):
+    if all(map(library().is_concrete, bounds)):
         return range(*map(int, bounds))
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    if any(not jnp.issubdtype(jnp.result_type(bound), jnp.integer) for bound in bounds):
+    if not all(map(library().is_integer, bounds)):
         raise TypeError("range() takes integers")
     distance = stop - start
-    count = jnp.maximum(-(-distance // step), 0)
+    count = library().maximum(-(-distance // step), 0)
     return Items(count, [], lambda index, rows: start + index * step)
 
 
@@ -91,7 +70,7 @@ def enumerated(iterable: Any, start: Any = 0) -> Items:
 
 def backwards(sequence: Any, /) -> Items:
     items = items_of(sequence)
-    arrays = [jnp.flip(array, 0) for array in items.arrays]
+    arrays = [library().reversed(array) for array in items.arrays]
     return Items(items.count, arrays, lambda index, rows: items.get(items.count - 1 - index, rows))
 
 
@@ -108,7 +87,7 @@ def zipped(*many: Any, strict: bool = False) -> Any:
     else:
         count = counts[0]
         for other in counts[1:]:
-            count = jnp.minimum(count, other)
+            count = library().minimum(count, other)
     arrays = [
         array[:count] if isinstance(count, int) else array for column in columns for array in column.arrays
     ]

@@ -16,12 +16,9 @@ from agc.autograph.errors import StagingError
 from agc.autograph.staging import Maybe, Pending, Undefined
 from agc.autograph.staging_errors import assigned, staging_error
 
-import jax
-import jax.numpy as jnp
-
+from .failures import library
 from .growing_lists import lengths_differ, refusal
 from .leaves import (
-    Build,
     blank,
     described,
     flatten,
@@ -33,14 +30,7 @@ from .leaves import (
     structure,
     type_of,
 )
-
-
-class Type(NamedTuple):
-    """A type that both paths can be converted to."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-    is_weak: bool
+from .library import Build, Type
 
 
 class Row(NamedTuple):
@@ -109,7 +99,7 @@ def _row(path: str, leaves: tuple[Any, ...], blocks: Blocks) -> Row:
     if not all(map(is_carried, leaves)):
         raise _disagreement(
             "AGC203",
-            f"the branches give `{path}` values that JAX cannot choose between: {' and '.join(said)}",
+            f"the branches give `{path}` values that {library().name} cannot choose between: {' and '.join(said)}",
             why="the program decides which branch runs, so both must give an array, or the same Python object",
             fix=f"give `{path}` an array of one dtype in every branch",
             notes=_notes(blocks, path, said),
@@ -120,7 +110,7 @@ def _row(path: str, leaves: tuple[Any, ...], blocks: Blocks) -> Row:
             "AGC201",
             f"the branches give `{path}` different types: {' and '.join(said)}",
             why="a value that the program selects when it runs has one dtype and one shape",
-            fix=f"convert `{path}` in one of the branches, for instance with .astype or jnp.broadcast_to",
+            fix=f"convert `{path}` in one of the branches, for instance with {library().conversions}",
             notes=_notes(blocks, path, said),
         )
     return Row(path, leaves, type)
@@ -139,41 +129,20 @@ def common(leaves: Sequence[Any]) -> Type | None:
 
     Weak types (Python numbers and results of them) adapt to the others.
     """
-    avals = [type_of(leaf) for leaf in leaves]
-    if len({aval.shape for aval in avals}) > 1:
+    types = [type_of(leaf) for leaf in leaves]
+    if len({type.shape for type in types}) > 1:
         return None
-    firm = {aval.dtype for aval in avals if not _is_weak(aval)}
+    firm = {type.dtype for type in types if not type.is_weak}
     if len(firm) > 1:
         return None
-    if len({aval.dtype for aval in avals}) == 1:
-        return Type(avals[0].shape, avals[0].dtype, not firm)
-    if any(jnp.issubdtype(aval.dtype, jax.dtypes.extended) for aval in avals):
-        return None
-    if {aval.dtype == bool for aval in avals} == {True, False}:
-        return None
-    dtype = jnp.result_type(*avals)
-    return Type(avals[0].shape, dtype, not firm) if firm <= {dtype} else None
-
-
-def _is_weak(aval: Any) -> bool:
-    return bool(getattr(aval, "weak_type", False))
+    if len({type.dtype for type in types}) == 1:
+        return Type(types[0].shape, types[0].dtype, not firm)
+    dtype = library().common_dtype(types)
+    return Type(types[0].shape, dtype, not firm) if dtype is not None and firm <= {dtype} else None
 
 
 def converted(leaf: Any, type: Type) -> Any:
     """Return an array or number in this type."""
-    if not is_number(leaf) and own_type(leaf) == type:
+    if not is_number(leaf) and type_of(leaf) == type:
         return leaf
-    if type.is_weak:  # all leaves are weak, and adding a Python number keeps them so
-        return jnp.asarray(leaf) + _WEAK_ZEROS[type.dtype.kind]
-    if is_number(leaf):
-        return jnp.asarray(leaf, type.dtype)
-    return leaf if leaf.dtype == type.dtype else jax.lax.convert_element_type(leaf, type.dtype)
-
-
-_WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
-
-
-def own_type(leaf: Any) -> Type:
-    """Return the type of one leaf."""
-    aval = type_of(leaf)
-    return Type(aval.shape, aval.dtype, _is_weak(aval))
+    return library().converted(leaf, type)

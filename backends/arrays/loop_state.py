@@ -1,4 +1,4 @@
-"""The state of a staged loop: what JAX carries from iteration to iteration, and of which types.
+"""The state of a staged loop: what the library carries from iteration to iteration, and of which types.
 
     total = 0                        total: weak int32[]  ⇒  float32[]   the body adds floats: traced again
     for x in xs:                     ys: []               ⇒  grows       the body appends to it
@@ -18,8 +18,9 @@ from typing import Any
 from agc.autograph.staging import UnescapedList
 from agc.autograph.staging_errors import assigned, assigned_outside, staging_error
 
-from .agreement import Type, common, converted, defined_alike, own_type
+from .agreement import common, converted, defined_alike
 from .blocks import Block, traced
+from .failures import library
 from .growing_lists import GrowingList, is_longer, lengths_differ, refusal
 from .leaves import (
     described,
@@ -31,6 +32,7 @@ from .leaves import (
     structure,
     type_of,
 )
+from .library import Type
 
 _ATTEMPTS = 12
 
@@ -47,13 +49,13 @@ class LoopState:
     def arrays(self) -> list[Any]:
         """Return what the loop carries before its first iteration."""
         return [
-            converted(leaf, own_type(leaf))
+            converted(leaf, type_of(leaf))
             for value in self.values
             for leaf in flatten(value)[0]
             if is_carried(leaf)
         ]
 
-    def avals(self) -> list[Any]:
+    def types(self) -> list[Any]:
         return [type_of(leaf) for value in self.values for leaf in flatten(value)[0] if is_carried(leaf)]
 
     def rebuilt(self, arrays: Sequence[Any]) -> list[Any]:
@@ -76,7 +78,7 @@ class LoopState:
         for _ in range(_ATTEMPTS):
             found = traced(
                 lambda *arrays: body(arrays[: len(item)], self.rebuilt(arrays[len(item) :])),
-                [*item, *self.avals()],
+                [*item, *self.types()],
             )
             if found.results is None or not self._adapted(found.results, block):
                 return found
@@ -136,13 +138,14 @@ def _leaf(path: str, before: Any, after: Any, block: Callable[..., Any]) -> Any:
     if not is_carried(before) or not is_carried(after):
         raise staging_error(
             "AGC203",
-            f"the loop changes `{path}` from {described(before)} to {described(after)}, which JAX cannot carry",
-            why="a variable that the loop changes is an array, or a pytree of arrays",
+            f"the loop changes `{path}` from {described(before)} to {described(after)}, "
+            f"which {library().name} cannot carry",
+            why="a variable that the loop changes is an array, or a structure of arrays",
             fix=f"give `{path}` an array before the loop and in each iteration",
             notes=notes,
         )
     both = common([before, after])
-    own = own_type(before)
+    own = type_of(before)
     if both is None or (both != own and not own.is_weak):
         raise staging_error(
             "AGC204",
@@ -161,4 +164,5 @@ def _advice(path: str, own: Type, after: Any) -> str:
         return (
             f"give `{path}` the shape {list(wanted.shape)} before the loop, or keep {list(own.shape)} in it"
         )
-    return f"start with {wanted.dtype}, or convert in the loop: `.astype('{own.dtype}')`"
+    start, keep = map(library().dtype_name, (wanted.dtype, own.dtype))
+    return f"start with {start}, or convert in the loop: `{library().conversion_to(keep)}`"

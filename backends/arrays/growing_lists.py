@@ -1,7 +1,7 @@
-"""Lists that grow in a loop of known length: what an iteration appends becomes a stacked output of `lax.scan`.
+"""Lists that grow in a loop of known length: what an iteration appends becomes a stacked output of a scan.
 
 ys = []                              ys = []
-for x in xs:                ⇒        _, stacked = lax.scan(lambda _, x: (_, f(x)), …, xs)
+for x in xs:                ⇒        _, stacked = scan(lambda _, x: (_, f(x)), …, xs)
     ys.append(f(x))                  ys += the rows of stacked
 """
 
@@ -15,9 +15,8 @@ from agc.autograph.errors import StagingError, is_own_file
 from agc.autograph.staging import UnescapedList
 from agc.autograph.staging_errors import staging_error
 
-import jax.numpy as jnp
-
-from .leaves import Build, is_array
+from .failures import library
+from .library import Build
 
 
 def refusal(title: str, notes: Sequence[Any] = ()) -> StagingError:
@@ -25,7 +24,7 @@ def refusal(title: str, notes: Sequence[Any] = ()) -> StagingError:
     return staging_error(
         "AGC231",
         title,
-        why="the length of the list is known only when the program runs, and XLA needs all shapes before",
+        why=f"the length of the list is known only when the program runs, and {library().name} needs all shapes before",
         fix="append in a loop over a known number of items, outside of its ifs; or make an array before the loop, and "
         "assign its items: x[i] = value",
         notes=notes,
@@ -59,7 +58,7 @@ for _name in (
 
 def grown(before: UnescapedList, build: Build, stacked: Sequence[Any], count: int) -> UnescapedList:
     """Return the list after the loop: `build` makes the items of one iteration from their leaves."""
-    rows = [jnp.unstack(leaf) if is_array(leaf) else [leaf] * count for leaf in stacked]
+    rows = [library().rows(leaf) if library().is_array(leaf) else [leaf] * count for leaf in stacked]
     items = [item for leaves in zip(*rows, strict=True) for item in build(leaves)] if rows else []
     return type(before)([*items_of(before), *items])
 

@@ -1,4 +1,4 @@
-"""Run the traced body of a loop on what JAX carries: arrays of the state, and the code of the checks.
+"""Run the traced body of a loop on what the library carries: arrays of the state, and the code of the checks.
 
 carry = [total, last, whether last is bound, code]  ⇒  the same after one iteration
 """
@@ -10,14 +10,12 @@ from typing import Any
 
 from agc.autograph.staging import Maybe, Undefined
 
-import jax
-import jax.numpy as jnp
-
 from . import failures
-from .agreement import converted, defined_alike, own_type
+from .agreement import converted, defined_alike
 from .blocks import Block
+from .failures import code, library
 from .growing_lists import grown, items_of
-from .leaves import Slot, flatten, is_carried
+from .leaves import Slot, flatten, is_carried, type_of
 from .loop_state import LoopState
 
 
@@ -29,7 +27,7 @@ class Iterations:
         self._around = failures.current().is_fine()
 
     def start(self) -> list[Any]:
-        return [*self._loop.arrays(), *([jnp.int32(0)] if self._step.has_code else [])]
+        return [*self._loop.arrays(), *([code(0)] if self._step.has_code else [])]
 
     def state_in(self, carry: Sequence[Any]) -> list[Any]:
         return list(carry[:-1]) if self._step.has_code else list(carry)
@@ -38,7 +36,7 @@ class Iterations:
         """Return a traced bool, whether no check has failed in the loop or before it; True if there is none."""
         codes = [carry[-1] == 0] if self._step.has_code else []
         codes += [] if self._around is None else [self._around]
-        return True if not codes else codes[0] if len(codes) == 1 else jnp.logical_and(*codes)
+        return True if not codes else codes[0] if len(codes) == 1 else library().logical_and(*codes)
 
     def advanced(self, carry: Sequence[Any]) -> list[Any]:
         """Return the carry after an iteration of a `while`."""
@@ -47,9 +45,9 @@ class Iterations:
     def iterated(self, carry: Sequence[Any], item: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Return the carry after an iteration, and the leaves of the items that lists have got."""
         found = self._step.run([*item, *self.state_in(carry)])
-        code = [found[-1]] if self._step.has_code else []
+        codes = [found[-1]] if self._step.has_code else []
         if self._step.results is None:
-            return [*self.state_in(carry), *code], []
+            return [*self.state_in(carry), *codes], []
         arrays: list[Any] = []
         appended: list[Any] = []
         for number, result in enumerate(self._step.results):
@@ -58,18 +56,18 @@ class Iterations:
                 appended += [_array(leaf, found) for leaf in leaves if is_carried(leaf)]
                 continue
             arrays += self._converted(number, result, found)
-        return [*arrays, *code], appended
+        return [*arrays, *codes], appended
 
     def _converted(self, number: int, result: Any, found: Sequence[Any]) -> list[Any]:
         before = self._loop.values[number]
         _, after = defined_alike(self._loop.names[number], (before, result))
         pairs = zip(flatten(before)[0], flatten(after)[0], strict=True)
-        return [converted(_array(leaf, found), own_type(old)) for old, leaf in pairs if is_carried(old)]
+        return [converted(_array(leaf, found), type_of(old)) for old, leaf in pairs if is_carried(old)]
 
     def skipped(self, carry: Sequence[Any], item: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Return what `iterated` does for an iteration that is skipped: the same carry, and blank items."""
-        _, items = jax.eval_shape(self.iterated, carry, item)
-        return list(carry), [jnp.zeros(leaf.shape, leaf.dtype) for leaf in items]
+        _, types = library().types_of_results(self.iterated, carry, item)
+        return list(carry), [library().blank(type) for type in types]
 
     def finished(
         self, carry: Sequence[Any], stacked: Sequence[Any] = (), count: int = 0, always: bool = False
@@ -91,4 +89,4 @@ class Iterations:
 
 
 def _array(leaf: Any, found: Sequence[Any]) -> Any:
-    return found[leaf.number] if isinstance(leaf, Slot) else jnp.asarray(leaf)
+    return found[leaf.number] if isinstance(leaf, Slot) else library().as_array(leaf)

@@ -1,8 +1,8 @@
-"""Trace a block of the user's code once, to a jaxpr and a description of its results.
+"""Trace a block of the user's code once, to a program of arrays and a description of its results.
 
-    lambda: (x + 1, None, 3)  ⇒  jaxpr { x. let a = add x 1 in (a,) },  results (Slot(0), None, 3)
+    lambda: (x + 1, None, 3)  ⇒  program { x. let a = add x 1 in (a,) },  results (Slot(0), None, 3)
 
-The jaxpr is used for the branch or the loop body itself, so nested blocks are not traced again and again.
+The program is used for the branch or the loop body itself, so nested blocks are not traced again and again.
 """
 
 from __future__ import annotations
@@ -12,33 +12,26 @@ from typing import Any
 
 from agc.autograph import staging
 
-import jax
-import jax.extend.core
-import jax.numpy as jnp
-
 from . import failures
-from .leaves import Slot, flatten, is_array
+from .failures import library
+from .leaves import Slot, flatten, is_array, type_of
+from .library import Program, Type
 
 
 class Block:
     """A traced block: `results` are its values with slots for arrays, or None if it always raises."""
 
-    def __init__(self, program: Any, results: tuple[Any, ...] | None, has_code: bool) -> None:
+    def __init__(self, program: Program, results: tuple[Any, ...] | None, has_code: bool) -> None:
         self.program = program
         self.results = results
         self.has_code = has_code
 
     def run(self, arrays: Sequence[Any] = ()) -> list[Any]:
         """Return the arrays of the results, and last the code if the block has checks."""
-        found: list[Any] = jax.extend.core.jaxpr_as_fun(self.program)(*arrays)
-        return found
-
-    @property
-    def has_effects(self) -> bool:
-        return bool(self.program.effects)
+        return self.program.run(arrays)
 
 
-def traced(function: Callable[..., Any], avals: Sequence[Any] = ()) -> Block:
+def traced(function: Callable[..., Any], types: Sequence[Type] = ()) -> Block:
     """Trace a function of arrays of these types, whose results are the values of variables."""
     results: list[tuple[Any, ...] | None] = [None]
     has_code = False
@@ -53,7 +46,7 @@ def traced(function: Callable[..., Any], avals: Sequence[Any] = ()) -> Block:
         return [*found, *([own.code] if has_code else [])]
 
     with staging.deciding():
-        program = jax.make_jaxpr(flat)(*avals)
+        program = library().trace(flat, types)
     return Block(program, _with_outer_arrays(results[0], program), has_code)
 
 
@@ -76,22 +69,20 @@ def _slotted(value: Any, arrays: list[Any]) -> Any:
     slotted = []
     for leaf in leaves:
         if is_array(leaf):
-            array = jnp.asarray(leaf)
-            leaf = Slot(len(arrays), jax.typeof(array), None)
+            array = library().as_array(leaf)
+            leaf = Slot(len(arrays), type_of(array), None)
             arrays.append(array)
         slotted.append(leaf)
     return build(slotted)
 
 
-def _with_outer_arrays(results: tuple[Any, ...] | None, program: Any) -> tuple[Any, ...] | None:
+def _with_outer_arrays(results: tuple[Any, ...] | None, program: Program) -> tuple[Any, ...] | None:
     """Return the results; slots of arrays that the block only passes on from outside have these arrays."""
     if results is None:
         return None
-    outer = {id(var): const for var, const in zip(program.jaxpr.constvars, program.consts, strict=True)}
-    arrays = [outer.get(id(var)) for var in program.jaxpr.outvars]
 
     def with_array(leaf: Any) -> Any:
-        return leaf._replace(array=arrays[leaf.number]) if isinstance(leaf, Slot) else leaf
+        return leaf._replace(array=program.passed_on[leaf.number]) if isinstance(leaf, Slot) else leaf
 
     found = []
     for value in results:

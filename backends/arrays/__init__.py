@@ -1,0 +1,24 @@
+"""What backends for array libraries share: `agc.jax` and `agc.torch` stage control flow with these modules.
+
+    if x > 0:                        lax.cond      with agc.jax
+        y = f(x)           ⇒         torch.cond    with agc.torch
+    else:
+        y = 0.0
+
+Both libraries trace functions of arrays with known shapes, and have operations for a conditional, a loop and a scan.
+What a library does in its own way is a `Library`. The rest is here: the variables of both branches are brought to one
+type, the state of a loop is traced until its types settle, and failed checks become values.
+"""
+
+from .backend import ArrayBackend
+from .builtins import ITERATION
+from .conditionals import truth
+from .failures import Checks, leave, raise_of
+from .leaves import is_array
+from .library import Build, Library, Program, Type
+from .tracing import converted
+
+__all__ = [
+    "ITERATION", "ArrayBackend", "Build", "Checks", "Library", "Program", "Type", "converted", "is_array", "leave",
+    "raise_of", "truth",
+]  # fmt: skip

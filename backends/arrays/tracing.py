@@ -1,0 +1,47 @@
+"""Trace a converted function from the outside: its result, and its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agc.autograph import api, staging
+from agc.autograph.experimental import Feature
+
+from . import failures
+from .library import Library
+
+Traced = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, failures.Checks]]
+
+
+def converted(function: Callable[..., Any], library: Library) -> Traced:
+    """Return a function that runs converted, and returns its result and its checks."""
+    code = api.convert(function, optional_features=Feature.BUILTIN_FUNCTIONS)  # `print` prints values
+
+    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, failures.Checks]:
+        with (
+            staging.live(),
+            api.converting_reachable(function, args, kwargs),
+            failures.outermost(library) as checks,
+        ):
+            result = _outcome(code, args, kwargs, checks)
+        if checks.refusals:
+            raise checks.refusals[0]
+        return result, checks
+
+    return run
+
+
+def _outcome(
+    code: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], checks: failures.Checks
+) -> Any:
+    """Return the result, or None if the function always raises; the exception is among the checks then."""
+    try:
+        return code(*args, **kwargs)
+    except failures.Never:
+        return None
+    except Exception as error:
+        if checks.code is None or checks.refusals or not staging.raised_by_user(error):
+            raise
+        failures.fail(error)  # unless an earlier check fails when the program runs
+        return None

@@ -1,0 +1,182 @@
+"""JAX as an array library: pytrees, weak types, tracing to jaxprs, and `lax.cond`, `lax.while_loop` and `lax.scan`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from agc.arrays import Build, Library, Program, Type, raise_of
+from agc.autograph.api import running
+
+import jax
+import jax.extend.core
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import get_opaque_trace_state
+
+from .reverse import forwards_only
+
+_WEAK_ZEROS = {"i": 0, "f": 0.0, "c": 0j}
+
+
+class JaxProgram:
+    """A jaxpr with its constants."""
+
+    def __init__(self, closed: Any) -> None:
+        self._closed = closed
+        outer = {id(var): const for var, const in zip(closed.jaxpr.constvars, closed.consts, strict=True)}
+        self.passed_on: Sequence[Any] = [outer.get(id(var)) for var in closed.jaxpr.outvars]
+        self.has_effects = bool(closed.effects)
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        found: list[Any] = jax.extend.core.jaxpr_as_fun(self._closed)(*arrays)
+        return found
+
+    def operations(self) -> float:
+        return _operations(self._closed.jaxpr)
+
+
+def _operations(jaxpr: Any) -> float:
+    count = 0.0
+    for equation in jaxpr.eqns:
+        if equation.primitive in (lax.cond_p, lax.while_p, lax.scan_p):
+            return math.inf
+        inner = [getattr(each, "jaxpr", each) for each in jax.extend.core.jaxprs_in_params(equation.params)]
+        count += sum(map(_operations, inner)) if inner else 1
+    return count
+
+
+class JaxLibrary:
+    """Implements `agc.arrays.Library`."""
+
+    name = "JAX"
+    reductions = "jnp.all(...) or jnp.any(...)"
+    conversions = ".astype or jnp.broadcast_to"
+
+    def conversion_to(self, dtype: str) -> str:
+        return f".astype('{dtype}')"
+
+    def flatten(self, value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Build]:
+        leaves, tree = jax.tree.flatten(value, is_leaf=is_leaf)
+        return leaves, lambda new: jax.tree.unflatten(tree, new)
+
+    def flatten_with_path(self, value: Any, is_leaf: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+        pairs, _ = jax.tree.flatten_with_path(value, is_leaf=is_leaf)
+        return [(jax.tree_util.keystr(path), leaf) for path, leaf in pairs]
+
+    def structure(self, value: Any, is_leaf: Callable[[Any], bool]) -> Any:
+        return jax.tree.structure(value, is_leaf=is_leaf)
+
+    def is_array(self, leaf: Any) -> bool:
+        return isinstance(leaf, (jax.Array, np.ndarray, np.generic))  # a PRNG key is one
+
+    def as_array(self, leaf: Any) -> Any:
+        return jnp.asarray(leaf)
+
+    def type_of(self, leaf: Any) -> Type:
+        aval = jax.typeof(leaf if self.is_array(leaf) else jnp.asarray(leaf))
+        return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)))
+
+    def dtype_name(self, dtype: Any) -> str:
+        return str(dtype)
+
+    def common_dtype(self, types: Sequence[Type]) -> Any:
+        if any(jnp.issubdtype(type.dtype, jax.dtypes.extended) for type in types):
+            return None
+        if {type.dtype == bool for type in types} == {True, False}:
+            return None
+        return jnp.result_type(*(_struct(type) for type in types))
+
+    def converted(self, leaf: Any, type: Type) -> Any:
+        if type.is_weak:  # adding a Python number keeps an array weak
+            return jnp.asarray(leaf) + _WEAK_ZEROS[type.dtype.kind]
+        if not self.is_array(leaf):
+            return jnp.asarray(leaf, type.dtype)
+        return leaf if leaf.dtype == type.dtype else lax.convert_element_type(leaf, type.dtype)
+
+    def blank(self, type: Type) -> Any:
+        return jnp.zeros(type.shape, type.dtype)
+
+    def is_concrete(self, value: Any) -> bool:
+        """Return whether Python can read the value now; JAX's tracers outside of `jit` often can be read.
+
+        >>> LIBRARY.is_concrete(jnp.ones(2)), jax.jit(lambda x: x * LIBRARY.is_concrete(x))(3)
+        (True, Array(0, dtype=int32, weak_type=True))
+        """
+        if not isinstance(value, jax.core.Tracer):
+            return True
+        try:
+            jax.extend.core.concrete_or_error(None, value)
+        except jax.errors.ConcretizationTypeError:
+            return False
+        return True
+
+    def is_integer(self, value: Any) -> bool:
+        return bool(jnp.issubdtype(jnp.result_type(value), jnp.integer))
+
+    def truth(self, value: Any) -> Any:
+        value = jnp.asarray(value).reshape(())
+        if jnp.issubdtype(value.dtype, jax.dtypes.extended):
+            raise TypeError(f"a value of {value.dtype} has no truth value")
+        return value if value.dtype == bool else value != 0
+
+    def where(self, condition: Any, one: Any, other: Any) -> Any:
+        return jnp.where(condition, one, other)
+
+    logical_and = staticmethod(jnp.logical_and)
+    logical_or = staticmethod(jnp.logical_or)
+    logical_not = staticmethod(jnp.logical_not)
+    minimum = staticmethod(jnp.minimum)
+    maximum = staticmethod(jnp.maximum)
+    arange = staticmethod(jnp.arange)
+    code = staticmethod(jnp.int32)
+    rows = staticmethod(jnp.unstack)
+    trace_state = staticmethod(get_opaque_trace_state)
+
+    def item(self, array: Any, index: Any) -> Any:
+        return lax.dynamic_index_in_dim(array, index, keepdims=False)
+
+    def reversed(self, array: Any) -> Any:
+        return jnp.flip(array, 0)
+
+    def trace(self, function: Callable[..., list[Any]], types: Sequence[Type]) -> Program:
+        return JaxProgram(jax.make_jaxpr(function)(*map(_struct, types)))
+
+    def types_of_results(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return jax.tree.map(self._type_of_struct, jax.eval_shape(function, *arguments))
+
+    def _type_of_struct(self, struct: Any) -> Type:
+        return Type(struct.shape, struct.dtype, struct.weak_type)
+
+    def cond(self, test: Any, then: Callable[[], list[Any]], orelse: Callable[[], list[Any]]) -> list[Any]:
+        results: list[Any] = lax.cond(test, then, orelse)
+        return results
+
+    def while_loop(
+        self, test: Callable[[list[Any]], Any], body: Callable[[list[Any]], list[Any]], start: list[Any]
+    ) -> list[Any]:
+        carry = lax.while_loop(test, body, start)
+        where = running()
+        return [forwards_only(array, where) for array in carry]
+
+    def scan(
+        self,
+        body: Callable[[list[Any], list[Any]], tuple[list[Any], list[Any]]],
+        start: list[Any],
+        rows: list[Any],
+        length: int,
+    ) -> tuple[list[Any], list[Any]]:
+        carry, stacked = lax.scan(body, start, rows, length)
+        return carry, stacked
+
+    def raise_when_run(self, errors: tuple[BaseException, ...], code: Any) -> None:
+        jax.debug.callback(lambda code: raise_of(errors, int(code)), code)
+
+
+def _struct(type: Type) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(type.shape, type.dtype, weak_type=type.is_weak)
+
+
+LIBRARY: Library = JaxLibrary()
