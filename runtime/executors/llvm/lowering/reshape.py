@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -29,9 +29,20 @@ def _(region: Region, operation: Operation, node: LazyValue, *rest: LazyValue) -
         if operation.type == "ensure_shape":
             pairs = zip(node.shape, sizes, strict=True)
             return regrouped(node, tuple(checked(region.e, own, size) for own, size in pairs))
-        own = iter([size for size in node.shape if isinstance(size, Size)])
+        own = iter([*_unknown_sizes(region.e, operation, node.shape)])
         sizes = tuple(next(own) if size is None else size for size in sizes)
     return regrouped(node, sizes)  # type: ignore[arg-type]
+
+
+def _unknown_sizes(e: Emitter, operation: Operation, shape: Shape) -> Iterator[int]:
+    """Yield the sizes of the axes that stay and whose size the graph does not know; emit checks for the others."""
+    removed = operation.attrs["axis"] if operation.type == "squeeze" else ()
+    gone = {axis % len(shape) for axis in removed or ()}
+    for axis, known in enumerate(operation.inputs[0].shape or ()):
+        if axis in gone:
+            checked(e, shape[axis], 1)
+        elif known is None:
+            yield shape[axis]
 
 
 @lowers("optimization_barrier", sized=True, moves=True)

@@ -237,6 +237,25 @@ def test_operations_on_tensors_of_dynamic_size(program: Any) -> None:
     check(program, (ROWS,), (-ROWS,))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_squeeze_keeps_the_size_of_the_other_axis(axis: int) -> None:
+    """The graph does not know either size; an axis that is not 1 is the error of the plan."""
+    squeezed = tf.function(
+        lambda x: tf.squeeze(x, [axis]), input_signature=[tf.TensorSpec([None, None], tf.float32)]
+    )
+
+    def program(x: Any, limit: Any) -> Any:
+        few, many = x[:, 0][x[:, 0] > limit], x[x > 0]
+        return squeezed(few[None] * many[:, None] if axis else few[:, None] * many[None])
+
+    column = np.float32([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    check(program, (column, np.float32(4.0)))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=f"squeeze dim.{axis}., expected a dimension of 1, got 2"
+    ):
+        tf.function(program, jit_compile=True)(column, np.float32(2.0))
+
+
 @pytest.mark.parametrize(
     "program",
     [
