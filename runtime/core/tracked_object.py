@@ -7,6 +7,9 @@ from typing import Any
 from .export import export
 
 DEPENDENCIES = "_self_unconditional_dependency_names"
+HELD_NAME = "_value"
+"""The name of the variable in which a variable of Keras keeps its value."""
+
 _NOT_SAVED = {"_tracker", "_tracked", "_parent_path", "_loss_tracker", DEPENDENCIES}
 
 
@@ -35,7 +38,7 @@ class Trackable:
     def __children__(self) -> dict[str, Any]:
         """Return the attributes and, for a variable of Keras, the variable that holds its value."""
         if getattr(self, "_should_act_as_resource_variable", False):
-            return {"_value": getattr(self, "_value", None)}
+            return {HELD_NAME: getattr(self, HELD_NAME, None)}
         return {name: value for name, value in vars(self).items() if name not in _NOT_SAVED}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataLossError
-from . import foreign_formats, regular_files
+from . import regular_files
 from .atomic_files import replacing
 from .corruption import reading
 
@@ -29,11 +29,10 @@ def write(path: Path, kind: str, version: int, content: Any) -> None:
 def read(path: Path, kind: str, newest: int) -> Any:
     """Return the content of such a file.
 
-    Raises NotFoundError when there is no file, UnimplementedError when TensorFlow wrote it, DataLossError when it is
-    damaged, of another format, or of a version newer than `newest`.
+    Raises NotFoundError when there is no file, DataLossError when it is damaged, of another format, or of a version
+    newer than `newest`.
     """
     text = regular_files.read(path)
-    foreign_formats.refuse_table(path, text)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -14,6 +14,7 @@ from ..ir.builder import current
 from . import checkpoint_format
 from .checkpoint_state import CheckpointState
 from .object_graph import ObjectGraph
+from .options import TENSORFLOW
 from .restore import LoadStatus, NothingRestored, Restoration
 
 
@@ -77,12 +78,19 @@ class Checkpoint:
         return found
 
     def write(self, file_prefix: Any, options: Any = None) -> str:
-        """Save under exactly this prefix, without a number, for `read`. Return the prefix."""
+        """Save under exactly this prefix, without a number, for `read`. Return the prefix.
+
+        Args:
+            file_prefix: the path.
+            options: `CheckpointOptions`, whose `experimental_format` may be TensorFlow's.
+        """
         prefix = _outside_of_functions("write", file_prefix)
         graph = ObjectGraph.of(self)
-        checkpoint_format.write(
-            prefix, graph.nodes, {key: variable._array for key, variable in graph.variables.items()}
-        )
+        if getattr(options, "experimental_format", None) == TENSORFLOW:
+            checkpoint_format.write_bundle(prefix, graph)
+        else:
+            values = {key: variable._array for key, variable in graph.variables.items()}
+            checkpoint_format.write(prefix, graph.nodes, values)
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -104,12 +112,18 @@ class Checkpoint:
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
         """Restore what `write` or `save` saved; values without a variable wait until it is created.
 
+        Checkpoints of TensorFlow are read as well: of `tf.train.Checkpoint` by objects, of
+        `tf.compat.v1.train.Saver` by the names of existing variables.
+
         Raises NotFoundError when there is no such checkpoint, DataLossError when it is damaged. For a value that
         does not fit its variable raises InvalidArgumentError (by its dtype) or ValueError (by its shape).
         """
         prefix = _outside_of_functions("read", save_path)
         restoration = Restoration(checkpoint_format.read(prefix), prefix)
-        restoration.match(self, 0)
+        if restoration.contents.nodes:
+            restoration.match(self, 0)
+        else:
+            restoration.match_names(self)
         return LoadStatus(restoration, self)
 
     def restore(self, save_path: Any, options: Any = None) -> LoadStatus | NothingRestored:

@@ -17,12 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import DataLossError, NotFoundError, UnavailableError, UnimplementedError
+from .. import dtypes
+from ..errors import DataLossError, NotFoundError, UnavailableError
 from ..storage import checksummed_json, locks, regular_files, safetensors
 from ..storage.atomic_files import drafted
 from ..storage.corruption import reading
 from ..storage.safetensors import Array
-from .object_graph import ObjectNode
+from . import tensorflow_checkpoint
+from .object_graph import ObjectGraph, ObjectNode
 
 KIND, VERSION = "checkpoint", 1
 DATA = ".data-00000-of-00001"
@@ -32,10 +34,19 @@ _DRAFTS = re.compile(rf"\.(.*(\.index|{re.escape(DATA)})|checkpoint)\.[0-9a-f]{{
 
 
 class CheckpointContents(NamedTuple):
-    """The content of a checkpoint: the nodes of its object graph, and the values by key."""
+    """The content of a checkpoint: the nodes of its object graph, and the values by key.
+
+    There are no nodes if the keys are the names of variables, in checkpoints of TensorFlow 1.
+    """
 
     nodes: list[ObjectNode]
-    values: dict[str, Array]
+    values: Mapping[str, Array]
+
+    def specs(self) -> dict[str, tuple[dtypes.DType, tuple[int, ...]]]:
+        """Return the dtypes and shapes of the values by key."""
+        if isinstance(self.values, tensorflow_checkpoint.BundleValues):
+            return self.values.specs()
+        return {key: (dtypes.of_array(value), value.shape) for key, value in self.values.items()}
 
 
 def index_of(prefix: str) -> Path:
@@ -78,6 +89,20 @@ def write(prefix: str, nodes: list[ObjectNode], values: Mapping[str, Array]) -> 
                 _clean(index, lock, old)
 
 
+def write_bundle(prefix: str, graph: ObjectGraph) -> None:
+    """Write a checkpoint in TensorFlow's format.
+
+    The data have a fixed name: a writer that is killed while it replaces a checkpoint may leave a damaged one.
+    """
+    index = index_of(prefix)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with locks.exclusive(index.parent):
+        old = _data_name(index) if index.exists() else None
+        tensorflow_checkpoint.write(prefix, graph)
+        if old is not None and old != _plain_data(index):
+            index.with_name(old).unlink(missing_ok=True)
+
+
 def _plain_data(index: Path) -> str:
     return index.stem + DATA
 
@@ -118,19 +143,21 @@ def _data_name(index: Path) -> str | None:
     """Return the data file of a checkpoint to be replaced, if it is known and one of this library."""
     try:
         name = str(checksummed_json.read(index, KIND, VERSION)["data"]["file"])
-    except (DataLossError, NotFoundError, UnimplementedError, KeyError, TypeError):
+    except (DataLossError, NotFoundError, KeyError, TypeError):
         return None
     return name if _is_data(index, name) else None
 
 
 def read(prefix: str) -> CheckpointContents:
-    """Return the content of a checkpoint.
+    """Return the content of a checkpoint, of this library or of TensorFlow.
 
     Raises NotFoundError when there is none, DataLossError when it is damaged or of a newer version.
     """
     index = index_of(prefix)
     if not os.path.exists(index):
         raise NotFoundError(f"there is no checkpoint {prefix!r}: no file {index}")
+    if tensorflow_checkpoint.is_bundle(index):
+        return CheckpointContents(*tensorflow_checkpoint.read(prefix))
     content = checksummed_json.read(index, KIND, VERSION)
     for _ in range(_TRIES):
         try:

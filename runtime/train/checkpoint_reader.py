@@ -16,7 +16,7 @@ from .checkpoint_state import latest_checkpoint
 
 @export("train.CheckpointReader")
 class CheckpointReader:
-    """The values of a checkpoint by key; `tf.train.load_checkpoint` creates a reader.
+    """The values of a checkpoint of this library or of TensorFlow, by key; `tf.train.load_checkpoint` creates a reader.
 
     >>> import tempfile
     >>> from .checkpoint import Checkpoint, Variable
@@ -28,7 +28,8 @@ class CheckpointReader:
     """
 
     def __init__(self, prefix: str) -> None:
-        self._values = checkpoint_format.read(prefix).values
+        contents = checkpoint_format.read(prefix)
+        self._values, self._specs = contents.values, contents.specs()
 
     def get_tensor(self, tensor_str: str) -> Any:
         """Return the value with a key, as a NumPy array. NotFoundError when there is none."""
@@ -41,10 +42,10 @@ class CheckpointReader:
         return tensor_str in self._values
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        return {key: list(value.shape) for key, value in self._values.items()}
+        return {key: list(shape) for key, (_, shape) in self._specs.items()}
 
     def get_variable_to_dtype_map(self) -> dict[str, dtypes.DType]:
-        return {key: dtypes.of_array(value) for key, value in self._values.items()}
+        return {key: dtype for key, (dtype, _) in self._specs.items()}
 
 
 @export("train.load_checkpoint")

@@ -23,11 +23,12 @@ class ObjectNode(NamedTuple):
 
 
 class ObjectGraph(NamedTuple):
-    """The nodes, the root first, their objects, and the variables by key."""
+    """The nodes, the root first, their objects, the variables by key, and the paths of the objects."""
 
     nodes: list[ObjectNode]
     objects: list[Any]
     variables: dict[str, Variable]
+    paths: list[str]
 
     @classmethod
     def of(cls, root: Any) -> ObjectGraph:
@@ -51,7 +52,7 @@ class ObjectGraph(NamedTuple):
                     pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))
                 found[name] = numbers[id(child)]
             nodes.append(ObjectNode(found, key))
-        return cls(nodes, [value for value, _ in pending], variables)
+        return cls(nodes, [value for value, _ in pending], variables, [path for _, path in pending])
 
 
 def escaped(name: str) -> str:

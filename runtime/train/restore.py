@@ -15,6 +15,7 @@ from typing import Any
 from .. import dtypes
 from ..core import trackable
 from ..core.shapes import compatible
+from ..core.tracked_object import HELD_NAME
 from ..core.variable import Variable
 from ..errors import InvalidArgumentError
 from .checkpoint_format import CheckpointContents
@@ -28,10 +29,11 @@ _UNUSED = (
 
 
 class _Rest:
-    """The values that no variable has taken yet, by node index. `tell` logs them when the restoration is deleted."""
+    """The values that no variable has taken yet, by node. `tell` logs them when the restoration is deleted."""
 
     def __init__(self, contents: CheckpointContents, prefix: str) -> None:
-        self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
+        named = dict(enumerate(node.key for node in contents.nodes)) or dict(enumerate(contents.values))
+        self.keys = {number: key for number, key in named.items() if key is not None}
         self.prefix = prefix
         self.is_silent = False
 
@@ -50,6 +52,7 @@ class Restoration:
         self.contents = contents
         self.prefix = prefix
         self.matched: dict[int, Any] = {}
+        self._taken: set[int] = set()  # variables with values, by identity
         self.rest = _Rest(contents, prefix)
         weakref.finalize(self, self.rest.tell)
 
@@ -61,14 +64,25 @@ class Restoration:
             if number in self.matched:
                 continue
             self.matched[number] = target
-            self.rest.keys.pop(number, None)
             node = self.contents.nodes[number]
-            if isinstance(target, Variable) and node.key is not None:
-                self._assign(target, node.key)
             found = trackable.children(target)
+            variable = target if isinstance(target, Variable) else found.get(HELD_NAME)
+            if isinstance(variable, Variable) and node.key is not None:
+                self.rest.keys.pop(number, None)
+                self.assign(variable, node.key)
             pending += [(found[name], child) for name, child in node.children.items() if name in found]
             if not node.children.keys() <= found.keys() and hasattr(target, "__dict__"):
                 trackable.await_children(target, functools.partial(self._arrived, node))
+
+    def match_names(self, root: Any) -> None:
+        """Restore the variables of an object by their own names, from a checkpoint without an object graph."""
+        variables: dict[str, list[Variable]] = {}
+        for variable in ObjectGraph.of(root).variables.values():
+            variables.setdefault(variable.name.removesuffix(":0"), []).append(variable)
+        for number, key in list(self.rest.keys.items()):
+            for variable in variables.get(key, ()):
+                self.rest.keys.pop(number, None)
+                self.assign(variable, key)
 
     def _arrived(self, node: ObjectNode, name: str, child: Any) -> None:
         """Restore a child that an object got after it was restored."""
@@ -84,7 +98,8 @@ class Restoration:
                 if child not in self.matched and name in found:
                     self.match(found[name], child)
 
-    def _assign(self, variable: Variable, key: str) -> None:
+    def assign(self, variable: Variable, key: str) -> None:
+        """Set a variable to a value. InvalidArgumentError or ValueError for one of another dtype or shape."""
         value = self.contents.values[key]
         content = variable.content_spec
         message = (
@@ -97,6 +112,15 @@ class Restoration:
             raise ValueError(message)
         # Set the value directly, also while the function that makes the variable is traced.
         variable._array = value.copy()
+        self._taken.add(id(variable))
+
+    def has_value(self, variable: Variable) -> bool:
+        """Return whether a variable got a value."""
+        return id(variable) in self._taken
+
+    def has_values(self) -> bool:
+        """Return whether any variable got a value."""
+        return bool(self._taken)
 
     def unused(self) -> list[str]:
         """Return the saved values that no variable has taken."""
@@ -123,9 +147,10 @@ class LoadStatus:
     def assert_existing_objects_matched(self) -> LoadStatus:
         """Raise AssertionError if an existing variable got no value."""
         self._restoration.again()
-        known = {id(target) for target in self._restoration.matched.values()}
         missing = [
-            key for key, variable in ObjectGraph.of(self._root).variables.items() if id(variable) not in known
+            key
+            for key, variable in ObjectGraph.of(self._root).variables.items()
+            if not self._restoration.has_value(variable)
         ]
         if missing:
             raise AssertionError(
@@ -136,7 +161,7 @@ class LoadStatus:
     def assert_nontrivial_match(self) -> LoadStatus:
         """Raise AssertionError if nothing but the root was found in the checkpoint."""
         self._restoration.again()
-        if not self._restoration.matched.keys() - {0}:
+        if not self._restoration.matched.keys() - {0} and not self._restoration.has_values():
             raise AssertionError(f"no part of the object was found in {self._restoration.prefix!r}")
         return self
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import agc.runtime as tf
 import numpy as np
 
-from . import mutations
+from . import mutations, tensorflow_files
 
 
 class Loader(NamedTuple):
@@ -32,9 +32,14 @@ class Loader(NamedTuple):
     """Whether errors name the file."""
     has_bounded_memory: bool = True
     """Whether memory is bounded by the size of the files."""
+    change: Callable[[Path, Any], None] | None = None
+    """The mutation of a folder, instead of that of one of its files."""
 
     def damage(self, folder, rng):
         """Mutate one file of a folder; its checksums fit again, most of the time."""
+        if self.change is not None:
+            self.change(folder, rng)
+            return
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         path = rng.choice(files)
         kind = next(self.kinds[pattern] for pattern in self.kinds if fnmatch.fnmatch(path.name, pattern))
@@ -95,6 +100,19 @@ def _read_checkpoint(folder):
     prefix = str(folder / "ckpt-1")
     tf.train.Checkpoint(m=_Model()).read(prefix).expect_partial()
     tf.train.list_variables(prefix)
+
+
+def _write_bundle(folder):
+    options = tf.train.CheckpointOptions(experimental_format="tensorflow")
+    tf.train.Checkpoint(m=_Model()).write(folder / "ckpt", options)
+
+
+def _read_bundle(folder):
+    prefix = str(folder / "ckpt")
+    tf.train.Checkpoint(m=_Model()).read(prefix).expect_partial()
+    reader = tf.train.load_checkpoint(prefix)
+    for name, _ in tf.train.list_variables(prefix):
+        reader.get_tensor(name)
 
 
 def _seal_checkpoint(folder):
@@ -244,6 +262,11 @@ LOADERS = {
     "checkpoint": Loader(
         _write_checkpoint, _read_checkpoint, WITH_ARRAYS, _seal_checkpoint,
     ),
+    "TensorFlow's checkpoint": Loader(
+        _write_bundle, _read_bundle, {"*.index": tensorflow_files.in_table, "*": mutations.damaged},
+        tensorflow_files.seal_bundle,
+    ),
+    "objects of TensorFlow's checkpoint": Loader(_write_bundle, _read_bundle, change=tensorflow_files.in_graph),
     "checkpoint state": Loader(_write_checkpoint, _read_state, WITH_ARRAYS),
     "saved model": Loader(
         lambda folder: tf.saved_model.save(_Model(), folder), tf.saved_model.load,

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any, NamedTuple
 
 from ...storage.corruption import element_count
@@ -68,7 +67,7 @@ class BundleEntry(NamedTuple):
         """Return the entry of a message; ValueError for an invalid one."""
         parts = _parts(message, {1: int, 2: bytes, 3: int, 4: int, 5: int, 6: bytes})
         shape = _shape(parts.get(2, b""))
-        (crc,) = struct.unpack("<I", parts.get(6, bytes(4)))
+        crc = int.from_bytes(parts.get(6, b""), "little")
         slices = tuple(
             parse_slice(content)
             for number, content in fields(message)
