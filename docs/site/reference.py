@@ -44,10 +44,10 @@ class Page(NamedTuple):
     members: dict[str, Any]
 
 
-def pages() -> list[Page]:
-    """Return all namespaces of all packages."""
+def pages(*packages: str) -> list[Page]:
+    """Return all namespaces of these packages; of all packages if none is given."""
     seen: set[int] = set()
-    found = (namespaces(name, importlib.import_module(module), seen) for name, module in PACKAGES.items())
+    found = (namespaces(name, importlib.import_module(PACKAGES[name]), seen) for name in packages or PACKAGES)
     return [page for several in found for page in several]
 
 
