@@ -17,6 +17,7 @@ from .api import (
     StagingError,
     Where,
     check_source,
+    code_listing,
     compile_source,
     conversions,
     convert,
@@ -29,6 +30,7 @@ from .api import (
     keeps_frames,
     leave_packages,
     set_verbosity,
+    source_listing,
     strip_frames,
     to_code,
     to_graph,
@@ -37,7 +39,7 @@ from .api import (
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
-    "check_source",
+    "check_source", "code_listing", "source_listing",
     "install_import_hook", "convert_packages", "leave_packages", "conversions", "Conversion",
     "experimental", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",

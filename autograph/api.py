@@ -38,10 +38,11 @@ from .traceback_filter import filter_tracebacks
 
 if TYPE_CHECKING:
     from .conversion.converter import Converter
+    from .to_source import CodeListing
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
-    "check_source",
+    "check_source", "code_listing", "source_listing",
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
@@ -239,6 +240,30 @@ def check_source(
     from .lint import linter
 
     return linter.problems(text, filename, tracers, everywhere)
+
+
+def code_listing(f: Callable[..., Any]) -> CodeListing:
+    """Return the text of `to_code(f)`, and for each line of it the line of the file that it comes from.
+
+    >>> def absolute(x):
+    ...     return -x if x < 0 else x
+    >>> code_listing(absolute).text == to_code(absolute)
+    True
+    """
+    from . import to_source as printing
+
+    return printing.function_listing(f)
+
+
+def source_listing(text: str, filename: str, function: str) -> CodeListing:
+    """Return the converted text of a function of a module that is not run, with the origins of its lines.
+
+    >>> source_listing("\\n\\ndef f(x):\\n    while x > 0:\\n        x -= 1\\n    return x", "f.py", "f").lines[-1]
+    6
+    """
+    from . import to_source as printing
+
+    return printing.source_listing(text, filename, function)
 
 
 def __getattr__(name: str) -> Any:

@@ -211,7 +211,8 @@ def _width(text: str) -> int:
 # (…/checkout/runtime). Other files of a checkout, such as tests and examples, are user code.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OWN = tuple(
-    os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli", "backends", "jax")
+    os.path.join(_HOME, part) + os.sep
+    for part in ("autograph", "runtime", "cli", "explorer", "backends", "jax")
 )
 
 

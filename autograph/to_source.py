@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import transpile
 from .conversion import loader
@@ -22,36 +22,64 @@ from .passes.base import NO_FEATURES
 from .syntax import source
 from .syntax.gast_bridge import Translation
 from .syntax.layout import Layout
+from .syntax.line_origins import Lines, line_origins
 from .syntax.tree_queries import deep_trees
 from .syntax.unparse import text_of, unparse
 
 
+class CodeListing(NamedTuple):
+    """Generated code: its text, and for each line of it the line of the user's file, or None."""
+
+    text: str
+    lines: Lines
+
+
 def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
     """Return the converted text of a function or class that is there."""
+    return printed(_converted(f, features), whole=False)
+
+
+def function_listing(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> CodeListing:
+    """Return the converted text of a function or class that is there, with the origin of each line."""
+    return listed(_converted(f, features), whole=False)
+
+
+def _converted(f: Callable[..., Any] | type, features: frozenset[Feature]) -> transpile.Converted:
     if isinstance(f, type):
-        definition = source.find_class(f)
-        return printed(transpile.convert_definition(definition, features=features), whole=False)
+        return transpile.convert_definition(source.find_class(f), features=features)
     function = underlying_function(f)
     definition = source.find(function)
     context = loader.live_context(function, definition, features)
     with deep_trees(definition.filename):
         translation = Translation(ast.Module([undecorated(definition.statement())], []))
         after = transpile.with_operators(pipeline.run(translation.tree, context), context.ag)
-    return printed(transpile.Converted(translation, after, context), whole=False)
+    return transpile.Converted(translation, after, context)
 
 
 def printed(converted: transpile.Converted, *, whole: bool = True, annotate: bool = False) -> str:
     """Return the text of a converted tree, which this uses up: the user's own where nothing has changed.
 
     With `annotate` all code is printed anew, below the lines that it came from."""
-    translation, after, context = converted
+    _, after, context = converted
     with deep_trees(context.filename):
         if annotate:
             return compilable(
                 heading(context.source) * whole + unparse(after, context.source), context.filename
             )
+    return _tree_and_text(converted, whole)[1]
+
+
+def listed(converted: transpile.Converted, *, whole: bool = True) -> CodeListing:
+    """Return the text of a converted tree, which this uses up, with the origin of each line."""
+    tree, text = _tree_and_text(converted, whole)
+    return CodeListing(text, line_origins(tree, text))
+
+
+def _tree_and_text(converted: transpile.Converted, whole: bool) -> tuple[ast.AST, str]:
+    translation, after, context = converted
+    with deep_trees(context.filename):
         tree = translation.back(after)
-        return compilable(text_of(tree, Layout(context.source, translation, whole)), context.filename)
+        return tree, compilable(text_of(tree, Layout(context.source, translation, whole)), context.filename)
 
 
 def compilable(text: str, filename: str) -> str:
@@ -83,6 +111,11 @@ def module_text(text: str, filename: str, after: str | None, function: str | Non
     converted = transpile.convert_module(text, filename, after)
     unchanged = converted.after is converted.before and not annotate
     return text if unchanged or transpile.is_converted(text) else printed(converted, annotate=annotate)
+
+
+def source_listing(text: str, filename: str, function: str) -> CodeListing:
+    """Return the converted text of a function of a module, with the origin of each line."""
+    return listed(transpile.convert_definition(transpile.find(text, filename, function)), whole=False)
 
 
 def imports_of(text: str, node: ast.AST) -> str:
