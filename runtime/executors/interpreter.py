@@ -19,21 +19,29 @@ from ..ops.framework.region_ops import CALL, COND, FUSED, SWITCH, WHILE
 from .plan.runtime_errors import located
 
 Results = Sequence[Any]
+Run = Callable[[Graph, Sequence[Any]], Results]
+Observer = Callable[[Operation, Results], object]
 
 
-def interpret(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
-    """Return the outputs of `graph` for `arguments`, the values of its inputs."""
+def interpret(graph: Graph, arguments: Sequence[Any], observe: Observer | None = None) -> list[Any]:
+    """Return the outputs of `graph` for `arguments`, the values of its inputs.
+
+    `observe` is called with each operation that has run, and with its results.
+    """
+
+    def run(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+        values = dict(zip(graph.inputs, arguments, strict=True))
+        for operation in graph.live_operations():
+            inputs = [_read(operand, values) for operand in operation.inputs]
+            structure = STRUCTURES.get(operation.op)
+            results = _compute(operation, inputs) if structure is None else structure(operation, inputs, run)
+            if observe is not None:
+                observe(operation, results)
+            values.update(zip(operation.outputs, results, strict=True))
+        return [_read(operand, values) for operand in graph.outputs]
+
     with np.errstate(all="ignore"):
-        return _run(graph, arguments)
-
-
-def _run(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
-    values = dict(zip(graph.inputs, arguments, strict=True))
-    for operation in graph.live_operations():
-        inputs = [_read(operand, values) for operand in operation.inputs]
-        run = STRUCTURES.get(operation.op, _compute)
-        values.update(zip(operation.outputs, run(operation, inputs), strict=True))
-    return [_read(operand, values) for operand in graph.outputs]
+        return run(graph, arguments)
 
 
 def _read(operand: Operand, values: dict[Value, Any]) -> Any:
@@ -54,35 +62,36 @@ def _compute(operation: Operation, inputs: list[Any]) -> Results:
     return result if operation.outputs else []
 
 
-def _cond(operation: Operation, inputs: list[Any]) -> Results:
+def _cond(operation: Operation, inputs: list[Any], run: Run) -> Results:
     predicate, *arguments = inputs
     then, orelse = operation.regions
-    return _run(then if _truth(predicate, operation) else orelse, arguments)
+    return run(then if _truth(predicate, operation) else orelse, arguments)
 
 
-def _while(operation: Operation, inputs: list[Any]) -> Results:
+def _while(operation: Operation, inputs: list[Any], run: Run) -> Results:
     test, body = operation.regions
     count = len(operation.outputs)
-    state, invariants = inputs[:count], inputs[count:]
+    state: Results = inputs[:count]
+    invariants = inputs[count:]
     left = operation.attrs.get("maximum_iterations")
     while left is None or left > 0:
-        (go,) = _run(test, [*state, *invariants])
+        (go,) = run(test, [*state, *invariants])
         if not _truth(go, operation):
             break
-        state = _run(body, [*state, *invariants])
+        state = run(body, [*state, *invariants])
         left = None if left is None else left - 1
     return state
 
 
-def _switch(operation: Operation, inputs: list[Any]) -> Results:
+def _switch(operation: Operation, inputs: list[Any], run: Run) -> Results:
     index, *arguments = inputs
     regions = operation.regions
-    return _run(regions[index] if 0 <= index < len(regions) else regions[-1], arguments)
+    return run(regions[index] if 0 <= index < len(regions) else regions[-1], arguments)
 
 
-def _call(operation: Operation, inputs: list[Any]) -> Results:
+def _call(operation: Operation, inputs: list[Any], run: Run) -> Results:
     (callee,) = operation.regions
-    return _run(callee, inputs)
+    return run(callee, inputs)
 
 
 def _truth(value: Any, operation: Operation) -> bool:
@@ -92,7 +101,7 @@ def _truth(value: Any, operation: Operation) -> bool:
         raise located(error, operation, [value]) from None
 
 
-STRUCTURES: dict[OpDef, Callable[[Operation, list[Any]], Results]] = {
+STRUCTURES: dict[OpDef, Callable[[Operation, list[Any], Run], Results]] = {
     COND: _cond,
     WHILE: _while,
     SWITCH: _switch,

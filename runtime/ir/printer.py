@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -90,10 +90,14 @@ def defaults(op: OpDef) -> dict[str, Any]:
 
 
 class Printer:
-    """Lines of text, and the line numbers of operations in them (of graphs: the number of the last line)."""
+    """Lines of text, and the line numbers of operations in them (of graphs: the number of the last line).
+
+    `owners` has the operation or graph of each line, and the names of the values there.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.owners: dict[int, tuple[Operation | Graph, Mapping[Value, str]]] = {}
         self.line_numbers: dict[Operation | Graph, int] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], int] = {}
         self._callees: dict[Graph, str] = {}
@@ -119,6 +123,7 @@ class Printer:
         scope = _Scope()
         inputs = ", ".join(f"{scope.define(value)}: {value.spec}" for value in graph.inputs)
         outputs = ", ".join(str(value.spec) for value in graph.outputs)
+        self.owners[len(self.lines)] = graph, scope.names
         self.lines.append(f"graph {name}({inputs})" + (f" -> {outputs}" if outputs else ""))
         self._operations(graph, scope, 1, "return")
 
@@ -126,10 +131,12 @@ class Printer:
         for operation in graph.operations:
             self._operation(operation, scope, depth)
         self.line_numbers[graph] = len(self.lines)
+        self.owners[len(self.lines)] = graph, scope.names
         self._line(depth, f"{last} {self._operands(graph.outputs, scope)}".rstrip())
 
     def _operation(self, operation: Operation, scope: _Scope, depth: int) -> None:
         self.line_numbers[operation] = len(self.lines)
+        self.owners[len(self.lines)] = operation, scope.names
         called = is_call(operation)
         callees = [f"@{self._callee(region)}" for region in operation.regions] if called else []
         operands = self._operands(operation.inputs, scope)
@@ -146,6 +153,7 @@ class Printer:
     def _region(self, label: str, region: Graph, operation: Operation, depth: int) -> None:
         scope = _Scope()
         names = ", ".join(map(scope.define, region.inputs))
+        self.owners[len(self.lines)] = region, scope.names
         specs = [value.spec for value in region.inputs]
         given = expected_specs(operation.inputs, len(specs))
         self._line(depth, f"{label} {names}".rstrip(), [] if specs == given else specs)
@@ -180,16 +188,16 @@ class _Scope:
     """The names of one graph's values."""
 
     def __init__(self) -> None:
-        self._names = Names()
-        self._name_of: dict[Value, str] = {}
+        self._unique = Names()
+        self.names: dict[Value, str] = {}
 
     def define(self, value: Value) -> str:
-        name = self._name_of[value] = self._names.unique(value.name)
+        name = self.names[value] = self._unique.unique(value.name)
         return name
 
     def name_of(self, value: Value) -> str:
         """Return the name of a defined value; undefined ones, which `verify` rejects, get a question mark."""
-        return self._name_of.get(value) or f"?{plain(value.name)}"
+        return self.names.get(value) or f"?{plain(value.name)}"
 
 
 def expected_specs(operands: Sequence[Operand], count: int) -> list[AnySpec] | None:

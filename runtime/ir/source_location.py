@@ -37,7 +37,7 @@ class Call(NamedTuple):
 _call = functools.partial(tuple.__new__, Call)  # fast: each operation of a graph needs one
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-_PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
+_PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli", "explorer"))
 _DIRECT = tuple(
     os.path.join(_ROOT, "runtime", *parts)
     for parts in (

@@ -78,6 +78,11 @@ class Plan:
     def _written(self, graph: Graph) -> PlanSource:
         return compiled(graph)
 
+    @property
+    def operations(self) -> dict[int, Operation]:
+        """By line number of `source`, counted from one, the operation that the line belongs to."""
+        return {line: operation for line, (operation, _) in self._locations.items()}
+
     def swap(self, program: Program | None = None) -> Program:
         """Return the program that runs now, and replace it by `program` if one is passed."""
         before = self._function, self._globals, self._locations
