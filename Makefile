@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+ELKJS := https://registry.npmjs.org/elkjs/-/elkjs-0.12.1.tgz
 EXTENSIONS := runtime/executors/llvm/call/native_call.c runtime/kernels/random/native_draws.c
 
 .DEFAULT_GOAL := help
@@ -49,7 +50,7 @@ stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's
 lint: $(VENV)/installed-dev  ## check style and types with ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/arrays typings/agc/jax tests/typed
+	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli typings/agc/explorer typings/agc/arrays typings/agc/jax tests/typed
 
 .PHONY: generate
 generate: $(VENV)/installed-dev  ## regenerate the generated files: namespaces, missing names, types of operations
@@ -62,6 +63,11 @@ $(VENV)/installed-docs: pyproject.toml $(VENV)/installed-dev
 .PHONY: docs
 docs: $(VENV)/installed-docs  ## build the documentation site in build/docs/html; a warning is an error
 	$(BIN)/python -m docs.site
+
+.PHONY: vendor
+vendor:  ## fetch the layout engine of agc explore from npm, with its license
+	cd explorer/vendor && curl --fail --silent $(ELKJS) | tar --extract --gzip --strip-components 1 package/LICENSE.md package/lib/elk-worker.min.js
+	cd explorer/vendor && mv LICENSE.md LICENSE-elkjs.md && mv lib/elk-worker.min.js . && rmdir lib
 
 .PHONY: differential
 differential:  ## compare with TensorFlow: make differential PEER=path/to/its/python

@@ -44,7 +44,7 @@ def run(
     import agc.runtime as tf  # before the program's folder is where modules are looked for
 
     arguments = [parse(text, number) for number, text in enumerate(texts, start=1)]
-    load = _loader(path, by_name)
+    load = loader(path, by_name)
 
     def action() -> None:
         module = load()
@@ -75,7 +75,7 @@ def _shown(graph: Any, after: str | None) -> str:
     return str(graph).rstrip()
 
 
-def _loader(path: str, by_name: bool) -> Callable[[], types.ModuleType]:
+def loader(path: str, by_name: bool) -> Callable[[], types.ModuleType]:
     """Return a function that imports the module; a file is read and parsed at once."""
     if by_name:
         run_program.enter("-m", (), os.getcwd())

@@ -1,6 +1,6 @@
 """`agc check`: all that is wrong in a project, before anything runs.
 
-agc check src                       files → findings of each → the selected ones → one of four formats
+agc check src                       files → findings of each → the selected ones → one of five formats
 
 What is found goes to stdout, the summary to stderr.
 """
@@ -36,6 +36,7 @@ Examples:
   agc check src --ignore AGC19,AGC110       without these codes or prefixes
   agc check --format github                 annotations in a GitHub workflow
   agc check --format sarif > agc.sarif      for code scanning
+  agc check --format html > findings.html   a page for a browser
   cat model.py | agc check -
 
 \b

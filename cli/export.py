@@ -141,7 +141,7 @@ def _source(target: str, by_name: bool) -> Callable[[], tuple[Any, str | None]]:
                 BAD_USAGE, f"`{target}` names no function", fix=f"agc export {target}::FUNCTION ..."
             )
         return lambda: (file, None)
-    load = call_function._loader(file, by_name)
+    load = call_function.loader(file, by_name)
     return lambda: (call_function.find(load(), function, file), None)
 
 

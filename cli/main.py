@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import check, color, completion, convert, errors, explain, export, output, run
+from . import check, color, completion, convert, errors, explain, explore, export, output, run
 
 HELP = """Turn ordinary Python into tensor graphs.
 
@@ -22,6 +22,7 @@ Examples:
   agc convert model.py                     show the code that agc generates
   agc run train.py --epochs 3              run a program, converted
   agc run model.py::f --arg 27 --graph     call one function with a tensor; show its graph
+  agc explore model.py::f 27               write a page that shows the function from source to plan
   agc export model.py::f 27 -o f.onnx      write one function in the format of another system
   agc check src                            report all problems of a project, without running it
   agc explain AGC207                       explain an error and its fix
@@ -55,6 +56,7 @@ cli.add_command(convert.command, "convert")
 cli.add_command(run.command, "run")
 cli.add_command(check.command, "check")
 cli.add_command(explain.command, "explain")
+cli.add_command(explore.command, "explore")
 cli.add_command(export.command, "export")
 cli.add_command(completion.command, "completion")
 

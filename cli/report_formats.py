@@ -1,9 +1,10 @@
-"""Findings as text, as JSON, as SARIF 2.1.0, and as annotations of GitHub's.
+"""Findings as text, as JSON, as SARIF 2.1.0, as annotations of GitHub's, and as a page.
 
 text      error[AGC110]: a jump leaves …               for people; the shape of every error of agc
 json      {"findings": [{"code": "AGC110", …}]}        each finding as `Diagnostic.to_dict` gives it
 sarif     {"version": "2.1.0", "runs": […]}            for code scanning and editors
 github    ::error file=a.py,line=3,…::a jump …         a line that GitHub shows at the code
+html      <!doctype html> …                            a page for a browser
 """
 
 from __future__ import annotations
@@ -106,6 +107,14 @@ def annotation(diagnostic: Diagnostic) -> str:
     return f"::{diagnostic.level} {listed}::{_data(_message(diagnostic))}"
 
 
+def page(found: Sequence[Diagnostic], colored: bool = False) -> str:
+    from agc.explorer.findings import findings_page  # not for the other formats
+
+    return findings_page(
+        found, {code: error_manual.plain(each.text) for code, each in error_manual.pages().items()}
+    )
+
+
 def _message(diagnostic: Diagnostic) -> str:
     advice = ("why", diagnostic.why), ("fix", diagnostic.fix)
     return "\n".join([diagnostic.title, *(f"{key}: {said}" for key, said in advice if said)])
@@ -130,4 +139,5 @@ FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
     "json": as_json,
     "sarif": sarif,
     "github": github,
+    "html": page,
 }

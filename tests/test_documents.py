@@ -9,14 +9,14 @@ import pytest
 from agc.runtime.ops.framework.op import REGISTRY
 from support.documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
 
-PACKAGES = ("autograph", "runtime", "cli", "backends")
+PACKAGES = ("autograph", "runtime", "cli", "backends", "explorer")
 MODULES = [
     path
     for package in PACKAGES
     for path in sorted((ROOT / package).rglob("*.py"))
     if path.name not in ("__init__.py", "__main__.py") or ">>>" in path.read_text()
 ]
-FEWEST_EXAMPLES = {"autograph": 40, "runtime": 300, "cli": 8, "backends": 8}
+FEWEST_EXAMPLES = {"autograph": 40, "runtime": 300, "cli": 8, "backends": 8, "explorer": 5}
 
 CODE = re.compile(r"AGC\d{3}")
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -11,7 +11,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 FILES = [
-    path for package in ("autograph", "runtime", "cli") for path in sorted((ROOT / package).rglob("*.py"))
+    path
+    for package in ("autograph", "runtime", "cli", "explorer")
+    for path in sorted((ROOT / package).rglob("*.py"))
 ]
 RIDDLES = re.compile(r"(What|Who|Whose|Whom|Where|How|Those|Of|Whether|Which)\b")
 NOUNS = re.compile(r"(The|A|An|One|All|It|These|This|That|As|When)\b")
@@ -108,7 +110,7 @@ def test_documents_have_no_private_words():
     assert [named(*each) for each in lines if is_private(each[2])] == []
 
 
-@pytest.mark.parametrize("folder", ["autograph", "runtime", "cli", "tests", "docs"])
+@pytest.mark.parametrize("folder", ["autograph", "runtime", "cli", "explorer", "tests", "docs"])
 def test_spelling_is_american(folder):
     files = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.md")]
     found = [

@@ -1,0 +1,129 @@
+"""Find the user's functions that a graph comes from, with their source and generated code.
+
+origins of operations: model.py:7, layers.py:30    ==>    sections: model.py `fit`, layers.py `Dense.call`
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from agc import autograph
+
+from .graph_rows import Origins
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Section(NamedTuple):
+    """A function, or another piece of a file: its first and last line."""
+
+    filename: str
+    name: str
+    first: int
+    last: int
+
+
+def sections(function: Callable[..., Any], places: Iterable[tuple[str, int]]) -> list[Section]:
+    """Return the section of `function`, then those that contain the other places, in the order of files."""
+    root = _root(function)
+    found = [] if root is None else [root]
+    definitions: dict[str, list[tuple[str, Definition]]] = {}
+    for filename, line in sorted(set(places)):
+        if any(each.filename == filename and each.first <= line <= each.last for each in found):
+            continue
+        if filename not in definitions:
+            definitions[filename] = list(_definitions(filename))
+        section = _around(filename, line, definitions[filename])
+        if section is not None:
+            found.append(section)
+    return found
+
+
+def _root(function: Callable[..., Any]) -> Section | None:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return None
+    for name, node in _definitions(code.co_filename):
+        if _first_line(node) == code.co_firstlineno or node.lineno == code.co_firstlineno:
+            return Section(code.co_filename, name, _first_line(node), node.end_lineno or node.lineno)
+    return _around(code.co_filename, code.co_firstlineno, [])
+
+
+def _definitions(filename: str) -> Iterable[tuple[str, Definition]]:
+    """Yield the functions of a file that are in no other function, with their qualified names."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except SyntaxError:
+        return
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        prefix, node = pending.pop(0)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield prefix + child.name, child
+            elif isinstance(child, ast.ClassDef):
+                pending.append((f"{prefix}{child.name}.", child))
+            elif not isinstance(child, ast.expr):
+                pending.append((prefix, child))
+
+
+def _around(filename: str, line: int, definitions: list[tuple[str, Definition]]) -> Section | None:
+    for name, node in definitions:
+        first, last = _first_line(node), node.end_lineno or node.lineno
+        if first <= line <= last:
+            return Section(filename, name, first, last)
+    lines = linecache.getlines(filename)
+    if not 0 < line <= len(lines):
+        return None
+    try:
+        statements = ast.parse("".join(lines)).body
+    except SyntaxError:
+        statements = []
+    for statement in statements:
+        if statement.lineno <= line <= (statement.end_lineno or line):
+            return Section(filename, "", statement.lineno, statement.end_lineno or line)
+    return Section(filename, "", line, line)
+
+
+def _first_line(node: Definition) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def source_as_json(section: Section, origins: Origins) -> dict[str, Any]:
+    """Return the lines of a section; each is its own origin."""
+    lines = linecache.getlines(section.filename)[section.first - 1 : section.last]
+    return {
+        "title": shown_path(section.filename),
+        "name": section.name,
+        "first": section.first,
+        "lines": [line.rstrip("\r\n") for line in lines],
+        "at": [origins.at(section.filename, number) for number in range(section.first, section.last + 1)],
+    }
+
+
+def code_as_json(section: Section, function: Callable[..., Any] | None, origins: Origins) -> dict[str, Any]:
+    """Return the generated code of a section, that of `function` itself if it is known; else an explanation."""
+    entry: dict[str, Any] = {"title": shown_path(section.filename), "name": section.name}
+    try:
+        if function is not None:
+            listing = autograph.code_listing(function)
+        elif section.name:
+            text = "".join(linecache.getlines(section.filename))
+            listing = autograph.source_listing(text, section.filename, section.name)
+        else:
+            return {**entry, "note": "Code outside of functions is not converted."}
+    except autograph.ConversionError as error:
+        return {**entry, "note": str(error)}
+    at = [None if line is None else origins.at(section.filename, line) for line in listing.lines]
+    return {**entry, "lines": listing.text.splitlines(), "at": at}
+
+
+def shown_path(filename: str) -> str:
+    """Return a path relative to the working directory, if it is below that."""
+    here = os.getcwd() + os.sep
+    return filename.removeprefix(here)
