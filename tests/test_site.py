@@ -11,6 +11,7 @@ from support.documents import ROOT
 
 sys.path.insert(0, str(ROOT))
 
+from docs.site import __main__ as main
 from docs.site import assemble, docstrings, entries, gallery, links, reference, terminal
 
 
@@ -145,3 +146,15 @@ def test_the_workflow_tests_the_versions_of_python_that_the_package_names():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(classifiers))
     matrix = re.search(r"python: (\[.*\])", (ROOT / ".github/workflows/ci.yml").read_text())[1]
     assert json.loads(matrix) == named
+
+
+def test_pages_that_load_from_the_network_are_found(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<a href="https://x.y"></a><script defer src="https://x.y/z.js"></script><img src="a.svg">'
+    )
+    assert main.foreign(page) == ['<script defer src="https://x.y/z.js"']
+
+
+def test_the_gallery_has_the_explorers_page_of_a_program():
+    assert "def extended_gcd(" in gallery.explore_page(gallery.PROGRAMS / "gcd.py")

@@ -32,7 +32,7 @@ def assemble(folder: Path = BUILD / "pages") -> Path:
         page = folder / str(links.page_of(document))
         page.parent.mkdir(exist_ok=True)
         page.write_text(links.for_the_site(document, folder), encoding="utf-8")
-    gallery.write(folder / "gallery")
+    gallery.write(folder / "gallery", folder / "files" / "explore")
     gallery.write_examples(folder / "examples.md")
     reference.write(folder / "api")
     return folder

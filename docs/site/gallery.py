@@ -6,13 +6,17 @@ fixtures/programs/gcd.py   ==>   gallery/gcd.md: source, generated code, graph, 
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.util
 import inspect
+import io
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import agc.runtime as tf
 from agc import autograph
+from agc.explorer import explore
 
 from .links import ROOT
 
@@ -42,19 +46,25 @@ def title_of(path: Path) -> tuple[str, str]:
     return path.stem.replace("_", " ").capitalize(), " ".join(docstring.split("\n\n")[0].split())
 
 
+def program(path: Path) -> tuple[ModuleType, list[Any]]:
+    """Return a program, and its first input as tensors."""
+    module = load(path)
+    given = zip(module.INPUTS[0], module.DTYPES, strict=True)
+    return module, [tf.constant(value, dtype) for value, dtype in given]
+
+
 def page_text(path: Path) -> str:
     """Return the page of a program."""
-    module = load(path)
+    module, arguments = program(path)
     title, sentence = title_of(path)
-    function, inputs = module.ENTRY, module.INPUTS[0]
-    arguments = [tf.constant(value, dtype) for value, dtype in zip(inputs, module.DTYPES, strict=True)]
+    function = module.ENTRY
     staged = tf.function(function)
     graph = staged.get_concrete_function(*arguments).graph
-    given = ", ".join(repr(value) for value in inputs)
+    given = ", ".join(repr(value) for value in module.INPUTS[0])
     result = tf.nest.map_structure(lambda each: each.numpy().tolist(), staged(*arguments))
     return "\n\n".join([
         f"# {title}",
-        sentence,
+        f'{sentence} <a href="../explore/{path.stem}.html">Explore it</a>, from source to plan, linked line by line.',
         block("python", inspect.getsource(module).partition("\nENTRY =")[0].partition('"""\n')[2]),
         f"`{function.__name__}({given})` is `{result}`.",
         "## Generated code",
@@ -65,19 +75,28 @@ def page_text(path: Path) -> str:
     ])  # fmt: skip
 
 
+def explore_page(path: Path) -> str:
+    """Return the page of `agc explore` for a program."""
+    module, arguments = program(path)
+    return explore(module.ENTRY, *arguments)
+
+
 def block(language: str, text: str) -> str:
     """Return a fenced block."""
     return f"```{language}\n{text.strip()}\n```"
 
 
-def write(folder: Path) -> None:
-    """Write the page of each program, and their index."""
+def write(folder: Path, explored: Path) -> None:
+    """Write the page of each program, and their index; the pages of `agc explore` to another folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    explored.mkdir(parents=True, exist_ok=True)
     rows = []
     for name in SHOWN:
-        path = PROGRAMS / f"{name}.py"
-        title, sentence = title_of(path)
-        (folder / f"{name}.md").write_text(page_text(path), encoding="utf-8")
+        with contextlib.redirect_stderr(io.StringIO()):  # what programs print while they run
+            text, shown = page_text(PROGRAMS / f"{name}.py"), explore_page(PROGRAMS / f"{name}.py")
+        title, sentence = title_of(PROGRAMS / f"{name}.py")
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+        (explored / f"{name}.html").write_text(shown, encoding="utf-8")
         rows.append(f"| [{title}]({name}.md) | {sentence} |")
     (folder / "index.md").write_text(
         "# Gallery\n\nTwenty programs in plain Python. Each page shows the generated code and the graph.\n\n"
