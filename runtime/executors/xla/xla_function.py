@@ -53,7 +53,7 @@ class XlaFunction:
         self.graph = graph
         self._whole, self._streams = with_streams(graph)
         self._in_turn = threading.RLock()  # serializes runs that draw from streams
-        self._programs: dict[Any, Program] = {}
+        self._programs: dict[Any, XlaProgram] = {}
         self._by_value: tuple[int, ...] = ()
         self._plan: Plan | None = None
         self._plain: tuple[Graph, list[int]] | None = None
@@ -129,7 +129,7 @@ class XlaFunction:
         values = [np.asarray(arrays[i]).tobytes() for i in self._by_value]
         return (*map(np.shape, arrays), *values)
 
-    def _program(self, arrays: Sequence[Any]) -> Program:
+    def _program(self, arrays: Sequence[Any]) -> XlaProgram:
         with FaultBoundary(self.graph), Pause():
             if self._plain is None:
                 self._plain = _without_state(self._whole)
@@ -138,7 +138,7 @@ class XlaFunction:
             if by_value != self._by_value:
                 self._by_value = by_value
                 self._programs.clear()
-            program = Program(form, assigned, by_value)
+            program = XlaProgram(form, assigned, by_value)
             program.trace()
         if len(self._programs) >= _MOST_SHAPES:
             self._programs.pop(next(iter(self._programs)))
@@ -154,7 +154,7 @@ def _without_state(graph: Graph) -> tuple[Graph, list[int]]:
     return without_variables(graph)
 
 
-class Program:
+class XlaProgram:
     """A graph of static shapes as one function that JAX compiles.
 
     `assigned` are the inputs of the whole graph whose new values are the last results; `dropped` are the inputs that
