@@ -17,13 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import dtypes
-from ...functionalize.errors import CannotCompileError, Reason
+from ...errors import OpError
+from ...functionalize.errors import CannotCompileError, NeverRunsError, Reason
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
+from ...ops.framework.op_errors import OF_COMPUTING
 from ...ops.framework.region_ops import CUSTOM
 from .numpy_namespace import traced
-from .rule_registry import RULES, TRACED, NotLoweredError, refusal
+from .rule_registry import RULES, NotLoweredError, refusal
 
 Array = Any
 """A value that JAX traces, or an array of NumPy where it is a constant."""
@@ -63,11 +65,16 @@ class RegionTrace:
         try:
             if operation.regions:
                 return rule(site, *inputs)  # type: ignore[no-any-return]
-            is_narrow = operation.type in TRACED and narrow_floats.is_used_by(operation)
-            given = [_widened(x) for x in inputs] if is_narrow else inputs
+            given = [_widened(x) for x in inputs] if site.is_widened else inputs
             found = rule(site, *operation.op.grouped(given))
         except NotLoweredError as error:
             raise CannotCompileError([Reason(operation, str(error))]) from None
+        except (OpError, *OF_COMPUTING) as error:
+            if operation.type in RULES or isinstance(error, jax.errors.JAXTypeError):
+                raise
+            raise NeverRunsError(
+                [Reason(operation, f"it is refused: {error}")]
+            ) from error  # for these shapes
         results = found if isinstance(found, (list, tuple)) else [found] if operation.outputs else []
         return [_as_declared(x, value) for x, value in zip(results, operation.outputs, strict=True)]
 
@@ -75,12 +82,13 @@ class RegionTrace:
 class RuleContext:
     """One operation while its rule runs: its attributes, the type of its result, and the checks that it adds."""
 
-    __slots__ = ("attrs", "operation", "trace")
+    __slots__ = ("attrs", "is_widened", "operation", "trace")
 
     def __init__(self, operation: Operation, trace: RegionTrace) -> None:
         self.operation = operation
         self.attrs: Mapping[str, Any] = operation.attrs
         self.trace = trace
+        self.is_widened = _is_widened(operation)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,8 +97,9 @@ class RuleContext:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of the first result."""
-        return self.operation.outputs[0].dtype.numpy
+        """The dtype in which the first result is computed."""
+        dtype = self.operation.outputs[0].dtype.numpy
+        return np.dtype(np.float32) if self.is_widened and dtype in dtypes.NARROW else dtype
 
     def demand(self, holds: Array) -> None:
         """Add a check, which fails unless all elements of `holds` are true."""
@@ -99,6 +108,16 @@ class RuleContext:
 
 def _read(operand: Operand, values: Mapping[Operand, Array]) -> Array:
     return operand.value if isinstance(operand, Constant) else values[operand]
+
+
+_EXACT = narrow_floats.EXACT | {"cast", "saturate_cast"}
+
+
+def _is_widened(operation: Operation) -> bool:
+    """Return whether narrow floats are computed in float32, and rounded at the end, as in the other executors."""
+    specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
+    is_plain = not operation.regions and all(isinstance(spec, TensorType) for spec in specs)
+    return is_plain and operation.type not in _EXACT and narrow_floats.is_used_by(operation)
 
 
 def _widened(value: Array) -> Array:

@@ -10,16 +10,20 @@ i, x = while 0, x                                      while_loop(lambda s: ~s.f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from ...ir.graph import Constant, Graph, Value
+from ...ir.value_types import ListType, TensorType
+from .list_value import ListForm, bounded, fitted, form_of, united
 from .region_trace import RegionTrace, RuleContext
-from .rule_registry import lowers
+from .rule_registry import NotLoweredError, lowers
 
 Array = Any
 
@@ -57,16 +61,18 @@ def _branches(
     outputs = site.operation.outputs
     can_fail = []
 
-    def branch(region: Graph) -> Any:
-        def run(arguments: Sequence[Array]) -> list[Array]:
-            inner = RegionTrace()
-            found = inner.run(region, arguments)
-            can_fail.append(inner.failed is not False)
-            return [jnp.asarray(inner.failed), *map(fitted, found, outputs)]
+    def run(region: Graph, arguments: Sequence[Array]) -> list[Array]:
+        inner = RegionTrace()
+        found = inner.run(region, arguments)
+        can_fail.append(inner.failed is not False)
+        return [jnp.asarray(inner.failed), *map(_declared, found, outputs)]
 
-        return run
-
-    failed, *results = lax.switch(index, [branch(region) for region in regions], list(arguments))
+    traced = [functools.partial(run, region) for region in regions]
+    if any(isinstance(value.spec, ListType) for value in outputs):
+        columns = zip(*(jax.eval_shape(branch, list(arguments)) for branch in traced), strict=True)
+        forms = [functools.reduce(united, map(form_of, column)) for column in columns]
+        traced = [lambda given, branch=branch: list(map(fitted, branch(given), forms)) for branch in traced]
+    failed, *results = lax.switch(index, traced, list(arguments))
     if any(can_fail):
         site.trace.fail(failed)
     return results
@@ -75,13 +81,10 @@ def _branches(
 @lowers("while")
 def _(site: RuleContext, *inputs: Array) -> list[Array]:
     loop = _Loop(site, inputs)
-    start = [jnp.asarray(False), *loop.start]
-    most = site.attrs.get("maximum_iterations")
-    (going,) = loop.test.outputs
-    if most is not None and isinstance(going, Constant) and bool(going.value):
-        failed, *state = lax.fori_loop(0, int(most), lambda _, state: loop.step(state), start)
+    if loop.trips is not None and loop.is_counted:
+        failed, *state = lax.fori_loop(0, loop.trips, lambda _, state: loop.step(state), loop.start)
     else:
-        failed, *state = loop.run(start, np.iinfo(np.int64).max if most is None else int(most))
+        failed, *state = loop.run(loop.start, np.iinfo(np.int64).max if loop.trips is None else loop.trips)
     if loop.can_fail:
         site.trace.fail(failed)
     return state
@@ -97,18 +100,60 @@ class _Loop:
     def __init__(self, site: RuleContext, inputs: Sequence[Array]) -> None:
         self.test, self._body = site.operation.regions
         count = len(site.operation.outputs)
-        self.specs = self._body.inputs[:count]
-        self.start = list(map(fitted, inputs[:count], self.specs))
+        self._values = self._body.inputs[:count]
         self._fixed = inputs[count:]
         self.can_fail = False
+        most = site.attrs.get("maximum_iterations")
+        self.trips = None if most is None else int(most)
+        (going,) = self.test.outputs
+        self.is_counted = isinstance(going, Constant) and bool(going.value)
+        start = [jnp.asarray(False), *map(_declared, inputs[:count], self._values)]
+        self._forms, self._growths = self._settled(start)
+        self.start = self._carried(start)
 
-    def step(self, state: Sequence[Array]) -> list[Array]:
-        """Return the state after one iteration; later iterations keep `failed`."""
+    def _settled(self, start: list[Array]) -> tuple[list[Any], list[int]]:
+        """Return the forms of the state in all iterations, and how many elements an iteration adds to lists."""
+        forms = list(map(form_of, start))
+        if not any(isinstance(form, ListForm) for form in forms):
+            return forms, [0] * len(forms)
+        before: list[int] = []
+        for _ in range(_ROUNDS):
+            given = [_within(value, form) for value, form in zip(start, forms, strict=True)]
+            found = list(map(form_of, jax.eval_shape(self._stepped, given)))
+            grown = list(map(united, forms, found))
+            growths = [_room(after) - _room(form) for form, after in zip(forms, grown, strict=True)]
+            if all(map(_have_equal_elements, forms, grown)) and (growths == before or not any(growths)):
+                return [self._with_room(*pair) for pair in zip(forms, growths, strict=True)], growths
+            forms, before = (
+                grown,
+                growths,
+            )  # a list that has one element from now on grows in the first trial only
+        raise NotLoweredError("the forms of its lists depend on each other")
+
+    def _with_room(self, form: Any, growth: int) -> Any:
+        if not growth:
+            return form
+        if self.trips is None:
+            raise NotLoweredError(
+                "a list grows in a loop whose number of iterations is unknown: give the loop `maximum_iterations`"
+            )
+        return ListForm(form.element, form.most + self.trips * growth)
+
+    def _carried(self, state: Sequence[Array]) -> list[Array]:
+        """Return the state in the forms that it has in all iterations, with the bounds before an iteration."""
+        parts = zip(state, self._forms, self._growths, strict=True)
+        return [_within(value, form, growth) for value, form, growth in parts]
+
+    def _stepped(self, state: Sequence[Array]) -> list[Array]:
         failed, *values = state
         inner = RegionTrace()
         found = inner.run(self._body, [*values, *self._fixed])
         self.can_fail |= inner.failed is not False
-        return [jnp.logical_or(failed, inner.failed), *map(fitted, found, self.specs)]
+        return [jnp.logical_or(failed, inner.failed), *map(_declared, found, self._values)]
+
+    def step(self, state: Sequence[Array]) -> list[Array]:
+        """Return the state after one iteration; later iterations keep `failed`."""
+        return self._carried(self._stepped(state))
 
     def run(self, start: list[Array], most: int) -> Sequence[Array]:
         """Return the state at the end of the loop, after `most` iterations at the latest."""
@@ -149,6 +194,25 @@ class _Loop:
         return lax.while_loop(goes, step, (np.int64(0), *tested(start)))[2]
 
 
-def fitted(value: Array, like: Value) -> Array:
-    """Return a value in the form that the state of a loop and the results of branches have."""
-    return jnp.asarray(value, like.dtype.numpy)
+_ROUNDS = 4
+"""Maximum number of trials until the forms of a loop's lists are known."""
+
+
+def _declared(value: Array, like: Value) -> Array:
+    """Return a tensor with the dtype of its declaration; lists unchanged."""
+    return jnp.asarray(value, like.dtype.numpy) if isinstance(like.spec, TensorType) else value
+
+
+def _within(value: Any, form: Any, growth: int = 0) -> Any:
+    """Return a value in a form; an iteration may add as many elements as `growth` to a list."""
+    if not isinstance(form, ListForm):
+        return fitted(value, form)
+    return bounded(fitted(value, form), form.most - growth)
+
+
+def _room(form: Any) -> int:
+    return form.most if isinstance(form, ListForm) else 0
+
+
+def _have_equal_elements(one: Any, other: Any) -> bool:
+    return not isinstance(one, ListForm) or (one.element == other.element)

@@ -175,7 +175,8 @@ class XlaProgram:
     def compute(self, *arrays: Any) -> list[Any]:
         """Compute the results with values that JAX traces. The first is whether a check has failed, if one can."""
         trace = RegionTrace()
-        results = list(map(jnp.asarray, trace.run(self.graph, arrays)))
+        with jax.default_matmul_precision("highest"):
+            results = list(map(jnp.asarray, trace.run(self.graph, arrays)))
         self.can_fail = trace.failed is not False
         return [trace.failed, *results] if self.can_fail else results
 

@@ -1,6 +1,24 @@
 """The rules of operations, by families; importing the package registers them."""
 
 from .. import structured
-from . import elementwise, indexing, matmul, reshaping, state
+from . import (
+    convolution,
+    elementwise,
+    gather_scatter,
+    indexing,
+    linalg,
+    lists,
+    losses,
+    padding,
+    random,
+    reductions,
+    reshaping,
+    state,
+    traced_kernels,
+    windows,
+)
 
-__all__ = ["elementwise", "indexing", "matmul", "reshaping", "state", "structured"]
+__all__ = [
+    "convolution", "elementwise", "gather_scatter", "indexing", "linalg", "lists", "losses", "padding", "random",
+    "reductions", "reshaping", "state", "structured", "traced_kernels", "windows",
+]  # fmt: skip

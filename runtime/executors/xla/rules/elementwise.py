@@ -2,42 +2,178 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from ..rule_registry import TRACED, lowers
+from .... import dtypes
+from ....ops.math.cast import limits
+from ..rule_registry import NotLoweredError, lowers
 
 Array = Any
 
-TRACED |= {
-    "add", "subtract", "multiply", "realdiv", "maximum", "minimum", "equal", "not_equal", "less", "less_equal",
-    "greater", "greater_equal", "logical_and", "logical_or", "logical_not", "logical_xor", "negative", "abs", "exp",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "right_shift", "left_shift",
-    "log", "sqrt", "sin", "cos", "tanh", "square", "where", "relu", "sigmoid",
-    "reduce_sum", "reduce_max", "reduce_min", "reduce_mean", "transpose", "concat", "sum_to",
-}  # fmt: skip
 
-
-@lowers("cast")
-def _(site: Any, x: Array) -> Array:
-    return jnp.asarray(x).astype(site.dtype)
+@lowers("where")
+def _(site: Any, condition: Array, x: Array, y: Array) -> Array:
+    return jnp.where(condition, x, y)
 
 
 @lowers("floordiv")
 def _(site: Any, x: Array, y: Array) -> Array:
-    if x.dtype.kind == "f":
-        return jnp.floor(x / y)
-    return jnp.floor_divide(x, nonzero(site, y))
+    if x.dtype.kind in "iu":
+        return jnp.floor_divide(x, nonzero(site, y))
+    return jnp.floor(x / y)
 
 
 @lowers("floormod")
 def _(site: Any, x: Array, y: Array) -> Array:
-    return jnp.remainder(x, y if x.dtype.kind == "f" else nonzero(site, y))
+    return jnp.remainder(x, nonzero(site, y) if x.dtype.kind in "iu" else y)
+
+
+@lowers("truncatediv")
+def _(site: Any, x: Array, y: Array) -> Array:
+    if x.dtype.kind in "iu":
+        x, y = jnp.broadcast_arrays(x, nonzero(site, y))
+        return lax.div(x, y)
+    return jnp.trunc(x / y)
+
+
+@lowers("truncatemod")
+def _(site: Any, x: Array, y: Array) -> Array:
+    return jnp.fmod(x, nonzero(site, y) if x.dtype.kind in "iu" else y)
 
 
 def nonzero(site: Any, y: Array) -> Array:
     """Demand that no divisor is zero; return divisors that are not."""
     site.demand(y != 0)
     return jnp.where(y == 0, np.ones((), y.dtype), y)
+
+
+@lowers("pow")
+def _(site: Any, x: Array, y: Array) -> Array:
+    if x.dtype.kind == "i":
+        site.demand(y >= 0)
+        return _integer_power(*jnp.broadcast_arrays(x, y))
+    if x.dtype.kind == "c":
+        raise NotLoweredError("powers of complex numbers differ in their last cases")
+    return jnp.power(x, y)
+
+
+def _integer_power(x: Array, y: Array) -> Array:
+    """Return powers by squaring, which wrap around as NumPy's do."""
+    result = jnp.ones_like(x)
+    for _ in range(8 * x.dtype.itemsize - 1):
+        result = jnp.where(y & 1 == 1, result * x, result)
+        x, y = x * x, y >> 1
+    return result
+
+
+@lowers("gcd")
+def _(site: Any, x: Array, y: Array) -> Array:
+    return _gcd(*jnp.broadcast_arrays(x, y))
+
+
+@lowers("lcm")
+def _(site: Any, x: Array, y: Array) -> Array:
+    x, y = jnp.broadcast_arrays(x, y)
+    divisor = _gcd(x, y)
+    found = x // jnp.where(divisor == 0, np.ones((), x.dtype), divisor) * y
+    return jnp.abs(found) if x.dtype.kind == "i" else found
+
+
+def _gcd(x: Array, y: Array) -> Array:
+    """Return the greatest common divisors by Euclid's algorithm, on absolute values that may have wrapped around."""
+    kind = np.dtype(f"u{x.dtype.itemsize}")
+    start = [jnp.abs(each).astype(kind) for each in (x, y)]
+
+    def step(pair: Sequence[Array]) -> list[Array]:
+        a, b = pair
+        rest = lax.rem(a, jnp.where(b == 0, np.ones((), kind), b))
+        return [jnp.where(b == 0, a, b), jnp.where(b == 0, b, rest)]
+
+    return lax.while_loop(lambda pair: (pair[1] != 0).any(), step, start)[0].astype(x.dtype)
+
+
+@lowers("complex")
+def _(site: Any, real: Array, imag: Array) -> Array:
+    return lax.complex(*jnp.broadcast_arrays(real, imag))
+
+
+@lowers("check_numerics")
+def _(site: Any, tensor: Array) -> Array:
+    site.demand(jnp.isfinite(tensor))
+    return tensor
+
+
+@lowers("counted")
+def _(site: Any, value: Array) -> Array:
+    site.demand(jnp.asarray(value) < site.attrs["limit"])
+    return value
+
+
+@lowers("cast")
+def _(site: Any, x: Array) -> Array:
+    return converted(x, site.dtype)
+
+
+def converted(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the elements in another dtype: floats that no integer represents become what they do on x86 CPUs."""
+    x = jnp.asarray(x)
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    if dtype.kind not in "iu" or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x.astype(dtype)
+    wide = x.astype(np.float64)
+    bits = 64 if dtype.itemsize == 8 or (dtype.kind == "u" and dtype.itemsize == 4) else 32
+    least = -(2.0 ** (bits - 1))
+    fits = (wide >= least) & (wide < -least)
+    number = jnp.where(fits, wide, least).astype(np.int64 if bits == 64 else np.int32)
+    if dtype.kind == "u" and dtype.itemsize == 8:
+        upper = jnp.where((wide >= -least) & (wide < -2 * least), wide + least, 0.0).astype(np.int64)
+        number = jnp.where(wide >= -least, upper ^ np.int64(-(2**63)), number)
+    return number.astype(dtype)
+
+
+@lowers("saturate_cast")
+def _(site: Any, value: Array) -> Array:
+    wanted = site.operation.outputs[0].dtype
+    if value.dtype.kind == "c" and not wanted.is_complex:
+        value = value.real
+    if value.dtype.kind == "c" or wanted.is_complex:
+        return converted(value, site.dtype)
+    low, high = limits(dtypes.as_dtype(value.dtype), wanted)
+    return converted(jnp.minimum(jnp.maximum(value, low), high), site.dtype)
+
+
+@lowers("bitcast")
+def _(site: Any, x: Array) -> Array:
+    if x.dtype.kind == "c" or site.dtype.kind in "cb" or x.dtype.kind == "b":
+        raise NotLoweredError("JAX has no bits of bool and complex numbers")
+    return lax.bitcast_convert_type(x, site.dtype)
+
+
+@lowers("expint")
+def _(site: Any, x: Array) -> Array:
+    found = jax.scipy.special.expi(x)
+    return jnp.where(x > 0, found, jnp.where(x == 0, x.dtype.type(-np.inf), x.dtype.type(np.nan)))
+
+
+def _special(name: str) -> Any:
+    def rule(site: Any, *operands: Array) -> Array:
+        kind = np.float64 if operands[0].dtype == np.float64 else np.float32
+        given = [jnp.asarray(x).astype(kind) for x in operands]
+        return getattr(jax.scipy.special, name)(*given)
+
+    return rule
+
+
+for _name, _function in {
+    "erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "digamma": "digamma", "erfinv": "erfinv", "ndtri": "ndtri",
+    "bessel_i0": "i0", "bessel_i0e": "i0e", "bessel_i1": "i1", "bessel_i1e": "i1e",
+    "spence": "spence",
+}.items():  # fmt: skip
+    lowers(_name)(_special(_function))

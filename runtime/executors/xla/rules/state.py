@@ -10,10 +10,13 @@ from ..rule_registry import lowers
 Array = Any
 
 
-@lowers(
-    "const", "identity", "stop_gradient", "optimization_barrier", "placeholder_with_default", "ensure_shape"
-)
+@lowers("const", "identity", "stop_gradient", "ensure_shape")
 def _(site: Any, value: Array) -> Array:
+    return value
+
+
+@lowers("optimization_barrier")
+def _(site: Any, value: Array, after: Sequence[Array]) -> Array:
     return value
 
 
