@@ -1,4 +1,4 @@
-"""The devices of this machine, as `tf.config` lists them: one CPU, of one or more logical devices.
+"""The devices of this machine, as `tf.config` lists them: one CPU, of one or more logical devices, and those of XLA.
 
 >>> list_physical_devices("GPU"), list_logical_devices()
 ([], [LogicalDevice(name='/device:CPU:0', device_type='CPU')])
@@ -40,13 +40,23 @@ _configurations: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Return the devices of the machine, or those of one type such as "CPU" or "GPU"."""
-    return [CPU] if device_type in (None, "CPU") else []
+    """Return the devices of the machine, or those of one type such as "CPU" or "GPU".
+
+    GPUs and TPUs are those of JAX; they are listed once a function with `jit_compile="xla"` has run.
+    """
+    found = [CPU]
+    for kind in placement.accelerators():
+        number = sum(device.device_type == kind for device in found)
+        found.append(PhysicalDevice(f"/physical_device:{kind}:{number}", kind))
+    return [device for device in found if device_type in (None, device.device_type)]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Return the visible devices, or those of one type."""
-    return [device for kind, found in _visible.items() if device_type in (None, kind) for device in found]
+    chosen = [device for kind, found in _visible.items() if device_type in (None, kind) for device in found]
+    return chosen + [
+        device for device in list_physical_devices(device_type) if device.device_type not in _visible
+    ]
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
@@ -68,8 +78,15 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """Return the visible devices with their `tf.device` names, or those of one type."""
     visible = get_visible_devices(device_type)
     return [
-        LogicalDevice(f"/device:CPU:{number}", "CPU") for _ in visible for number in range(placement.cpus)
+        LogicalDevice(f"/device:{device.device_type}:{number}", device.device_type)
+        for device in visible
+        for number in _numbers(device)
     ]
+
+
+def _numbers(device: PhysicalDevice) -> Sequence[int]:
+    """Return the numbers of the logical devices on a physical one."""
+    return range(placement.cpus) if device == CPU else [int(device.name.rpartition(":")[2])]
 
 
 def get_logical_device_configuration(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .. import errors
@@ -55,13 +55,17 @@ class _Placement(threading.local):
 
 
 class _Setting:
-    """Settings for all operations; `cpus` is the number of logical CPUs; `observed` blocks fast paths."""
+    """Settings for all operations; `cpus` is the number of logical CPUs; `observed` blocks fast paths.
+
+    `accelerators` returns the kinds of other devices, one for each; the XLA executor sets it.
+    """
 
     soft = True
     cpus = 1
     logged = False
     checked = False
     observed = False
+    accelerators: Callable[[], list[str]] = staticmethod(list)
 
     def observe(self, logged: bool | None = None, checked: bool | None = None) -> None:
         """Set whether placements are logged, and whether results are checked."""
@@ -178,10 +182,14 @@ def _check(name: DeviceName) -> None:
     full = name.within(here)
     if full[:3] != here[:3]:
         raise errors.InvalidArgumentError(f"{full} unknown device.")
-    exists = full.kind == "CPU" and (full.number or 0) < placement.cpus
+    others = placement.accelerators()
+    count = placement.cpus if full.kind == "CPU" else others.count(full.kind or "")
+    exists = (full.number or 0) < count
     if not placement.soft and not exists:
         known = ", ".join(f"{CPU[:-1]}{number}" for number in range(placement.cpus))
+        kinds = ", ".join(dict.fromkeys(["CPU", *others]))
         raise errors.InvalidArgumentError(
-            f"Could not satisfy device specification '{full}'. enable_soft_placement=0. Supported device types [CPU]. "
+            f"Could not satisfy device specification '{full}'. enable_soft_placement=0. "
+            f"Supported device types [{kinds}]. "
             f"All available devices [{known}]."
         )

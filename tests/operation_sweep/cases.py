@@ -23,9 +23,9 @@ DTYPES = (*(dtype for dtype in dtypes.ALL if dtype is not dtypes.string), *dtype
 
 LEFT_OUT = {
     "blank", "numpy_function", "py_function", "stateless_numpy_function", "print", "raise", "placeholder", "const",
-    "placeholder_with_default", "full_integers",
+    "placeholder_with_default", "full_integers", "find_in_table",
 }  # fmt: skip
-"""Operations that call Python, have effects, or are what sessions feed."""
+"""Operations that call Python, have effects, read tables, or are what sessions feed."""
 
 OTHER_DTYPES = {"cast", "saturate_cast", "bitcast"}
 """Operations that are called with each dtype as the attribute, too."""

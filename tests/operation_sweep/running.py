@@ -15,7 +15,7 @@ from agc.runtime.core.shapes import compatible
 from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.dtypes import bool_
 from agc.runtime.executors import EXECUTORS, interpret
-from agc.runtime.executors.llvm import CannotCompileError, JitFunction, compile_graph
+from agc.runtime.executors.llvm import CannotCompileError, CompilationError, JitFunction, compile_graph
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.value_types import TensorType
 from agc.runtime.ops.framework.op import REGISTRY
@@ -137,11 +137,25 @@ def _takes(each: Settled, executor: str) -> bool:
         return False
     if executor.startswith("plan"):
         return True
-    graph, _ = rewritten
+    graph, given = rewritten
+    if executor == "xla":
+        return _is_lowered_by_xla(graph, given)
     try:
         compile_graph.lowered(compile_graph.prepared(graph)[0], [value.spec for value in graph.inputs])
     except CannotCompileError:
         return executor == "automatic"
+    except Exception:  # which it will be found to be when it is run
+        return True
+    return True
+
+
+def _is_lowered_by_xla(graph: Graph, given: Sequence[Any]) -> bool:
+    from agc.runtime.executors.xla import XlaFunction  # imports JAX
+
+    try:
+        XlaFunction(graph).demand(given)
+    except CompilationError:
+        return False
     except Exception:  # which it will be found to be when it is run
         return True
     return True
@@ -183,6 +197,24 @@ def _strided(array: Any) -> Any:
 def _natively(graph: Graph, given: Sequence[Any]) -> Any:
     native = JitFunction(graph)
     return native.run(list(given))
+
+
+def _by_xla(graph: Graph, given: Sequence[Any]) -> Any:
+    """The results of a program; the plan must not run what has no error."""
+    from agc.runtime.executors.xla import XlaFunction  # imports JAX
+
+    program, fails = XlaFunction(graph), []
+
+    def fail(arguments: Sequence[Any]) -> Any:
+        results = XlaFunction.fail(program, arguments)
+        fails.append(len(results))
+        return results
+
+    program.fail = fail  # type: ignore[method-assign]
+    results = program.run(list(given))
+    if fails:
+        raise AssertionError("the program gave up, and the plan found nothing wrong")
+    return results
 
 
 def _automatically(graph: Graph, given: Sequence[Any]) -> Any:
@@ -258,5 +290,6 @@ EXECUTORS_SWEPT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "native": (_as_known, _natively),
     "native of unknown sizes": (_masked, lambda graph, given: JitFunction(graph).run(list(given))),
     "automatic": (_as_known, _automatically),
+    "xla": (_as_known, _by_xla),
 }
 """How inputs are replaced, and what runs the graph."""

@@ -11,6 +11,9 @@ import importlib.util
 from contextlib import AbstractContextManager
 from typing import Any
 
+from ...core.devices import parsed, placement
+from ...ir.graph import Graph
+
 INSTALL = "pip install 'agc-autograph[jax]'"
 """The command that installs JAX."""
 
@@ -33,3 +36,45 @@ def wide() -> AbstractContextManager[Any]:
     import jax
 
     return jax.enable_x64(True)  # type: ignore[no-untyped-call]
+
+
+_state = {"is_used": False}
+
+
+def device_of(graph: Graph) -> Any:
+    """Return the device of JAX that a graph names first in a `tf.device` block; None if it names none.
+
+    A program runs on one device. One that does not exist here means JAX's own choice, as soft placement does.
+    """
+    _state["is_used"] = True
+    for operation in graph.walk():
+        name = parsed(operation.device) if operation.device else None
+        if name is not None and name.kind is not None:
+            return _device(name.kind.lower(), name.number or 0)
+    return None
+
+
+def _device(kind: str, number: int) -> Any:
+    import jax
+
+    try:
+        found = jax.local_devices(backend=kind)
+    except RuntimeError:  # JAX has no such backend here
+        return None
+    return found[number] if number < len(found) else None
+
+
+def accelerators() -> list[str]:
+    """Return the kinds of JAX's devices that are no CPUs, such as "GPU", one for each; none before XLA is used.
+
+    >>> accelerators() == [] or _state["is_used"]
+    True
+    """
+    if not _state["is_used"]:
+        return []  # asking JAX would import it, and start its backends
+    import jax
+
+    return [device.platform.upper() for device in jax.local_devices() if device.platform != "cpu"]
+
+
+placement.accelerators = accelerators

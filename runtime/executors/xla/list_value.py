@@ -30,7 +30,7 @@ class ListForm(NamedTuple):
     most: int
 
 
-class ListValue:
+class TracedList:
     """A list: its rows, or None if the form of its elements is unknown, its length, and a bound of that.
 
     Rows after the last element are zeros.
@@ -47,24 +47,24 @@ class ListValue:
         """Return the row at an index within the buffer."""
         return jax.tree.map(lambda part: lax.dynamic_index_in_dim(part, index, 0, keepdims=False), self.rows)
 
-    def put(self, index: Array, element: Any, most: int) -> ListValue:
+    def put(self, index: Array, element: Any, most: int) -> TracedList:
         """Return the list with a row replaced, and with room for `most` elements."""
         form = united(form_of(self), ListForm(form_of(element), most))
         made, new = fitted(self, form), fitted(element, form.element)
         rows = jax.tree.map(
             lambda all, one: lax.dynamic_update_index_in_dim(all, one, index, 0), made.rows, new
         )
-        return ListValue(rows, self.length, most)
+        return TracedList(rows, self.length, most)
 
-    def append(self, element: Any) -> ListValue:
+    def append(self, element: Any) -> TracedList:
         """Return the list with an element more."""
         longer = self.put(self.length, element, self.most + 1)
-        return ListValue(longer.rows, self.length + np.int32(1), longer.most)
+        return TracedList(longer.rows, self.length + np.int32(1), longer.most)
 
-    def cleared(self, index: Array, length: Array) -> ListValue:
+    def cleared(self, index: Array, length: Array) -> TracedList:
         """Return the list with another length, and zeros in a row after its end."""
         rows = jax.tree.map(lambda part: part.at[index].set(jnp.zeros((), part.dtype)), self.rows)
-        return ListValue(rows, length, self.most)
+        return TracedList(rows, length, self.most)
 
     def prefix(self, count: int) -> Any:
         """Return the first rows, as many as `count`, which is at most the room."""
@@ -82,15 +82,15 @@ class OneRow:
 
 
 jax.tree_util.register_pytree_node(
-    ListValue,
+    TracedList,
     lambda value: ((value.rows, value.length), value.most),
-    lambda most, children: ListValue(*children, most),
+    lambda most, children: TracedList(*children, most),
 )
 
 
 def form_of(value: Any, axes: int = 0) -> Any:
     """Return the form of a value, which has this number of leading axes if it is the rows of a list."""
-    if not isinstance(value, ListValue):
+    if not isinstance(value, TracedList):
         return jax.ShapeDtypeStruct(np.shape(value)[axes:], jnp.result_type(value))
     if value.rows is None:
         return ListForm(None, value.most)
@@ -114,7 +114,7 @@ def zeros(form: Any, lead: tuple[int, ...] = ()) -> Any:
     if not isinstance(form, ListForm):
         return jnp.zeros((*lead, *form.shape), form.dtype)
     rows = None if form.element is None else zeros(form.element, (*lead, form.most))
-    return ListValue(rows, jnp.zeros(lead, np.int32), form.most)
+    return TracedList(rows, jnp.zeros(lead, np.int32), form.most)
 
 
 def fitted(value: Any, form: Any, lead: tuple[int, ...] = ()) -> Any:
@@ -123,13 +123,13 @@ def fitted(value: Any, form: Any, lead: tuple[int, ...] = ()) -> Any:
         return jnp.asarray(value, form.dtype)
     length = jnp.asarray(value.length, np.int32)
     if form.element is None:
-        return ListValue(None, length, form.most)
+        return TracedList(None, length, form.most)
     if value.rows is None:
-        return ListValue(zeros(form.element, (*lead, form.most)), length, form.most)
+        return TracedList(zeros(form.element, (*lead, form.most)), length, form.most)
     room = form_of(value, len(lead)).most
     rows = fitted(value.rows, form.element, (*lead, room))
     axis = len(lead)
-    return ListValue(jax.tree.map(lambda part: _lengthened(part, axis, form.most), rows), length, form.most)
+    return TracedList(jax.tree.map(lambda part: _lengthened(part, axis, form.most), rows), length, form.most)
 
 
 def _lengthened(rows: Array, axis: int, size: int) -> Array:
@@ -139,4 +139,4 @@ def _lengthened(rows: Array, axis: int, size: int) -> Array:
 
 def bounded(value: Any, most: int) -> Any:
     """Return a list with another bound of its length."""
-    return ListValue(value.rows, value.length, most)
+    return TracedList(value.rows, value.length, most)

@@ -24,6 +24,7 @@ from ...ir.value_types import TensorType
 from ...ops.framework import narrow_floats
 from ...ops.framework.op_errors import OF_COMPUTING
 from ...ops.framework.region_ops import CUSTOM
+from .effects import Effects
 from .numpy_namespace import traced
 from .rule_registry import RULES, NotLoweredError, refusal
 
@@ -34,8 +35,13 @@ Array = Any
 class RegionTrace:
     """The computation of one graph or region. `failed` is False, or a traced bool: whether a check did not hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, effects: Effects) -> None:
         self.failed: Any = False
+        self.effects = effects
+
+    def inner(self) -> RegionTrace:
+        """Return the computation of a region, with checks of its own."""
+        return RegionTrace(self.effects)
 
     def run(self, graph: Graph, arguments: Sequence[Array]) -> list[Array]:
         """Return the outputs of the graph for the values of its inputs."""
@@ -70,7 +76,7 @@ class RegionTrace:
         except NotLoweredError as error:
             raise CannotCompileError([Reason(operation, str(error))]) from None
         except (OpError, *OF_COMPUTING) as error:
-            if operation.type in RULES or isinstance(error, jax.errors.JAXTypeError):
+            if isinstance(error, jax.errors.JAXTypeError):
                 raise
             raise NeverRunsError(
                 [Reason(operation, f"it is refused: {error}")]

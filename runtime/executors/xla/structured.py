@@ -22,7 +22,7 @@ from jax import lax
 from ...ir.graph import Constant, Graph, Value
 from ...ir.value_types import ListType, TensorType
 from .list_value import ListForm, bounded, fitted, form_of, united
-from .region_trace import RegionTrace, RuleContext
+from .region_trace import RuleContext
 from .rule_registry import NotLoweredError, lowers
 
 Array = Any
@@ -62,7 +62,7 @@ def _branches(
     can_fail = []
 
     def run(region: Graph, arguments: Sequence[Array]) -> list[Array]:
-        inner = RegionTrace()
+        inner = site.trace.inner()
         found = inner.run(region, arguments)
         can_fail.append(inner.failed is not False)
         return [jnp.asarray(inner.failed), *map(_declared, found, outputs)]
@@ -98,6 +98,7 @@ class _Loop:
     """A loop whose state begins with whether a check has failed."""
 
     def __init__(self, site: RuleContext, inputs: Sequence[Array]) -> None:
+        self._trace = site.trace
         self.test, self._body = site.operation.regions
         count = len(site.operation.outputs)
         self._values = self._body.inputs[:count]
@@ -146,7 +147,7 @@ class _Loop:
 
     def _stepped(self, state: Sequence[Array]) -> list[Array]:
         failed, *values = state
-        inner = RegionTrace()
+        inner = self._trace.inner()
         found = inner.run(self._body, [*values, *self._fixed])
         self.can_fail |= inner.failed is not False
         return [jnp.logical_or(failed, inner.failed), *map(_declared, found, self._values)]
@@ -163,7 +164,7 @@ class _Loop:
             return self._with_test_in_state(start, most)
 
     def _tested(self, state: Sequence[Array]) -> tuple[Array, Any]:
-        inner = RegionTrace()
+        inner = self._trace.inner()
         (going,) = inner.run(self.test, [*state[1:], *self._fixed])
         return jnp.asarray(going, bool), inner.failed
 

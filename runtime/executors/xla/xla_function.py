@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -25,7 +26,8 @@ from ...ir.value_types import ListType, VariableType
 from ...ops.state.compare_and_swap import exchange
 from . import rules  # noqa: F401  (registers the rules)
 from .diagnostics import FaultBoundary, refused
-from .library import wide
+from .effects import Effects
+from .library import device_of, wide
 from .region_trace import RegionTrace, reasons
 from .static_form import static_form
 
@@ -169,12 +171,13 @@ class XlaProgram:
         self.assigned = assigned
         self._dropped = frozenset(dropped)
         self.can_fail = False
+        self._effects = Effects()
+        self._device = device_of(graph)
         self._jitted = jax.jit(self.compute, compiler_options=_OPTIONS)
-        self._traced: Any = None
 
     def compute(self, *arrays: Any) -> list[Any]:
         """Compute the results with values that JAX traces. The first is whether a check has failed, if one can."""
-        trace = RegionTrace()
+        trace = RegionTrace(self._effects)
         with jax.default_matmul_precision("highest"):
             results = list(map(jnp.asarray, trace.run(self.graph, arrays)))
         self.can_fail = trace.failed is not False
@@ -183,16 +186,41 @@ class XlaProgram:
     def trace(self) -> None:
         """Let JAX trace the program, which raises `CannotCompileError` if a rule refuses an operation."""
         specs = [jax.ShapeDtypeStruct(value.shape, value.dtype.numpy) for value in self.graph.inputs]
-        with wide():
+        with self._scope():
             self._jitted.trace(*specs)
+        self._effects.is_at_once = not (self.can_fail or self.assigned)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any] | None:
         """Return the results for arrays, or None if a check has failed."""
         if self._dropped:
             arrays = [array for i, array in enumerate(arrays) if i not in self._dropped]
-        with wide():
+        if self._effects.exist:
+            return self._with_effects(arrays)
+        with self._scope():
             results = self._jitted(*arrays)
         found = list(map(np.asarray, results))
         if not self.can_fail:
             return found
         return None if found[0] else found[1:]
+
+    def _with_effects(self, arrays: Sequence[Any]) -> list[Any] | None:
+        """Return the results as `__call__` does, after all that the program prints."""
+        with self._effects.lock:
+            with self._scope():
+                results = self._jitted(*arrays)
+                jax.effects_barrier()
+            found = list(map(np.asarray, results))
+            if self.can_fail and found[0]:
+                self._effects.forget()
+                return None
+            self._effects.finish()
+            return found[self.can_fail :]
+
+    def _scope(self) -> AbstractContextManager[Any]:
+        """Return the scope of traces and calls: 64-bit types, and the device that the graph names."""
+        if self._device is None:
+            return wide()
+        scope = ExitStack()
+        scope.enter_context(wide())
+        scope.enter_context(jax.default_device(self._device))
+        return scope

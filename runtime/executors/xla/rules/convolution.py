@@ -25,7 +25,7 @@ def _(site: Any, x: Array, filter: Array) -> Array:
 @lowers("conv_backprop_input")
 def _(site: Any, sizes: Array, filter: Array, dy: Array) -> Array:
     whole = _convolution(site, site.shape, filter.shape)
-    _demand_floats(dy)
+    _demand_fit(whole, jax.ShapeDtypeStruct(site.shape, filter.dtype), filter, dy)
     if not filter.size or not dy.size:
         return jnp.zeros(site.shape, site.dtype)
     like = jax.ShapeDtypeStruct(site.shape, _accurate(filter))
@@ -36,7 +36,7 @@ def _(site: Any, sizes: Array, filter: Array, dy: Array) -> Array:
 @lowers("conv_backprop_filter")
 def _(site: Any, x: Array, sizes: Array, dy: Array) -> Array:
     whole = _convolution(site, x.shape, site.shape)
-    _demand_floats(dy)
+    _demand_fit(whole, x, jax.ShapeDtypeStruct(site.shape, x.dtype), dy)
     if not x.size or not dy.size:
         return jnp.zeros(site.shape, site.dtype)
     like = jax.ShapeDtypeStruct(site.shape, _accurate(x))
@@ -44,9 +44,13 @@ def _(site: Any, x: Array, sizes: Array, dy: Array) -> Array:
     return found.astype(site.dtype)
 
 
-def _demand_floats(dy: Array) -> None:
+def _demand_fit(whole: Any, x: Any, filter: Any, dy: Array) -> None:
+    """Raise an error for a cotangent of another shape than the result's, or of integers."""
     if dy.dtype.kind in "iu":
         raise NotLoweredError("JAX transposes convolutions of floats only")
+    wanted = jax.eval_shape(whole, x, filter).shape
+    if dy.shape != wanted:
+        raise ValueError(f"the gradient has the shape {dy.shape}, and the result {wanted}")
 
 
 def _accurate(x: Array) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from ....functionalize.list_lengths import SizedSpec
 from ....ir.value_types import ListType, TensorType
 from ....ops.lists.accumulator_list import ROWS
-from ..list_value import ListForm, ListValue, OneRow, fitted, form_of, united, zeros
+from ..list_value import ListForm, OneRow, TracedList, fitted, form_of, united, zeros
 from ..rule_registry import NotLoweredError, lowers
 from .gather_scatter import checked
 from .indexing import replaced_at
@@ -27,15 +27,15 @@ def element_form(spec: Any) -> Any:
     return jax.ShapeDtypeStruct(spec.shape, spec.dtype.numpy)
 
 
-def empty(spec: Any, size: int = 0) -> ListValue:
+def empty(spec: Any, size: int = 0) -> TracedList:
     """Return a list of this type with `size` elements that are zeros."""
     assert isinstance(spec, ListType)
-    made: ListValue = zeros(ListForm(element_form(spec.element), size))
-    return ListValue(made.rows, jnp.int32(size), size)
+    made: TracedList = zeros(ListForm(element_form(spec.element), size))
+    return TracedList(made.rows, jnp.int32(size), size)
 
 
 @lowers("array_new")
-def _(site: Any, size: Array) -> ListValue:
+def _(site: Any, size: Array) -> TracedList:
     spec = site.operation.outputs[0].spec
     if isinstance(size, jax.Array):
         raise NotLoweredError("the size of a TensorArray must be known when the program is compiled")
@@ -43,12 +43,12 @@ def _(site: Any, size: Array) -> ListValue:
 
 
 @lowers("list_new", "list_of_lists")
-def _(site: Any, *_: Any) -> ListValue:
+def _(site: Any, *_: Any) -> TracedList:
     return empty(site.operation.outputs[0].spec)
 
 
 @lowers("array_write")
-def _(site: Any, array: ListValue, index: Array, value: Array) -> ListValue:
+def _(site: Any, array: TracedList, index: Array, value: Array) -> TracedList:
     index = jnp.asarray(index).astype(np.int32)
     if isinstance(site.operation.inputs[0].spec, SizedSpec):
         site.demand((index >= 0) & (index < array.length))
@@ -57,17 +57,17 @@ def _(site: Any, array: ListValue, index: Array, value: Array) -> ListValue:
         (index >= 0) & (index <= array.length)
     )  # the plan leaves gaps, or says that the array cannot grow
     longer = array.put(index, value, array.most + 1)
-    return ListValue(longer.rows, jnp.maximum(array.length, index + 1), longer.most)
+    return TracedList(longer.rows, jnp.maximum(array.length, index + 1), longer.most)
 
 
 @lowers("array_read")
-def _(site: Any, array: ListValue, index: Array) -> Array:
+def _(site: Any, array: TracedList, index: Array) -> Array:
     index = jnp.asarray(index).astype(np.int32)
     site.demand((index >= 0) & (index < array.length))
     return _row(site, array, index)
 
 
-def _row(site: Any, array: ListValue, index: Array) -> Any:
+def _row(site: Any, array: TracedList, index: Array) -> Any:
     """Return the element at an index that a check covers."""
     if array.rows is None or form_of(array).most == 0:
         spec = site.operation.outputs[-1].spec
@@ -76,25 +76,25 @@ def _row(site: Any, array: ListValue, index: Array) -> Any:
 
 
 @lowers("array_size", "list_size")
-def _(site: Any, array: ListValue) -> Array:
+def _(site: Any, array: TracedList) -> Array:
     return array.length
 
 
 @lowers("array_stack")
-def _(site: Any, array: ListValue) -> Array:
+def _(site: Any, array: TracedList) -> Array:
     count = site.shape[0]
     site.demand(jnp.asarray(array.length) == count)
     return _stacked(site, array, count)
 
 
-def _stacked(site: Any, array: ListValue, count: int) -> Array:
+def _stacked(site: Any, array: TracedList, count: int) -> Array:
     if array.rows is None:
         return jnp.zeros(site.shape, site.dtype)
     return fitted(array, united(form_of(array), ListForm(None, count))).prefix(count)
 
 
 @lowers("array_gather")
-def _(site: Any, array: ListValue, indices: Array) -> Array:
+def _(site: Any, array: TracedList, indices: Array) -> Array:
     site.demand((indices >= 0) & (indices < array.length))
     if array.rows is None or 0 in site.shape:
         return jnp.zeros(site.shape, site.dtype)
@@ -102,55 +102,55 @@ def _(site: Any, array: ListValue, indices: Array) -> Array:
 
 
 @lowers("array_concat")
-def _(site: Any, array: ListValue) -> Array:
+def _(site: Any, array: TracedList) -> Array:
     rows = _stacked(site, array, form_of(array).most)
     return jnp.reshape(rows, site.shape)
 
 
 @lowers("array_unstack")
-def _(site: Any, array: ListValue, value: Array) -> ListValue:
+def _(site: Any, array: TracedList, value: Array) -> TracedList:
     count = value.shape[0]
     if isinstance(site.operation.inputs[0].spec, SizedSpec):
         site.demand(count <= array.length)
     rest = fitted(array, united(form_of(array), ListForm(form_of(value, 1), count)))
     rows = jnp.asarray(rest.rows).at[:count].set(value)
-    return ListValue(rows, jnp.maximum(array.length, np.int32(count)), max(array.most, count))
+    return TracedList(rows, jnp.maximum(array.length, np.int32(count)), max(array.most, count))
 
 
 @lowers("array_scatter")
-def _(site: Any, array: ListValue, indices: Array, value: Array) -> ListValue:
+def _(site: Any, array: TracedList, indices: Array, value: Array) -> TracedList:
     made = fitted(array, united(form_of(array), ListForm(form_of(value, 1), 0)))
     places = checked(site, indices, form_of(made).most)
     site.demand(places < array.length)
-    return ListValue(made.rows.at[places].set(value), array.length, array.most)
+    return TracedList(made.rows.at[places].set(value), array.length, array.most)
 
 
 @lowers("array_split")
-def _(site: Any, array: ListValue, value: Array, lengths: Array) -> ListValue:
+def _(site: Any, array: TracedList, value: Array, lengths: Array) -> TracedList:
     spec = site.operation.outputs[0].spec
     if not isinstance(spec, SizedSpec):
         raise NotLoweredError("its parts must have the same length")
     rows = jnp.reshape(value, (spec.size, *spec.element.shape))
     site.demand(jnp.asarray(array.length) == spec.size)
-    return ListValue(rows, jnp.int32(spec.size), spec.size)
+    return TracedList(rows, jnp.int32(spec.size), spec.size)
 
 
 # Python's lists
 
 
 @lowers("list_append", "list_keep")
-def _(site: Any, array: ListValue, value: Any) -> ListValue:
+def _(site: Any, array: TracedList, value: Any) -> TracedList:
     return array.append(value)
 
 
 @lowers("list_extend_rows")
-def _(site: Any, array: ListValue, rows: Array) -> ListValue:
+def _(site: Any, array: TracedList, rows: Array) -> TracedList:
     for number in range(rows.shape[0]):
         array = array.append(rows[number])
     return array
 
 
-def _place(site: Any, array: ListValue, index: Array) -> Array:
+def _place(site: Any, array: TracedList, index: Array) -> Array:
     """Demand that an index, which may count from the end, is that of an element; return it from the start."""
     wide = jnp.asarray(index).astype(np.int32)
     site.demand((wide >= -array.length) & (wide < array.length))
@@ -158,17 +158,17 @@ def _place(site: Any, array: ListValue, index: Array) -> Array:
 
 
 @lowers("list_get")
-def _(site: Any, array: ListValue, index: Array) -> Any:
+def _(site: Any, array: TracedList, index: Array) -> Any:
     return _row(site, array, _place(site, array, index))
 
 
 @lowers("list_set")
-def _(site: Any, array: ListValue, index: Array, value: Array) -> ListValue:
+def _(site: Any, array: TracedList, index: Array, value: Array) -> TracedList:
     return array.put(_place(site, array, index), value, array.most)
 
 
 @lowers("list_pop", "list_take")
-def _(site: Any, array: ListValue, index: Array = -1) -> list[Any]:
+def _(site: Any, array: TracedList, index: Array = -1) -> list[Any]:
     place = _place(site, array, index)
     popped = _row(site, array, place)
     length = jnp.maximum(array.length - np.int32(1), 0)
@@ -177,23 +177,23 @@ def _(site: Any, array: ListValue, index: Array = -1) -> list[Any]:
     count = form_of(array).most
     order = jnp.arange(count) + (jnp.arange(count) >= place)
     rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return [ListValue(rows, array.length, array.most).cleared(length, length), popped]
+    return [TracedList(rows, array.length, array.most).cleared(length, length), popped]
 
 
 @lowers("list_reverse")
-def _(site: Any, array: ListValue) -> ListValue:
+def _(site: Any, array: TracedList) -> TracedList:
     if array.rows is None:
         return array
     order = jnp.clip(array.length - 1 - jnp.arange(form_of(array).most), 0)
     rows = jax.tree.map(lambda part: jnp.take(part, order, 0, mode="clip"), array.rows)
-    return ListValue(rows, array.length, array.most)
+    return TracedList(rows, array.length, array.most)
 
 
 # Cotangents of lists: missing elements count as zeros.
 
 
 @lowers("array_one", "array_one_list")
-def _(site: Any, index: Array, value: Any) -> ListValue | OneRow:
+def _(site: Any, index: Array, value: Any) -> TracedList | OneRow:
     if isinstance(index, jax.Array):
         return OneRow(index.astype(np.int32), value)
     size = int(index) + 1
@@ -201,12 +201,12 @@ def _(site: Any, index: Array, value: Any) -> ListValue | OneRow:
 
 
 @lowers("array_of_rows")
-def _(site: Any, rows: Array) -> ListValue:
-    return ListValue(jnp.asarray(rows), jnp.int32(rows.shape[0]), rows.shape[0])
+def _(site: Any, rows: Array) -> TracedList:
+    return TracedList(jnp.asarray(rows), jnp.int32(rows.shape[0]), rows.shape[0])
 
 
 @lowers("array_item")
-def _(site: Any, array: ListValue, index: Array, shape: Array) -> Array:
+def _(site: Any, array: TracedList, index: Array, shape: Array) -> Array:
     nothing = jnp.zeros(site.shape, site.dtype)
     if isinstance(array, OneRow):
         return jnp.where(index == array.index, array.element, nothing)
@@ -217,15 +217,15 @@ def _(site: Any, array: ListValue, index: Array, shape: Array) -> Array:
 
 
 @lowers("array_sublist")
-def _(site: Any, array: ListValue, index: Array) -> ListValue:
+def _(site: Any, array: TracedList, index: Array) -> TracedList:
     if array.rows is None or form_of(array).most == 0:
         return empty(site.operation.outputs[0].spec)
     inner = array.get(jnp.asarray(index).astype(np.int32))
-    return ListValue(inner.rows, jnp.where(index < array.length, inner.length, 0), inner.most)
+    return TracedList(inner.rows, jnp.where(index < array.length, inner.length, 0), inner.most)
 
 
 @lowers("array_rows")
-def _(site: Any, array: ListValue, shape: Array) -> Array:
+def _(site: Any, array: TracedList, shape: Array) -> Array:
     if isinstance(array, OneRow):
         return jnp.zeros(site.shape, site.dtype).at[array.index].set(array.element, mode="drop")
     return _stacked(site, array, site.shape[0])
@@ -246,41 +246,41 @@ def _(site: Any, one: Any, other: Any) -> Any:
     site.demand(other.index < form.most)
     rows = jax.tree.map(lambda all, row: all.at[other.index].add(row), made.rows, element)
     most = one.most + 1 if form.most > one.most else one.most
-    return ListValue(rows, jnp.maximum(one.length, other.index + 1), most)
+    return TracedList(rows, jnp.maximum(one.length, other.index + 1), most)
 
 
 def _sum(one: Any, other: Any, lead: tuple[int, ...]) -> Any:
     """Add two cotangents, with these leading axes."""
-    if not isinstance(one, ListValue):
+    if not isinstance(one, TracedList):
         return one + other
     form = united(form_of(one, len(lead)), form_of(other, len(lead)))
     both = [fitted(each, form, lead) for each in (one, other)]
     rows = None if form.element is None else _sum(both[0].rows, both[1].rows, (*lead, form.most))
-    return ListValue(rows, jnp.maximum(one.length, other.length), max(one.most, other.most))
+    return TracedList(rows, jnp.maximum(one.length, other.length), max(one.most, other.most))
 
 
 @lowers("array_without")
-def _(site: Any, array: ListValue, indices: Array) -> ListValue:
+def _(site: Any, array: TracedList, indices: Array) -> TracedList:
     if array.rows is None:
         return array
     places = jnp.reshape(jnp.asarray(indices), -1)
     rows = jax.tree.map(lambda part: part.at[places].set(part.dtype.type(0), mode="drop"), array.rows)
-    return ListValue(rows, array.length, array.most)
+    return TracedList(rows, array.length, array.most)
 
 
 @lowers("array_picked")
-def _(site: Any, array: ListValue, places: Array) -> ListValue:
+def _(site: Any, array: TracedList, places: Array) -> TracedList:
     count = places.shape[0]
     if array.rows is None:
-        return ListValue(None, jnp.int32(count), count)
+        return TracedList(None, jnp.int32(count), count)
     inside = (places >= 0) & (places < array.length)
     chosen = jnp.where(inside, places, form_of(array).most)
     rows = jax.tree.map(lambda part: jnp.take(part, chosen, 0, mode="fill", fill_value=0), array.rows)
-    return ListValue(rows, jnp.int32(count), count)
+    return TracedList(rows, jnp.int32(count), count)
 
 
 @lowers("array_add")
-def _(site: Any, array: ListValue, value: Array, parts: Sequence[Array], shape: Array) -> ListValue:
+def _(site: Any, array: TracedList, value: Array, parts: Sequence[Array], shape: Array) -> TracedList:
     spec = site.operation.outputs[0].spec.element
     assert isinstance(spec, TensorType)
     made = fitted(array, united(form_of(array), ListForm(element_form(spec), 1)))
@@ -292,7 +292,7 @@ def _(site: Any, array: ListValue, value: Array, parts: Sequence[Array], shape: 
         total = total.at[places].add(rows)
     else:
         total = replaced_at(site, total, value, parts, "add")
-    return ListValue(made.rows.at[0].set(total), jnp.int32(1), max(array.most, 1))
+    return TracedList(made.rows.at[0].set(total), jnp.int32(1), max(array.most, 1))
 
 
 __all__ = ["element_form", "empty"]
