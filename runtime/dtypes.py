@@ -32,6 +32,9 @@ class DType:
     """The type of a tensor's elements: one object for each type, compared by identity.
 
     Attributes: `name` ("float32"), `as_numpy_dtype` (the NumPy scalar type), `size` (bytes per element).
+
+    >>> float32.name, float32.size, float32.is_floating
+    ('float32', 4, True)
     """
 
     __slots__ = ("kind", "name", "numpy")
@@ -297,6 +300,9 @@ def as_dtype(type_value: object) -> DType:
     """Return the `DType` for a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
 
     A number is that of `DType.as_datatype_enum`. Raises TypeError for anything else.
+
+    >>> as_dtype("float32"), as_dtype(np.int64), as_dtype(bool)
+    (tf.float32, tf.int64, tf.bool)
     """
     if isinstance(type_value, DType):
         return type_value

@@ -27,7 +27,11 @@ _NO_FACTORY: Any = object()
 
 
 def is_nested(seq: Any) -> bool:
-    """Return whether `seq` is a nest (strings and composite tensors are not)."""
+    """Return whether `seq` is a nest (strings and composite tensors are not).
+
+    >>> is_nested([1]), is_nested({"a": 1}), is_nested("text"), is_nested(1)
+    (True, True, False, False)
+    """
     return is_nest_type(type(seq))  # type: ignore[arg-type]  # mypy: classes are not hashable
 
 
@@ -244,6 +248,8 @@ def assert_same_structure(
 
     Mappings of different classes are equivalent when they have the same keys. With `expand_composites` the specs of
     composite tensors must be compatible.
+
+    >>> assert_same_structure({"a": 1, "b": (2, 3)}, {"b": (0, 0), "a": 0})
     """
     difference = _difference(nest1, nest2, check_types, expand_composites)
     if difference is None:

@@ -45,6 +45,13 @@ def gradients(
         gate_gradients, aggregation_method: accepted for compatibility.
 
     Raises RuntimeError outside of graphs: there, a GradientTape has to record first.
+
+    >>> import agc.runtime as tf
+    >>> @tf.function
+    ... def slope(x):
+    ...     return tf.gradients(x ** 3, x)
+    >>> slope(tf.constant(2.0))[0].numpy()
+    np.float32(12.0)
     """
     builder = current()
     if builder is None:
@@ -83,6 +90,10 @@ def hessians(
     Each has the shape of x followed by the shape of x.
 
     Raises RuntimeError outside of graphs, ValueError where `ys` do not depend on one of `xs`.
+
+    >>> import agc.runtime as tf
+    >>> tf.function(lambda x: tf.hessians(tf.reduce_sum(x ** 3), x))(tf.constant([1.0, 2.0]))[0].numpy().tolist()
+    [[6.0, 0.0], [0.0, 12.0]]
     """
     found = []
     for x in nest.flatten(xs):

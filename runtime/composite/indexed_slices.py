@@ -40,6 +40,11 @@ class IndexedSlices(CompositeTensor):
 
     Operations take the equivalent dense tensor; `-slices`, `tf.cast`, `tf.math.scalar_mul` and `tf.clip_by_value`
     return IndexedSlices.
+
+    >>> import agc.runtime as tf
+    >>> rows = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant([3, 2]))
+    >>> tf.convert_to_tensor(rows).numpy().tolist()
+    [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]
     """
 
     _is_rows = True

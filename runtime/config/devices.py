@@ -122,7 +122,12 @@ def _known(device: PhysicalDevice) -> PhysicalDevice:
 
 
 def get_soft_device_placement() -> bool:
-    """Return whether operations placed on a missing device run on the CPU."""
+    """Return whether operations placed on a missing device run on the CPU.
+
+    >>> import agc.runtime as tf
+    >>> tf.config.get_soft_device_placement()
+    True
+    """
     return placement.soft
 
 

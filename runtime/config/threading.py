@@ -35,7 +35,13 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Set the number of threads within one operation."""
+    """Set the number of threads within one operation.
+
+    >>> set_intra_op_parallelism_threads(2)
+    >>> get_intra_op_parallelism_threads()
+    2
+    >>> set_intra_op_parallelism_threads(0)
+    """
     _threads["intra"] = operator.index(num_threads)
 
 

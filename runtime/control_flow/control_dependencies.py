@@ -20,7 +20,12 @@ from ..ops.math.cast import identity
 
 @export("executing_eagerly")
 def executing_eagerly() -> bool:
-    """Return whether operations run at once: False while a graph is being built."""
+    """Return whether operations run at once: False while a graph is being built.
+
+    >>> import agc.runtime as tf
+    >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
+    (True, False)
+    """
     return current() is None
 
 

@@ -56,6 +56,12 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
     Args:
         partial: whether a vector of integers may have unknown elements, which are None.
+
+    >>> import agc.runtime as tf
+    >>> tf.get_static_value(tf.constant([1, 2])).tolist()
+    [1, 2]
+    >>> bool(tf.function(lambda x: tf.get_static_value(x) is None)(tf.constant(1)))
+    True
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()

@@ -92,6 +92,11 @@ def convert_to_tensor(
 
     `dtype_hint` is the dtype to use if the value can have it. Raises TypeError when `value` cannot become a
     tensor of that dtype, ValueError for a nest that is not rectangular.
+
+    >>> convert_to_tensor([1, 2.5])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1. , 2.5], dtype=float32)>
+    >>> convert_to_tensor(3, dtype_hint="float64").dtype
+    tf.float64
     """
     wanted = dtype if dtype is None or type(dtype) is dtypes.DType else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
@@ -153,7 +158,11 @@ def acts_as_variable(x: Any) -> bool:
 
 @export("is_tensor")
 def is_tensor(x: Any) -> bool:
-    """Return whether `x` is a Tensor, a Variable, an object that acts as a variable, or a composite tensor."""
+    """Return whether `x` is a Tensor, a Variable, an object that acts as a variable, or a composite tensor.
+
+    >>> is_tensor(convert_to_tensor(1)), is_tensor(1)
+    (True, False)
+    """
     if acts_as_variable(x):
         return True
     if hasattr(type(x), "__components__"):

@@ -42,6 +42,13 @@ class Module:
 
     Args:
         name: an identifier; by default the class's name in snake case. ValueError for anything else.
+
+    >>> import agc.runtime as tf
+    >>> class Line(tf.Module):
+    ...     def __init__(self):
+    ...         self.slope, self.parts = tf.Variable(2.0), [tf.Variable(1.0)]
+    >>> len(Line().trainable_variables)
+    2
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()

@@ -21,7 +21,14 @@ Dims = tuple[int | None, ...] | None
 
 @export("TensorShape")
 class TensorShape:
-    """The shape of a tensor: `rank`, dimensions that may be None, `TensorShape(None)` for an unknown rank."""
+    """The shape of a tensor: `rank`, dimensions that may be None, `TensorShape(None)` for an unknown rank.
+
+    >>> shape = TensorShape([None, 3])
+    >>> shape.rank, shape[1], shape.is_fully_defined()
+    (2, 3, False)
+    >>> shape.is_compatible_with([5, 3])
+    True
+    """
 
     __slots__ = ("_dims",)
 

@@ -158,6 +158,13 @@ class TextLineDataset(Dataset):
         filenames: a name, several, or a dataset of names.
         compression_type: "" (none), "GZIP" or "ZLIB".
         buffer_size, num_parallel_reads: accepted for compatibility.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.io.write_file(f"{folder}/a.txt", "one\\ntwo\\n")
+    ...     print([line.numpy() for line in tf.data.TextLineDataset(f"{folder}/a.txt")])
+    [b'one', b'two']
     """
 
     def __init__(
@@ -175,6 +182,14 @@ class FixedLengthRecordDataset(Dataset):
     """A dataset of records of `record_bytes` bytes, without the header and footer of each file.
 
     A file that does not consist of whole records raises InvalidArgumentError when it is read.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.io.write_file(f"{folder}/a.bin", b"HEADaabb")
+    ...     records = tf.data.FixedLengthRecordDataset(f"{folder}/a.bin", record_bytes=2, header_bytes=4)
+    ...     print([record.numpy() for record in records])
+    [b'aa', b'bb']
     """
 
     def __init__(

@@ -42,6 +42,14 @@ class TFRecordWriter:
     Args:
         path: of the file, which is overwritten.
         options: a TFRecordOptions, or the name of a compression.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.tfrecord"
+    >>> with tf.io.TFRecordWriter(path) as writer:
+    ...     writer.write(b"one")
+    >>> [record.numpy() for record in tf.data.TFRecordDataset(path)]
+    [b'one']
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:

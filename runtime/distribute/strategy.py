@@ -202,7 +202,13 @@ def has_strategy() -> bool:
 
 @export("distribute.get_replica_context")
 def get_replica_context() -> ReplicaContext | None:
-    """Return the context of this replica; None in a strategy's scope outside of `run`."""
+    """Return the context of this replica; None in a strategy's scope outside of `run`.
+
+    >>> import agc.runtime as tf
+    >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+    >>> strategy.run(lambda: tf.distribute.get_replica_context().num_replicas_in_sync)
+    1
+    """
     place = innermost()
     return ReplicaContext(DEFAULT) if place is None else place.replica
 

@@ -54,6 +54,10 @@ def vectorized_map(
         warn: accepted for compatibility.
 
     Effects of `fn` that have an order, and TensorArrays in it, need the loop as well.
+
+    >>> import agc.runtime as tf
+    >>> tf.vectorized_map(lambda row: tf.norm(row), tf.constant([[3.0, 4.0], [6.0, 8.0]])).numpy().tolist()
+    [5.0, 10.0]
     """
     check_function(fn)
     if current() is None:

@@ -22,7 +22,14 @@ class VarLenFeature(NamedTuple):
 
 @export("io.FixedLenFeature")
 class FixedLenFeature(NamedTuple):
-    """A feature of one shape, which becomes a tensor; it is required if it has no default."""
+    """A feature of one shape, which becomes a tensor; it is required if it has no default.
+
+    >>> import agc.runtime as tf
+    >>> value = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
+    >>> record = tf.train.Example(features=tf.train.Features(feature={"n": value})).SerializeToString()
+    >>> tf.io.parse_single_example(record, {"n": tf.io.FixedLenFeature([], tf.int64)})["n"].numpy()
+    np.int64(3)
+    """
 
     shape: Any
     dtype: Any

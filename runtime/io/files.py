@@ -37,6 +37,11 @@ def decode_csv(
         select_cols: the indices of the columns to return; all by default.
 
     Raises InvalidArgumentError for records with another number of fields, and for fields of other dtypes.
+
+    >>> import agc.runtime as tf
+    >>> number, word = tf.io.decode_csv(["1,one", "2,"], record_defaults=[[0], ["?"]])
+    >>> number.numpy().tolist(), word.numpy().tolist()
+    ([1, 2], [b'one', b'?'])
     """
     return list(
         csv_columns(
@@ -47,7 +52,15 @@ def decode_csv(
 
 @export("io.write_file")
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
-    """Write a file with these contents, replacing an existing one; its directory is made, too."""
+    """Write a file with these contents, replacing an existing one; its directory is made, too.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/new/a.txt"
+    >>> tf.io.write_file(path, "text")
+    >>> tf.io.read_file(path).numpy()
+    b'text'
+    """
     file_io.write_file(filename, contents, name=name)
 
 

@@ -58,6 +58,12 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
 
     `as` binds the scope with a slash at its end. Raises ValueError if the name is no string, or (in a graph)
     has invalid characters.
+
+    >>> import agc.runtime as tf
+    >>> with tf.name_scope("layer"):
+    ...     weight = tf.Variable(1.0, name="weight")
+    >>> weight.name
+    'layer/weight:0'
     """
 
     def __init__(self, name: str) -> None:

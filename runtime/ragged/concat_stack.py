@@ -122,7 +122,12 @@ def _multiples(count: Any, factor: int) -> Any:
 
 @export("ragged.stack")
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
-    """Stack tensors, ragged or of different sizes, along a new axis."""
+    """Stack tensors, ragged or of different sizes, along a new axis.
+
+    >>> import agc.runtime as tf
+    >>> tf.ragged.stack([[1, 2], [3]]).to_list()
+    [[1, 2], [3]]
+    """
     listed = list(values) if isinstance(values, (list, tuple)) else [values]
     if not listed:
         raise ValueError("stack needs at least one tensor")

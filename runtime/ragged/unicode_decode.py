@@ -38,6 +38,10 @@ def unicode_decode(
     """Return the code points of each string, int32; arguments and errors as for `unicode_transcode`.
 
     The result is a vector of code points for a scalar, a RaggedTensor with one more axis for other tensors.
+
+    >>> import agc.runtime as tf
+    >>> tf.strings.unicode_decode(["aé", "b"], "UTF-8").to_list()
+    [[97, 233], [98]]
     """
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)[0]
 

@@ -53,6 +53,14 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     saved again.
 
     Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder, module = tempfile.mkdtemp(), tf.Module()
+    >>> module.weight = tf.Variable([1.0, 2.0])
+    >>> tf.saved_model.save(module, folder)
+    >>> tf.saved_model.load(folder).weight.numpy().tolist()
+    [1.0, 2.0]
     """
     for _ in range(_TRIES):
         reader = file_format.Reader(Path(export_dir))

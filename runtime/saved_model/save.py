@@ -29,6 +29,20 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
 
     Raises ValueError for an object or a function that cannot be saved (a function that calls Python code or returns
     Python objects). Raises AssertionError when a function uses a variable that is not reachable from the object.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> class Scale(tf.Module):
+    ...     def __init__(self):
+    ...         self.factor = tf.Variable(3.0)
+    ...
+    ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    ...     def __call__(self, x):
+    ...         return self.factor * x
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.saved_model.save(Scale(), folder)
+    >>> tf.saved_model.load(folder)([1.0, 2.0]).numpy().tolist()
+    [3.0, 6.0]
     """
     if current() is not None:
         raise AssertionError(

@@ -57,6 +57,13 @@ class GFile:
 
     Raises InvalidArgumentError for another mode, NotFoundError when there is no file to read, PermissionDeniedError
     for reading a file opened for writing only, and the reverse.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with GFile(f"{folder}/a.txt", "w") as file:
+    ...         file.write("one line")
+    ...     print(GFile(f"{folder}/a.txt").read(), exists(f"{folder}/b.txt"))
+    one line False
     """
 
     def __init__(self, name: Path, mode: str = "r", encoding: str = "utf-8") -> None:

@@ -84,6 +84,17 @@ def create_file_writer(
         name, experimental_trackable, experimental_mesh: accepted.
 
     Raises ValueError if `logdir` is None.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> writer = tf.summary.create_file_writer(folder)
+    >>> with writer.as_default(step=1):
+    ...     print(tf.summary.scalar("loss", 0.5).numpy())
+    True
+    >>> writer.close()
+    >>> len(tf.io.gfile.glob(f"{folder}/events*"))
+    1
     """
     if logdir is None:
         raise ValueError("Argument `logdir` cannot be None")

@@ -65,13 +65,27 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
 
 @export("train.load_variable")
 def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Any:
-    """Return one value of a checkpoint, as a NumPy array. A name may end in ":0", like a variable's name."""
+    """Return one value of a checkpoint, as a NumPy array. A name may end in ":0", like a variable's name.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> path = tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])).save(f"{tempfile.mkdtemp()}/ckpt")
+    >>> tf.train.load_variable(path, "w/.ATTRIBUTES/VARIABLE_VALUE").tolist()
+    [1.0, 2.0]
+    """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 @export("train.list_variables")
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
-    """Return the keys and shapes of the values of a checkpoint, in the order of the keys."""
+    """Return the keys and shapes of the values of a checkpoint, in the order of the keys.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> path = tf.train.Checkpoint(w=tf.Variable([1.0, 2.0])).save(f"{tempfile.mkdtemp()}/ckpt")
+    >>> [key for key, _ in tf.train.list_variables(path) if key.startswith("w")]
+    ['w/.ATTRIBUTES/VARIABLE_VALUE']
+    """
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 

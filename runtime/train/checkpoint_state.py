@@ -101,7 +101,17 @@ def _time(text: str) -> float:
 def latest_checkpoint(
     checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None
 ) -> str | None:
-    """Return the path of the latest checkpoint of a folder, for `Checkpoint.restore`; None when there is none."""
+    """Return the path of the latest checkpoint of a folder, for `Checkpoint.restore`; None when there is none.
+
+    >>> import agc.runtime as tf
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> tf.train.latest_checkpoint(folder) is None
+    True
+    >>> path = tf.train.Checkpoint(w=tf.Variable(1.0)).save(f"{folder}/ckpt")
+    >>> tf.train.latest_checkpoint(folder) == path
+    True
+    """
     from .checkpoint_format import exists
 
     folder = os.fspath(checkpoint_dir)

@@ -46,6 +46,9 @@ def assert_shapes(
         data: the values that a failure shows in place of the shape when the graph runs.
         summarize: the number of elements shown, 3 by default.
         message: the beginning of the error message.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_shapes([(tf.zeros([4, 3]), ("batch", 3)), (tf.zeros([4]), ("batch",))])
     """
     said = f"{message}.  " if message else ""
     limit = 3 if summarize is None else summarize

@@ -27,7 +27,15 @@ from .assert_op import name_of, require
 
 @export("debugging.assert_rank", "assert_rank")
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise ValueError unless `x` has this rank; for an unknown rank, InvalidArgumentError when the graph runs."""
+    """Raise ValueError unless `x` has this rank; for an unknown rank, InvalidArgumentError when the graph runs.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_rank(tf.zeros([2, 3]), 2)
+    >>> tf.debugging.assert_rank(tf.zeros([2, 3]), 1)
+    Traceback (most recent call last):
+        ...
+    ValueError: ...
+    """
     check_rank(convert_to_tensor(x), [rank], "rank", message)
 
 
@@ -104,7 +112,11 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 @export("debugging.assert_type")
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
-    """Raise TypeError unless `tensor` has this dtype."""
+    """Raise TypeError unless `tensor` has this dtype.
+
+    >>> import agc.runtime as tf
+    >>> tf.debugging.assert_type(tf.constant(1), tf.int32)
+    """
     found, wanted = convert_to_tensor(tensor), dtypes.as_dtype(tf_type)
     if found.dtype is not wanted:
         said = f"{message}.  " if message else ""

@@ -67,6 +67,8 @@ def _binary(name: str, sign: str, holds: Holds) -> BinaryAssertion:
         x, y: tensors of one dtype.
         message: what to say first.
         summarize: how many elements the message shows, 3 by default; -1 for all.
+
+    >>> {name}([2, 2], {2 if "=" in sign and "!" not in sign else {"<": 3}.get(sign, 1)})
     """
     return check
 
@@ -87,6 +89,8 @@ def _unary(name: str, sign: str, holds: Holds) -> UnaryAssertion:
         x: a tensor of numbers.
         message: what to say first.
         summarize: how many elements the message shows, 3 by default; -1 for all.
+
+    >>> {name}({"[-1, -2]" if "<" in sign else "[1, 2]"})
     """
     return check
 

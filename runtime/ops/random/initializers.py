@@ -112,7 +112,13 @@ class random_normal_initializer(_Initializer):  # noqa: N801
 
 @export("random_uniform_initializer")
 class random_uniform_initializer(_Initializer):  # noqa: N801
-    """Initializer with uniformly distributed numbers. With a `seed` they are the same at each call."""
+    """Initializer with uniformly distributed numbers. With a `seed` they are the same at each call.
+
+    >>> import agc.runtime as tf
+    >>> make = tf.random_uniform_initializer(-1.0, 1.0, seed=5)
+    >>> make([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed

@@ -21,7 +21,12 @@ from . import fft_api
 
 @export("fftnd")
 def fftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
-    """Return the Fourier transform along `axes`, truncated or padded with zeros to `fft_length`."""
+    """Return the Fourier transform along `axes`, truncated or padded with zeros to `fft_length`.
+
+    >>> import agc.runtime as tf
+    >>> tf.signal.fftnd(tf.ones([2, 2], tf.complex64), [2, 2], [0, 1]).numpy().real.tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
     return fft_api.fftnd(input, fft_length, axes, name=name)
 
 
