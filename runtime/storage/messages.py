@@ -24,7 +24,7 @@ from .repeated_fields import (
     Messages,
     Scalars,
     StringMap,
-    checked,
+    checked_scalar,
     decoded,
     encoded,
     fits,
@@ -62,10 +62,7 @@ class Message:
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __init__(self, **values: Any) -> None:
-        store = functools.partial(object.__setattr__, self)
-        store("_owner", None)
-        store("_present", set())
-        store("_values", {})
+        self.__dict__.update(_owner=None, _present=set(), _values={})
         for name, value in values.items():
             self._check_name(name)
             if value is not None:
@@ -115,7 +112,7 @@ class Message:
         elif isinstance(kind.type, type):
             current.MergeFrom(_as_message(value, kind.type))
         else:
-            self._values[name] = checked(kind.type, [value])[0]
+            self._values[name] = checked_scalar(kind.type, value)
         self._mark(name)
 
     def __setattr__(self, name: str, value: Any) -> None:

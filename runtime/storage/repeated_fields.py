@@ -26,7 +26,7 @@ CODES = {
 
 _FLOATS = frozenset({"float", "double"})
 _FIXED = {"float": "<f", "double": "<d", "fixed32": "<I"}
-_TEXTS = {"bytes": bytes, "string": str}
+_TEXTS: dict[str, Any] = {"bytes": bytes, "string": str}
 _WORD = 1 << 64
 
 
@@ -47,6 +47,11 @@ def checked(kind: str, values: Iterable[Any]) -> Any:
         return array.array(CODES[kind], values)
     except OverflowError as error:
         raise ValueError(f"Value out of range: {error}") from None
+
+
+def checked_scalar(kind: str, value: Any) -> Any:
+    """Return one number, bytes or a string; TypeError or ValueError as `checked`."""
+    return value if type(value) is _TEXTS.get(kind) else checked(kind, [value])[0]
 
 
 def encoded(number: int, kind: str, value: Any) -> bytes:
@@ -254,7 +259,8 @@ class MessageMap(_Map):
         self._items[key] = self._kind.FromString(content)
 
     def _content(self, value: Any, deterministic: bool) -> bytes:
-        return value.SerializeToString(deterministic)
+        content: bytes = value.SerializeToString(deterministic)
+        return content
 
 
 class StringMap(_Map):

@@ -22,33 +22,39 @@ A(x: T, ys: N*T, zs: [Ts]) -> r: int32; a: int = 3      T, N, Ts: attributes, wh
 """
 
 ONLY_IN_FILES = """
-    _Arg _Retval AnonymousIterator AnonymousIteratorV3 AnonymousMutableHashTable AnonymousSeedGenerator
-    Assert AssignAddVariableOp AssignSubVariableOp AssignVariableOp AsString BatchFunction BatchMatMul BatchMatMulV2
-    BatchMatMulV3 Case Const ControlTrigger DataServiceDatasetV4 DestroyResourceOp DisableCopyOnRead EmptyTensorList
-    EmptyTensorMap EncodeWav Enter Exit FFTND For GatherV2 GetOptions HashTableV2 Identity IdentityN If IFFTND
-    InitializeTableFromTextFileV2 InitializeTableV2 IRFFTND IsVariableInitialized LegacyParallelInterleaveDatasetV2
+    AllCandidateSampler AnonymousIterator AnonymousIteratorV3 AnonymousMutableHashTable AnonymousSeedGenerator
+    AsString Assert AssignAddVariableOp AssignSubVariableOp AssignVariableOp AvgPool3DGrad BandedTriangularSolve
+    BatchFunction BatchMatMul BatchMatMulV2 BatchMatMulV3 BroadcastGradientArgs CTCBeamSearchDecoder
+    CTCGreedyDecoder CTCLoss CTCLossV2 Case Const ControlTrigger DataServiceDatasetV4 DecodeCompressed DenseBincount
+    DestroyResourceOp DisableCopyOnRead EagerPyFunc EditDistance EmptyTensorList EmptyTensorMap EncodeWav Enter Exit
+    FFTND FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
+    FakeQuantWithMinMaxVarsPerChannelGradient For GatherV2 GetOptions HashTableV2 IFFTND IRFFTND Identity IdentityN
+    If IgammaGradA InitializeTableFromTextFileV2 InitializeTableV2 IsVariableInitialized LogUniformCandidateSampler
     LookupTableExportV2 LookupTableFindV2 LookupTableImportV2 LookupTableInsertV2 LookupTableRemoveV2
-    LookupTableSizeV2 LoopCond MakeIterator Merge MergeV2Checkpoints MutableHashTableV2 MutexV2 NextIteration NoOp
-    OneShotIterator OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone ParseExampleV2
-    ParseSequenceExampleV2 ParseSingleExample PartitionedCall Placeholder PlaceholderWithDefault PreventGradient
-    PyFunc EagerPyFunc PyFuncStateless RaggedGather RaggedTensorFromVariant RaggedTensorToSparse
-    RaggedTensorToTensor RaggedTensorToVariant RaggedRange RandomShuffle ReadVariableOp RemoteCall
-    ResourceGather ResourceGatherNd ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin
-    ResourceScatterMul ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub
-    ResourceScatterNdUpdate ResourceScatterSub ResourceScatterUpdate ResourceStridedSliceAssign RestoreV2 RFFTND
-    SaveV2 ShardedFilename StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile
-    StatelessRandomGetKeyCounter StatelessRandomGetAlg StatelessRandomUniformIntV2 StatelessRandomUniformFullIntV2
-    StatelessRandomNormalV2 StatelessRandomUniformV2 StatelessTruncatedNormalV2 StaticRegexFullMatch
-    StaticRegexReplace StopGradient StringFormat StringSplitV2 Switch SymbolicGradient
-    TensorArrayV3 TensorArrayReadV3 TensorArrayWriteV3 TensorArrayGatherV3 TensorArrayScatterV3 TensorArraySizeV3
-    TensorArrayConcatV3 TensorArraySplitV3 TensorListConcat TensorListConcatLists TensorListConcatV2
-    TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem TensorListLength
-    TensorListPopBack TensorListPushBack TensorListPushBackBatch TensorListReserve TensorListResize
-    TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit
-    TensorListStack TensorStridedSliceUpdate ToBool UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
-    UnicodeScript UnicodeTranscode UnsortedSegmentJoin VarHandleOp VarIsInitializedOp Variable VariableShape
-    VariableV2 Where While XlaSharding XlaDynamicUpdateSlice _FusedConv2D _FusedMatMul
-    ResourceApplyGradientDescent ResourceApplyMomentum ResourceApplyAdam ResourceApplyKerasMomentum
+    LookupTableSizeV2 LoopCond MakeIterator MatrixSetDiagV3 MaxPool3DGrad MaxPool3DGradGrad MaxPoolGradGrad Merge
+    MergeV2Checkpoints MirrorPadGrad Multinomial MutableHashTableV2 MutexV2 NextIteration NoOp OneShotIterator
+    OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone ParseExampleV2 ParseSequenceExampleV2
+    ParseSingleExample PartitionedCall Placeholder PlaceholderWithDefault PreventGradient PyFunc PyFuncStateless
+    RFFTND RaggedGather RaggedRange RaggedTensorFromVariant RaggedTensorToSparse RaggedTensorToTensor
+    RaggedTensorToVariant RandomIndexShuffle RandomShuffle ReadVariableOp RemoteCall ResourceApplyAdam
+    ResourceApplyGradientDescent ResourceApplyKerasMomentum ResourceApplyMomentum ResourceGather ResourceGatherNd
+    ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul
+    ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
+    ResourceScatterSub ResourceScatterUpdate ResourceStridedSliceAssign RestoreV2 SaveV2 ScaleAndTranslate
+    ScaleAndTranslateGrad SetSize ShardedFilename SparseToSparseSetOperation StatefulPartitionedCall StatelessCase
+    StatelessIf StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial
+    StatelessRandomGammaV2 StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomNormalV2
+    StatelessRandomPoisson StatelessRandomUniformFullIntV2 StatelessRandomUniformIntV2 StatelessRandomUniformV2
+    StatelessTruncatedNormalV2 StatelessWhile StaticRegexFullMatch StaticRegexReplace StopGradient StringFormat
+    StringNGrams StringSplit StringSplitV2 Switch SymbolicGradient TensorArrayConcatV3 TensorArrayGatherV3
+    TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+    TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape TensorListFromTensor
+    TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListPushBackBatch
+    TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2
+    TensorListSetItem TensorListSplit TensorListStack TensorStridedSliceUpdate ToBool TridiagonalSolve UnicodeDecode
+    UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode UniformCandidateSampler
+    UnsortedSegmentJoin VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2 Where While
+    XlaDynamicUpdateSlice XlaSharding _Arg _FusedConv2D _FusedMatMul _Retval
 """
 
 
@@ -124,11 +130,7 @@ def main() -> None:
     import tensorflow as tf
     from tensorflow.python.framework import op_def_registry
 
-    lines = [
-        line(found)
-        for name in sorted(wanted())
-        if (found := op_def_registry.get(name)) is not None and not found.name.startswith("Legacy")
-    ]
+    lines = [line(found) for name in sorted(wanted()) if (found := op_def_registry.get(name)) is not None]
     TARGET.write_text("\n".join([HEAD.format(tf.__version__), *lines, ""]))
 
 

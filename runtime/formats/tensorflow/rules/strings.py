@@ -1,0 +1,194 @@
+"""Strings: conversion, splitting, joining, hashing, encodings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..nodes import Body, NodeResult
+from ..rule_registry import direct, refuse, writes
+from .reductions import axes_of
+from .shapes import part, sliced
+
+direct(
+    """
+    decode_base64=DecodeBase64 serialize_tensor=SerializeTensor string_strip=StringStrip
+    """
+)
+
+refuse("hash_features ragged_text", "TensorFlow has no such operation")
+refuse(
+    "parse_example parse_sequence_example ragged_feature_lengths",
+    "the columns of records have no form that TensorFlow's operation takes",
+)
+
+
+@writes("as_string")
+def _(to: Body, input: NodeResult, **settings: Any) -> Any:
+    return to.Identity(input) if input.dtype == "string" else to.AsString(input, **settings)
+
+
+@writes("string_join")
+def _(to: Body, inputs: list[NodeResult], separator: str) -> Any:
+    return to.StringJoin(inputs, separator=separator)
+
+
+@writes("string_length")
+def _(to: Body, input: NodeResult, unit: str) -> Any:
+    return to.StringLength(input, unit=unit)
+
+
+@writes("string_lower")
+def _(to: Body, input: NodeResult, encoding: str) -> Any:
+    return to.StringLower(input, encoding=encoding)
+
+
+@writes("string_upper")
+def _(to: Body, input: NodeResult, encoding: str) -> Any:
+    return to.StringUpper(input, encoding=encoding)
+
+
+@writes("substr")
+def _(to: Body, input: NodeResult, pos: NodeResult, len: NodeResult, unit: str) -> Any:
+    return to.Substr(input, pos, len, unit=unit)
+
+
+def _counts(to: Body, coordinates: NodeResult, shape: NodeResult) -> NodeResult:
+    """Return the number of elements of each row of a sparse tensor."""
+    rows = to.StridedSlice(coordinates, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2)
+    return to.UnsortedSegmentSum(to.OnesLike(rows), rows, part(to, shape, 0))  # type: ignore[no-any-return]
+
+
+@writes("string_split")
+def _(to: Body, input: NodeResult, sep: str | None, maxsplit: int) -> Any:
+    limit = maxsplit if maxsplit > 0 else -1
+    coordinates, values, shape = to.StringSplitV2(input, sep or "", maxsplit=limit)
+    return [values, _counts(to, coordinates, shape)]
+
+
+@writes("string_bytes")
+def _(to: Body, input: NodeResult) -> Any:
+    coordinates, values, shape = to.StringSplit(input, "", skip_empty=False)
+    return [values, _counts(to, coordinates, shape)]
+
+
+@writes("string_ngrams")
+def _(to: Body, data: NodeResult, row_splits: NodeResult, widths: Any, separator: str, padding: Any, padding_width: int,
+      preserve_short_sequences: bool) -> Any:  # fmt: skip
+    left, right = padding if len(padding) == 2 else ("", "")
+    return to.StringNGrams(
+        data, row_splits, separator=separator, ngram_widths=list(widths), left_pad=left, right_pad=right,
+        pad_width=padding_width, preserve_short_sequences=preserve_short_sequences,
+    )  # fmt: skip
+
+
+@writes("reduce_join")
+def _(to: Body, inputs: NodeResult, axis: Any, keepdims: bool, separator: str) -> Any:
+    """Join from the last axis to the first if no order is given."""
+    axes = axes_of(to, inputs, axis)
+    return to.ReduceJoin(inputs, axes, keep_dims=keepdims, separator=separator)
+
+
+@writes("string_format")
+def _(to: Body, inputs: list[NodeResult], template: str, placeholder: str, summarize: int) -> Any:
+    return to.StringFormat(inputs, template=template, placeholder=placeholder, summarize=summarize)
+
+
+@writes("unsorted_segment_join")
+def _(to: Body, inputs: NodeResult, segment_ids: NodeResult, num_segments: NodeResult, separator: str) -> Any:
+    return to.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator)
+
+
+@writes("regex_full_match")
+def _(to: Body, input: NodeResult, pattern: NodeResult) -> Any:
+    return to.RegexFullMatch(input, pattern)
+
+
+@writes("regex_replace")
+def _(to: Body, input: NodeResult, pattern: NodeResult, rewrite: NodeResult, replace_global: bool) -> Any:
+    return to.RegexReplace(input, pattern, rewrite, replace_global=replace_global)
+
+
+@writes("encode_base64")
+def _(to: Body, input: NodeResult, pad: bool) -> Any:
+    return to.EncodeBase64(input, pad=pad)
+
+
+@writes("decode_raw")
+def _(to: Body, input_bytes: NodeResult, out_type: Any, little_endian: bool, fixed_length: int | None) -> Any:
+    if fixed_length is not None:
+        return to.DecodePaddedRaw(input_bytes, fixed_length, out_type=out_type, little_endian=little_endian)
+    return to.DecodeRaw(input_bytes, out_type=out_type, little_endian=little_endian)
+
+
+@writes("decode_compressed")
+def _(to: Body, bytes: NodeResult, compression_type: str) -> Any:
+    return to.DecodeCompressed(bytes, compression_type=compression_type)
+
+
+@writes("decode_csv")
+def _(to: Body, records: NodeResult, record_defaults: list[NodeResult], **settings: Any) -> Any:
+    settings["select_cols"] = list(settings["select_cols"] or ())
+    return to.DecodeCSV(records, record_defaults, **settings)
+
+
+@writes("fingerprint")
+def _(to: Body, data: NodeResult, method: str) -> Any:
+    return to.Fingerprint(data, method)
+
+
+@writes("to_hash_bucket")
+def _(to: Body, input: NodeResult, num_buckets: int) -> Any:
+    return to.StringToHashBucket(input, num_buckets=num_buckets)
+
+
+@writes("to_hash_bucket_fast")
+def _(to: Body, input: NodeResult, num_buckets: int) -> Any:
+    return to.StringToHashBucketFast(input, num_buckets=num_buckets)
+
+
+@writes("to_hash_bucket_strong")
+def _(to: Body, input: NodeResult, num_buckets: int, key: Any) -> Any:
+    return to.StringToHashBucketStrong(input, num_buckets=num_buckets, key=list(key))
+
+
+@writes("parse_tensor")
+def _(to: Body, serialized: NodeResult, out_type: Any) -> Any:
+    return to.ParseTensor(serialized, out_type=out_type)
+
+
+@writes("string_to_number")
+def _(to: Body, input: NodeResult, out_type: Any) -> Any:
+    return to.StringToNumber(input, out_type=out_type)
+
+
+@writes("unicode_transcode")
+def _(to: Body, input: NodeResult, input_encoding: str, output_encoding: str, errors: str, replacement_char: int,
+      replace_control_characters: bool) -> Any:  # fmt: skip
+    return to.UnicodeTranscode(
+        input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,
+        replacement_char=replacement_char, replace_control_characters=replace_control_characters,
+    )  # fmt: skip
+
+
+@writes("unicode_code_points")
+def _(to: Body, input: NodeResult, input_encoding: str, errors: str, replacement_char: int,
+      replace_control_characters: bool) -> Any:  # fmt: skip
+    splits, values, starts = to.UnicodeDecodeWithOffsets(
+        to.Reshape(input, [-1]), input_encoding=input_encoding, errors=errors, replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters, Tsplits="int64",
+    )  # fmt: skip
+    return [values, starts, to.Sub(sliced(to, splits, 1, None), sliced(to, splits, None, -1))]
+
+
+@writes("unicode_encode_rows")
+def _(
+    to: Body,
+    values: NodeResult,
+    row_splits: NodeResult,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+) -> Any:
+    return to.UnicodeEncode(
+        values, row_splits, output_encoding=output_encoding, errors=errors, replacement_char=replacement_char
+    )
