@@ -1,16 +1,16 @@
 """`agc.runtime.export`: write functions in the formats of other systems.
 
->>> import agc.runtime as tf, tempfile, os
+>>> import agc.runtime as tf, pathlib, tempfile
 >>> @tf.function
 ... def scaled(x):
 ...     return 2.0 * x
 >>> with tempfile.TemporaryDirectory() as folder:
-...     path = os.path.join(folder, "scaled.txt")
+...     path = pathlib.Path(folder, "scaled.txt")
 ...     _ = tf.export.text(scaled, path, [tf.TensorSpec([None])])
-...     print(open(path).read())
+...     print(path.read_text())
 graph scaled(x: float32[?]) -> float32[?]
-  mul = multiply 2.0, x                         : float32[?]
-  return mul
+  multiply = multiply 2.0, x                    : float32[?]
+  return multiply
 <BLANKLINE>
 """
 
