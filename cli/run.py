@@ -3,6 +3,7 @@
 agc run [--eager] FILE ARGS...             ARGS are the program's, whatever they look like
 agc run FILE::f --arg 27 [--graph]         options stand anywhere
 agc run -m MODULE[::f] ...                 a module by its name, in both forms
+agc run --workers 2 FILE ARGS...           several processes of a program
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import click
 from agc import autograph
 
-from . import call_function, run_program, sources
+from . import call_function, run_program, run_workers, sources
 from .errors import BAD_USAGE, UNREADABLE, no_pass, problem
 from .profile import Wanted, profiled
 
@@ -37,6 +38,7 @@ Examples:
   agc run --as-tensorflow train.py      `import tensorflow` gives agc.runtime
   agc run --conversions train.py        converted functions, and why others were not
   agc run --profile train.py            the time of operations and lines
+  agc run --workers 2 train.py          two processes that train one model
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
   agc run collatz.py::collatz 27 --graph --after cse
@@ -80,7 +82,11 @@ class RunCommand(click.Command):
         if isinstance(target, str) and sources.split_target(target)[1] is not None:
             ctx.allow_interspersed_args = True
             args = spelled
+        ctx.meta[WHOLE] = tuple(args)
         return super().parse_args(ctx, args)
+
+
+WHOLE = "agc.run.arguments"  # the whole command line, which workers get again
 
 
 @click.command(cls=RunCommand, help=HELP, short_help="Run a program or call a function.")
@@ -106,7 +112,16 @@ class RunCommand(click.Command):
 @click.option("--profile-page", metavar="PATH", help="Also write the profile as a page with a flame graph.")
 @click.option("--as-tensorflow", is_flag=True, help="Let `import tensorflow` give agc.runtime.")
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
+@click.option("--workers", metavar="N", help="Start N processes: the workers of MultiWorkerMirroredStrategy.")
+@click.option(
+    "--worker-index",
+    metavar="I",
+    type=int,
+    help="Be worker I only; --workers may list HOST:PORT,HOST:PORT of several machines.",
+)
+@click.pass_context
 def command(
+    ctx: click.Context,
     target: str,
     args: tuple[str, ...],
     by_name: bool,
@@ -120,7 +135,15 @@ def command(
     profile_page: str | None,
     as_tensorflow: bool,
     eager: bool,
+    workers: str | None,
+    worker_index: int | None,
 ) -> Callable[[], int]:
+    if run_workers.is_worker():
+        run_workers.follow_launcher()
+    elif workers is not None and worker_index is not None:
+        run_workers.become(workers, worker_index)
+    elif workers is not None:
+        return partial(run_workers.launch, workers, ctx.meta[WHOLE])
     if as_tensorflow:
         from agc.runtime import install_as_tensorflow
 

@@ -52,6 +52,7 @@ def show(error: BaseException) -> None:
     if not keeps_frames() and not has_users_lines(error):
         error.__traceback__ = None  # no lines at all are better than agc's
     strip_frames(error)
+    sys.last_value = error  # as Python sets it: what runs at the end sees that the program has failed
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit:
