@@ -18,6 +18,7 @@ from .checkpoint_reader import (
     CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable,
 )
 from .checkpoint_state import latest_checkpoint
+from .cluster_spec import ClusterSpec
 from .example import (
     BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
 )
@@ -26,8 +27,8 @@ from .options import CheckpointOptions
 from .trackable_view import TrackableView
 
 __all__ = [
-    "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "Example",
-    "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
+    "BytesList", "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ClusterSpec",
+    "Example", "ExponentialMovingAverage", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
     "Int64List", "SequenceExample", "TrackableView", "checkpoints_iterator", "latest_checkpoint",
     "list_variables", "load_checkpoint", "load_variable",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,19 @@ from ..core import trackable
 from ..core.export import export
 from ..core.variable import Variable
 from ..ir.builder import current
-from . import checkpoint_format
+from . import checkpoint_format, tensorflow_checkpoint
 from .checkpoint_state import CheckpointState
 from .object_graph import ObjectGraph
 from .options import TENSORFLOW
 from .restore import LoadStatus, NothingRestored, Restoration
+from .written_once import written_once
 
 
 @export("train.Checkpoint")
 class Checkpoint:
     """Saves the variables of the given objects, and restores them.
+
+    With `MultiWorkerMirroredStrategy` all workers save: the first one writes, and the others wait for it.
 
     Args:
         root: an object whose children are saved under their own names.
@@ -85,13 +89,17 @@ class Checkpoint:
             options: `CheckpointOptions`, whose `experimental_format` may be TensorFlow's.
         """
         prefix = _outside_of_functions("write", file_prefix)
+        written_once(prefix, self._writing(prefix, options))
+        return prefix
+
+    def _writing(self, prefix: str, options: Any) -> Callable[[], None]:
+        """Return the function that writes the values of now, which all workers of a strategy have computed."""
         graph = ObjectGraph.of(self)
         if getattr(options, "experimental_format", None) == TENSORFLOW:
-            checkpoint_format.write_bundle(prefix, graph)
-        else:
-            values = {key: variable._array for key, variable in graph.variables.items()}
-            checkpoint_format.write(prefix, graph.nodes, values)
-        return prefix
+            contents = tensorflow_checkpoint.contents(graph)
+            return lambda: checkpoint_format.write_bundle(prefix, contents)
+        values = {key: variable._array for key, variable in graph.variables.items()}
+        return lambda: checkpoint_format.write(prefix, graph.nodes, values)
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
         """Save under the prefix with the next number, and make this the latest checkpoint of its folder.
@@ -101,12 +109,13 @@ class Checkpoint:
         prefix = _outside_of_functions("save", file_prefix)
         counter = self._counter()
         counter._array = np.array(counter._array + 1)
+        path = f"{prefix}-{int(counter._array)}"
         try:
-            path = self.write(f"{prefix}-{int(counter._array)}", options)
+            write = self._writing(path, options)
+            written_once(path, lambda: _as_latest(path, write))
         except BaseException:
             counter._array = np.array(counter._array - 1)
             raise
-        CheckpointState.of(os.path.dirname(path) or ".").with_latest(path).write()
         return path
 
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
@@ -133,6 +142,11 @@ class Checkpoint:
         status = self.read(save_path, options)
         self._counter()  # so that it gets its value now, and numbering continues
         return status
+
+
+def _as_latest(path: str, write: Callable[[], None]) -> None:
+    write()
+    CheckpointState.of(os.path.dirname(path) or ".").with_latest(path).write()
 
 
 def _demand_trackable(name: str, value: Any) -> None:

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 from .. import dtypes
 from ..errors import DataLossError, NotFoundError, UnavailableError
+from ..formats.tensorflow import bundle
 from ..storage import checksummed_json, locks, regular_files, safetensors
 from ..storage.atomic_files import drafted
 from ..storage.corruption import reading
 from ..storage.safetensors import Array
 from . import tensorflow_checkpoint
-from .object_graph import ObjectGraph, ObjectNode
+from .object_graph import ObjectNode
 
 KIND, VERSION = "checkpoint", 1
 DATA = ".data-00000-of-00001"
@@ -89,8 +90,8 @@ def write(prefix: str, nodes: list[ObjectNode], values: Mapping[str, Array]) -> 
                 _clean(index, lock, old)
 
 
-def write_bundle(prefix: str, graph: ObjectGraph) -> None:
-    """Write a checkpoint in TensorFlow's format.
+def write_bundle(prefix: str, values: Mapping[str, Any]) -> None:
+    """Write a checkpoint in TensorFlow's format, with the values of `tensorflow_checkpoint.contents`.
 
     The data have a fixed name: a writer that is killed while it replaces a checkpoint may leave a damaged one.
     """
@@ -98,7 +99,7 @@ def write_bundle(prefix: str, graph: ObjectGraph) -> None:
     index.parent.mkdir(parents=True, exist_ok=True)
     with locks.exclusive(index.parent):
         old = _data_name(index) if index.exists() else None
-        tensorflow_checkpoint.write(prefix, graph)
+        bundle.write_bundle(prefix, values)
         if old is not None and old != _plain_data(index):
             index.with_name(old).unlink(missing_ok=True)
 

@@ -13,6 +13,7 @@ from . import checkpoint_format
 from .checkpoint import Checkpoint
 from .checkpoint_state import CheckpointState
 from .restore import LoadStatus
+from .written_once import written_once
 
 
 @export("train.CheckpointManager")
@@ -107,15 +108,25 @@ class CheckpointManager:
             return None
         counter = self._checkpoint.save_counter.assign_add(1)
         number = int(counter.numpy() if checkpoint_number is None else checkpoint_number)
-        path = self._checkpoint.write(f"{self._prefix}-{number}", options)
+        path = f"{self._prefix}-{number}"
+        write = self._checkpoint._writing(path, options)
+        if not written_once(path, lambda: self._write_and_drop(path, write)):
+            self._keep(path)
         self._last_step = step
-        self._kept.pop(path, None)
-        self._kept[path] = time.time()
-        dropped = self._dropped()
+        return path
+
+    def _write_and_drop(self, path: str, write: Callable[[], None]) -> None:
+        write()
+        dropped = self._keep(path)
         CheckpointState(self._directory).with_paths(self.checkpoints, self._last_preserved).write()
         for old in filter(self._is_own, dropped):  # the state file no longer names them
             checkpoint_format.remove(old)
-        return path
+
+    def _keep(self, path: str) -> list[str]:
+        """Add a path to the list; return those to delete."""
+        self._kept.pop(path, None)
+        self._kept[path] = time.time()
+        return self._dropped()
 
     def _is_own(self, path: str) -> bool:
         """Return whether a manager like this one has written the checkpoint: a state file may name others, too."""

@@ -99,8 +99,8 @@ def _add_columns(number: int, node: TrackableObject, nodes: list[ObjectNode], va
                 nodes.append(ObjectNode({}, key))
 
 
-def write(prefix: str, graph: ObjectGraph) -> None:
-    """Write the objects and the values of their variables as a checkpoint that TensorFlow restores."""
+def contents(graph: ObjectGraph) -> dict[str, Any]:
+    """Return the tensors of a checkpoint that TensorFlow restores: objects, and the values of their variables."""
     held = {
         child
         for node, target in zip(graph.nodes, graph.objects, strict=True)
@@ -126,7 +126,7 @@ def write(prefix: str, graph: ObjectGraph) -> None:
             full = names[name].name.removesuffix(":0") if name == _VARIABLE else ""
             written.attributes.add(name=name, full_name=full, checkpoint_key=base + name)
     values[GRAPH_KEY] = np.array(message.SerializeToString(), object)
-    bundle.write_bundle(prefix, values)
+    return values
 
 
 def _is_held(target: Any, name: str) -> bool:
